@@ -104,6 +104,9 @@ class SamplerSpec(Spec):
         path between them.
     needs_bounds : bool
         Thins events below `sgmc.core.bounds`, which not all models have.
+    remainder : int
+        Order of the Taylor polynomials of rows whose remainders it thins by bounds
+        (`sgmc.core.remainders`); 0 where it bounds slopes and curvatures.
     holds : bool
         Holds the rates of its events for a step of time, which has a size.
     sticky : bool
@@ -135,6 +138,7 @@ class SamplerSpec(Spec):
     own_preconditioner = False
     continuous = False
     needs_bounds = False
+    remainder = 0
     holds = False
     sticky = False
     independent = False

@@ -144,11 +144,16 @@ cdef class Model:
     score_bound, curvature_bound : float
         Largest |d log p / d eta| and |d^2 log p / d eta^2| of a row of weight one, infinite where
         there is no such number.
+    third_bound : float
+        The same of |d^3 log p / d eta^3|.
     unbounded : str
         Why `curvature_bound` is infinite.
+    growth : float
+        kappa of `remainder_bounds`.
     """
 
-    score_bound = curvature_bound = float("inf")
+    score_bound = curvature_bound = third_bound = float("inf")
+    growth = 0.0
     unbounded = "it declares no bound of its curvature"
 
     def units(self, theta):
@@ -248,6 +253,13 @@ cdef class Model:
         `score_bound` and `curvature_bound` times the rows' weights."""
         raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: "
                            f"{self.unbounded}")
+
+    def remainder_bounds(self, order, eta):
+        """B_i, (n,), for models with one score a row: the derivative of order `order` + 1 of the
+        i-th log density (weights included) at a predictor eta_i + u is at most B_i exp(kappa |u|)
+        in size, kappa being `growth`.
+        """
+        raise NotSupported(f"{type(self).__name__} has no bounds of its remainders")
 
 
 cdef class Prior:

@@ -48,12 +48,30 @@ def refuse_unbounded(spec, family):
     """NotSupported, by name, where a sampler thins below bounds that the family has not."""
     if spec is None or not spec.needs_bounds:
         return
+    if spec.remainder:
+        refuse_unexpanded(spec, family)
+        return
     why = family.unbounded()
     if why:
         raise NotSupported(
             f"{spec.name} does not apply to {family.name}, whose rates of events have no bound: "
             f"{why}; use sampler='mala', or 'auto'"
         )
+
+
+def refuse_unexpanded(spec, family):
+    """NotSupported, by name, where remainders of the family's Taylor polynomials have no bound."""
+    if family.expands and not family.auxiliary:
+        return
+    why = (
+        family.unbounded()
+        if family.auxiliary and not family.report
+        else "no bound of its derivatives in the linear predictor is known"
+    )
+    raise NotSupported(
+        f"{spec.name} does not apply to {family.name}, whose Taylor remainders have no bound: "
+        f"{why}; use sampler='mala', or 'auto'"
+    )
 
 
 def refuse(spec, gradient, settings):
@@ -139,13 +157,16 @@ def bounds_of(spec, gradient, settings, problem):
     if not spec.needs_bounds:
         return None
     try:
+        if spec.remainder:
+            return problem.remainders(spec.remainder)
         shared = shared_rows(problem, settings, gradient) if spec.minibatches else None
         if shared is None or shared.weight is None:
             return problem.bounds(spec.all_rows)
         return problem.bounds(spec.all_rows, settings.subsample, shared.weight)
     except NotSupported as error:
+        what = "Taylor remainders" if spec.remainder else "slopes and curvatures"
         raise NotSupported(
-            f"{spec.name} needs bounds of slopes and curvatures, which there are none of: {error}; "
+            f"{spec.name} needs bounds of {what}, which there are none of: {error}; "
             "use sampler='mala'"
         ) from None
 
@@ -174,8 +195,8 @@ def check(spec, run, chains):
             raise BoundError(
                 f"{spec.name}: the rate of an event exceeded its bound in chain {k} at event "
                 f"{chains[k].steps}: its draws would be wrong.  The bounds that the model declares "
-                "(score_bound, curvature_bound) are too low, or the numbers lost too many digits; "
-                "use sampler='mala', or dtype='float64'"
+                "(score_bound, curvature_bound, third_bound) are too low, or the numbers lost too "
+                "many digits; use sampler='mala', or dtype='float64'"
             )
 
 

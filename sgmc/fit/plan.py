@@ -295,7 +295,8 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     if warmup is None:
         warmup = unbiased_warmup(spec, coordinates.whitened)
     thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
-    return Plan(spec, "simple", schedule, guess, n, settings.thin or thin, warmup, origin, reason)
+    gradient = spec.estimator or "simple"
+    return Plan(spec, gradient, schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 
 
 def unbiased_warmup(spec, whitened):

@@ -12,6 +12,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
 from sgmc.core.recorders import Keep
+from sgmc.core.remainders import Remainders
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.fit import spacing
@@ -365,6 +366,16 @@ class Problem:
                 self.limits[key] = Bounds(
                     self.model, self.prior, self.coordinates.map, centre, hessian, weight
                 )
+        return self.limits[key]
+
+    def remainders(self, order):
+        """The bounds of remainders of the rows' Taylor polynomials at the mode."""
+        key = "remainders", order
+        if key not in self.limits:
+            deadline.check(operations=2.0 * self.cells)
+            centre = self.coordinates.from_white(np.zeros(self.model.dim))
+            with one_blas_thread():
+                self.limits[key] = Remainders(self.model, self.coordinates.map, centre, order)
         return self.limits[key]
 
     def anchor(self, needs):

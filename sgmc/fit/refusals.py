@@ -12,7 +12,8 @@ def refuse(spec, settings, n):
         raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
     if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
-        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses all rows at each step")
+        used = "all rows at each step" if spec.all_rows else "as many rows as its bounds ask for"
+        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses {used}")
     if registry.lookup("subsampling", settings.subsample, "subsample").sweeps and spec.minibatches:
         refuse_sweeps(spec, settings)
     if spec.implied_time(1.0) is not None and settings.step_size is not None:

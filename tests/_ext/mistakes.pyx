@@ -11,6 +11,7 @@ from sgmc.core.contract cimport (
 )
 from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport Metropolis
+from sgmc.samplers.bases.subsampled cimport SubsampledMetropolis
 from sgmc.models.hmm.emissions cimport GaussianHidden
 from sgmc.models.hmm.volatility cimport Grid, GridVolatility
 from sgmc.models.hmm.windows cimport Span
@@ -22,6 +23,14 @@ cdef enum:
     ONE_SIDED = 3
     STALE = 4
 
+cdef enum:
+    NO_PRIOR = 5
+    FIRST_ORDER = 6
+    HALF_THE_ROWS = 7
+    NEVER_THINNED = 8
+
+SLIPS = {"right": KEPT, "prior left out": NO_PRIOR, "second-order term left out": FIRST_ORDER,
+         "half the candidates": HALF_THE_ROWS, "candidates not thinned": NEVER_THINNED}
 RULES = {"right": KEPT, "inverted": INVERTED, "all": ALL, "no hastings": ONE_SIDED, "stale": STALE}
 
 
@@ -340,3 +349,36 @@ cdef class Bent(Model):
         for j in range(self.dim if grad != NULL else 0):
             grad[j] += self.own[j] * (self.factor if j < self.first else 1)
         return OK
+
+
+cdef class Slipped(SubsampledMetropolis):
+    """mhss at a fixed step, with a slip."""
+
+    cdef int slip
+
+    def __init__(self, Py_ssize_t dim, double step_size, bint walks, slip):
+        SubsampledMetropolis.__init__(self, dim, step_size, 0.5, walks)
+        self.slip = SLIPS[slip]
+
+    cdef double expanded(self, Gradient g, const double *x, double *theta) except? -1 nogil:
+        cdef double value = SubsampledMetropolis.expanded(self, g, x, theta), prior = 0
+        cdef Py_ssize_t j
+        if self.slip == NO_PRIOR:
+            g.prior.add(theta, &prior, NULL)
+            return value - prior
+        if self.slip == FIRST_ORDER and self.limits.order == 2:
+            for j in range(g.model.dim):
+                value += 0.5 * self.part[j] * self.bent[j]
+        return value
+
+    cdef int subsample(self, Gradient g, Rng rng, double candidates, double size,
+                       double *log_ratio) except -1 nogil:
+        if self.slip == HALF_THE_ROWS:
+            candidates *= 0.5
+        return SubsampledMetropolis.subsample(self, g, rng, candidates, size, log_ratio)
+
+    cdef bint share(self, Gradient g, Py_ssize_t i, double most, double *out) except -1 nogil:
+        cdef bint fine = SubsampledMetropolis.share(self, g, i, most, out)
+        if self.slip == NEVER_THINNED and out[0] > 0:    # a factor above one, drawn with phi = c m
+            out[0] = -out[0] / (1 - out[0])
+        return fine

@@ -20,6 +20,7 @@ from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import evaluate
+from sgmc.core.remainders import Remainders
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.regression import families as leaves
 from sgmc.models.regression.bases.family import Counts, Family, Positive
@@ -80,7 +81,9 @@ def variants(cls, fixed=()):
 # for which see test_scir; for published forms of samplers see test_published
 PUBLISHED = ["sign", "covariance", "anchored", "diffusion"]
 STEPPING = {
-    name: cls for name, cls in SAMPLERS.items() if not cls.continuous and not cls.probabilities
+    name: cls
+    for name, cls in SAMPLERS.items()
+    if not cls.continuous and not cls.probabilities and not cls.needs_bounds
 }
 SPECS = {
     name: spec
@@ -109,6 +112,17 @@ LEARNING |= {
 EXACT = {name: spec for name, spec in SPECS.items() if spec.exact and spec.uses_gradient}
 # which draw from a whole path, and reject none of it: their mistakes are in test_trajectories
 TREES = {name for name, spec in EXACT.items() if isinstance(spec.build(2, 1.0), Trajectory)}
+# steps whose ratio is thinned by bounds of remainders: see test_remainders
+THINNED = {
+    name: spec
+    for cls in SAMPLERS.values()
+    if cls.needs_bounds and not cls.continuous
+    for order in (1, 2)
+    for name, spec in (
+        (f"{k}-order={order}", cls(**{**s.values(), "order": order}))
+        for k, s in variants(cls).items()
+    )
+}
 # their steps are events, and their draws lie on a path between them: see test_paths, test_events
 CONTINUOUS = {
     name: spec
@@ -221,11 +235,11 @@ def estimator(cls, model, rows, rng, *, prior=None, map=None, centre=None, exact
 def event_gradient(
     spec, model, prior, rng, *, map=None, centre=None, rows=None, bounds=None, batch=1
 ):
-    """A gradient for a sampler in continuous time, with the bounds that it needs at
+    """A gradient for a sampler that thins, with the bounds that it needs at
     `centre` (default: zero).
     """
     centre = np.zeros(model.dim) if centre is None else centre
-    rows = rows or SCHEMES["block"](model.n, model.n if spec.all_rows else batch)
+    rows = rows or SCHEMES["block"](model.n, batch if spec.minibatches else model.n)
     made = estimator(
         GRADIENTS[spec.estimator or "simple"],
         model,
@@ -235,7 +249,9 @@ def event_gradient(
         map=map,
         centre=centre if map is None else map(centre),
     )
-    if spec.needs_bounds:
+    if spec.remainder:
+        made.bounds = bounds or Remainders(model, map, centre, spec.remainder)
+    elif spec.needs_bounds:
         made.bounds = bounds or Bounds(model, prior, map, centre, True)
     return made
 

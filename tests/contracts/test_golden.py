@@ -42,6 +42,7 @@ from .cases import (
     SCHEMES,
     SPECS,
     STORAGE,
+    THINNED,
     event_gradient,
     normal_prior,
     stream,
@@ -105,13 +106,29 @@ def path(spec, d=3):
     return np.asarray(chain.recorder.draws)
 
 
+def thinned(spec, d=3):
+    """100 draws of a chain whose acceptance ratio is thinned."""
+    rng, made = stream(0), THINNED[spec]
+    gradient = event_gradient(
+        made,
+        posterior(d, "dense64")[0],
+        normal_prior(d),
+        rng,
+        map=Scaling(np.full(d, 0.125), np.full(d, 0.75)),
+    )
+    chain = Chain(np.full(d, 0.5), made.build(d, 0.25), gradient, rng, Constant(0.25))
+    chain.recorder = Keep(DRAWS, d, 1)
+    chain.run(DRAWS)
+    return np.asarray(chain.recorder.draws)
+
+
 MOVING = CONTINUOUS | HELD  # predicted bounds go through the C library's exp and log
 RAW = {
     f"{purpose} {k} {kind}": (purpose, k, kind)
     for purpose, k in (("chain", 0), ("chain", 1), ("start", 0), ("pilot", 1))
     for kind in ("normals", "uniforms")
 }
-RUNS = {name: dict(spec=name) for name in [*SPECS, *MOVING]} | {
+RUNS = {name: dict(spec=name) for name in [*SPECS, *MOVING, *THINNED]} | {
     f"lmsgld {' '.join(map(str, other))}": dict(
         spec="lmsgld", d=other[0], storage=other[1], estimate=other[2], scheme=other[3]
     )
@@ -125,7 +142,8 @@ RUNS = {name: dict(spec=name) for name in [*SPECS, *MOVING]} | {
 def computed(kind, name):
     """The hash of one entry."""
     if kind == "draws":
-        return digest((path if name in MOVING else draws)(**RUNS[name]))
+        made = path if name in MOVING else thinned if name in THINNED else draws
+        return digest(made(**RUNS[name]))
     purpose, k, numbers = RAW[name]
     return digest(getattr(stream(0, purpose, k), numbers)(1000))
 

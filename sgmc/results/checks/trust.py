@@ -2,6 +2,7 @@
 and how the chains went.
 """
 
+import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
@@ -109,6 +110,55 @@ class Trust:
                 "saved without theirs"
             )
         return half_step(self._fit, self.names, whole("draws", draws, 1, none=True))
+
+    def arbiter(self, draws=400, steps=10, seed=0):
+        """Ask an exact sampler whether the fit's draws are draws of the posterior.
+
+        Some of the draws x_i, spread over the chains, are each moved by so many steps of a sampler
+        that leaves the posterior invariant: y_i.  Draws of the posterior stay draws of it, so that
+        f(y_i) - f(x_i) has mean zero for every f.  It is tested for each parameter, its square,
+        and the squared distance from the mode in whitened coordinates, by t tests with
+        Bonferroni's correction; wrong draws are seen before the exact chains have forgotten them.
+        Means and sds of all draws are compared with those of the second halves of the exact paths.
+
+        The exact sampler is `mhss`, which touches few rows, where the model has bounds for it and
+        these promise fewer rows than a step with all of them; else the model's own, such as
+        `mala`.
+
+        Parameters
+        ----------
+        draws : int
+            Draws to be moved, 50 at least; no more than the worst parameter's effective ones.
+        steps : int
+            Steps of the exact sampler from each, 2 at least.
+        seed : int
+
+        Returns
+        -------
+        Arbitration
+            ``table`` (a row a parameter: ``mean_difference`` in posterior sds, ``sd_ratio``, their
+            Monte Carlo errors, and p-values), ``p_value``, ``agrees`` (True, False, or None where
+            it cannot be told), ``data_passes``, ``seconds``; ``str()`` is the answer in words.
+
+        Raises
+        ------
+        NotSupported
+            For weighted draws, sandwich covariances and working likelihoods, spike-and-slab
+            samplers, the prior alone, and models that keep a part of their parameters.
+        ArgumentError
+            Without the data of the fit.
+        """
+        from sgmc.results.checks.arbiter import arbiter
+
+        if self._fit is None:
+            raise ArgumentError(
+                "arbiter needs the data of the fit: these results were loaded from a file, or "
+                "saved without theirs"
+            )
+        ess = float(np.nanmin(self.ess().to_numpy()))
+        return arbiter(
+            self._fit, self.names, whole("draws", draws, 50), whole("steps", steps, 2), seed, ess
+        )
 
     def chain_diagnostics(self):
         """How each chain went, a DataFrame with a row a chain;

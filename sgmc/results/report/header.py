@@ -151,6 +151,8 @@ def minibatch_text(fit):
         return "-"
     if fit.plan.spec.all_rows:
         return f"all {fit.problem.unit}s"
+    if not fit.plan.spec.minibatches:
+        return f"random {fit.problem.unit}s"
     always = fit.problem.always_computed(fit.plan.gradient)
     sizes = sorted(c.batch_size for c in fit.chains)
     text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"

@@ -35,6 +35,10 @@ cdef class Dispersed(Glm):
         """
         raise NotImplementedError("bounds_of_known")
 
+    def third_of_known(self, auxiliary):
+        """The same of |d^3 log p / d eta^3|."""
+        raise NotImplementedError("third_of_known")
+
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (4 + self.width) * self.tile + self.X.work_size() + self.X.d
 

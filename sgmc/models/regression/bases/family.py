@@ -81,8 +81,8 @@ class Family:
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
-    bounded_if_known : bool
-        Whether curvatures of the linear predictor have a bound once auxiliary parameters are known.
+    bounded_if_known, expands : bool
+        Whether curvatures have a bound, auxiliary parameters being known; Taylor remainders do.
     known : dict
         Auxiliary parameters that are not sampled, and their values.
     errors : bool
@@ -113,7 +113,7 @@ class Family:
     auxiliary = ()
     log_concave = True
     identity = False
-    bounded_if_known = False
+    bounded_if_known = expands = False
     known = {}
     errors = several = False
     report = None

@@ -82,6 +82,10 @@ cdef class Glm(Model):
         """See `Model.row_bounds`."""
         return self.weighed((self.score_bound, self.curvature_bound))
 
+    def remainder_bounds(self, order, eta):
+        """See `Model.remainder_bounds`."""
+        return self.weighed(((self.curvature_bound, self.third_bound)[order - 1],))[0]
+
     def weighed(self, bounds):
         """Bounds of rows of weight one, numbers or arrays, times the rows' weights,
         as arrays (n,).

@@ -40,6 +40,13 @@ cdef class Known(Glm):
         """See `Model.row_bounds`."""
         return self.weighed(self.whole.bounds_of_known(np.exp(np.asarray(self.theta)[self.X.d:])))
 
+    def remainder_bounds(self, order, eta):
+        """See `Model.remainder_bounds`."""
+        known = np.exp(np.asarray(self.theta)[self.X.d:])
+        if order == 1:
+            return self.row_bounds()[1]
+        return self.weighed((self.whole.third_of_known(known),))[0]
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i, count, k = 0, width = self.whole.width
@@ -137,6 +144,11 @@ class KnownFamily:
     def extra(self):
         """The values as draws of auxiliary parameters are given, (parameter, draw)."""
         return np.array(self.values)[:, None]
+
+    @property
+    def expands(self):
+        """See `Family`: those whose curvature is bounded have third derivatives that are."""
+        return self.whole.bounded_if_known
 
     def unbounded(self):
         """See `Family.unbounded`."""

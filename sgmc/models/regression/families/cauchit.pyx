@@ -16,6 +16,7 @@ cdef class BernoulliCauchit(Bernoulli):
     """
 
     score_bound, curvature_bound = 0.72462, 0.51414      # at t = -0.43 and t = 0.29
+    third_bound = 1.02137                              # at t = -0.22
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) except -1 nogil:
@@ -61,6 +62,7 @@ class CauchitFamily(Binary):
     distribution = "binomial"
     link = "cauchit"
     kernel = BernoulliCauchit
+    expands = True
 
     @staticmethod
     def mean(eta):

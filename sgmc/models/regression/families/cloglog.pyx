@@ -11,6 +11,8 @@ from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.model import Regression
 
+# of the second and third derivatives of log(1 - exp(-exp(eta))), at eta = 0.96 and 1.43
+SUCCESS_BOUNDS = (0.41254, 0.42606)
 cdef double LARGEST_ETA = MAX_LOG   # its exp does not overflow
 
 
@@ -20,6 +22,11 @@ cdef class BernoulliCloglog(Bernoulli):
     """
 
     unbounded = "its curvature grows like exp(eta)"
+    growth = 1.0
+
+    def remainder_bounds(self, order, eta):
+        """See `of_failures`."""
+        return self.weighed((of_failures(1 - np.asarray(self.y), eta, order),))[0]
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) except -1 nogil:
@@ -40,6 +47,11 @@ cdef class BernoulliLoglog(Bernoulli):
     """p(y_i = 1) = exp(-exp(-eta_i)): a success is a failure of `BernoulliCloglog` at -eta_i."""
 
     unbounded = "its curvature grows like exp(-eta)"
+    growth = 1.0
+
+    def remainder_bounds(self, order, eta):
+        """See `of_failures`."""
+        return self.weighed((of_failures(np.asarray(self.y), -eta, order),))[0]
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) except -1 nogil:
@@ -54,6 +66,13 @@ cdef class BernoulliLoglog(Bernoulli):
         for i in range(m):
             w[i] = curvature(-eta[i], y[i] <= 0.5)
         return OK
+
+
+def of_failures(share, eta, order):
+    """Bounds of rows with that share of failures under the complementary log-log link: of these
+    each derivative is -exp(eta).
+    """
+    return share * np.exp(eta) + (1 - share) * SUCCESS_BOUNDS[order - 1]
 
 
 cdef inline double score(double eta, bint success, double *density) noexcept nogil:
@@ -89,6 +108,7 @@ class CloglogFamily(Binary):
     distribution = "binomial"
     link = "cloglog"
     kernel = BernoulliCloglog
+    expands = True
 
     @staticmethod
     def mean(eta):
@@ -112,6 +132,7 @@ class LoglogFamily(Binary):
     distribution = "binomial"
     link = "loglog"
     kernel = BernoulliLoglog
+    expands = True
 
     @staticmethod
     def mean(eta):

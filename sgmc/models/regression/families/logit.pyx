@@ -13,6 +13,7 @@ cdef class BernoulliLogit(Glm):
 
     nanoseconds = 1.5
     score_bound, curvature_bound = 1.0, 0.25
+    third_bound = 3 ** 0.5 / 18                   # at p = (1 +- 1 / sqrt 3) / 2
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
@@ -81,6 +82,7 @@ class LogitFamily(Binary):
     default_link = True
     walled = True
     kernel = BernoulliLogit
+    expands = True
     mean = staticmethod(expit)
 
     @staticmethod

@@ -77,6 +77,10 @@ cdef class NegativeBinomialLog(Dispersed):
         y, a = np.asarray(self.y), 1 / auxiliary[0]
         return np.maximum(y, a), (a + y) / 4
 
+    def third_of_known(self, auxiliary):
+        """(a + y) / (6 sqrt 3), as of a logit."""
+        return (1 / auxiliary[0] + np.asarray(self.y)) * 3 ** 0.5 / 18
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i

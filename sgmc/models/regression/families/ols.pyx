@@ -40,6 +40,10 @@ cdef class GaussianIdentity(Dispersed):
         """None of the score; 1 / sigma^2."""
         return np.inf, auxiliary[0] ** -2
 
+    def third_of_known(self, auxiliary):
+        """None: the log density is a parabola."""
+        return 0.0
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i

@@ -16,6 +16,11 @@ cdef class PoissonLog(Glm):
 
     nanoseconds = 1.8
     unbounded = "its curvature is the mean, exp(eta)"
+    growth = 1.0
+
+    def remainder_bounds(self, order, eta):
+        """The mean is each derivative's size."""
+        return self.weighed((np.exp(eta),))[0]
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
@@ -42,6 +47,7 @@ class PoissonFamily(Counts):
     link = "log"
     default_link = True
     kernel = PoissonLog
+    expands = True
 
     @staticmethod
     def log_density(y, eta, extra=None):

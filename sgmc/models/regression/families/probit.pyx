@@ -18,6 +18,7 @@ cdef class BernoulliProbit(Bernoulli):
     """
 
     curvature_bound = 1.0  # l (l + t) falls from 1 to 0 (Sampford 1953); the score grows like |t|
+    third_bound = 0.29572  # l ((l + t) (2 l + t) - 1), at t = 1.0024
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) except -1 nogil:
@@ -52,6 +53,7 @@ class ProbitFamily(Binary):
     distribution = "binomial"
     link = "probit"
     kernel = BernoulliProbit
+    expands = True
     mean = staticmethod(ndtr)
 
     @staticmethod

@@ -57,6 +57,14 @@ cdef class StudentT(Dispersed):
         sigma, freedom = auxiliary[0], self.df + 1
         return freedom / (2 * sigma * np.sqrt(self.df)), freedom / (self.df * sigma ** 2)
 
+    def third_of_known(self, auxiliary):
+        """(nu + 1) / (sqrt(nu) sigma)^3 times 2 u (3 - u^2) / (1 + u^2)^3 at u = z / sqrt(nu) =
+        sqrt(2) - 1.
+        """
+        u = 2 ** 0.5 - 1
+        return ((self.df + 1) / (self.df ** 0.5 * auxiliary[0]) ** 3
+                * 2 * u * (3 - u * u) / (1 + u * u) ** 3)
+
     cdef double degrees(self, const double *theta) noexcept nogil:
         return self.df
 
