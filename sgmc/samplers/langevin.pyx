@@ -9,6 +9,7 @@ from libc.math cimport sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec, langevin_variance
+from sgmc.core.stationary import langevin
 
 
 cdef class EulerTransition(Sampler):
@@ -90,6 +91,10 @@ class SGLD(SamplerSpec):
         """
         return langevin_variance(1 + h * noise / 4, h) - 1
 
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`."""
+        return langevin(h, h + h * h * noise / 4)
+
 
 class ULA(SGLD):
     """Unadjusted Langevin algorithm (Roberts & Tweedie 1996):
@@ -120,3 +125,9 @@ class LMSGLD(SamplerSpec):
     def inflation(self, h, noise):
         """(hV/4) / (1 - h/4), exact on a Gaussian."""
         return langevin_variance(h * noise / 4, h)
+
+    def recursion(self, h, noise):
+        """Of the position and the normal that the next step uses again."""
+        half = 0.5 * np.sqrt(h)
+        return (np.array([[1 - h / 2, half], [0, 0]]),
+                np.array([[h / 4 + h * h * noise / 4, half], [half, 1]]))
