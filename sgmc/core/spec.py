@@ -254,8 +254,8 @@ class SamplerSpec(Spec):
         Raises
         ------
         NotSupported
-            Where it has none: exact samplers, bounces in several dimensions, one sign for all
-            coordinates, own preconditioners of networks.
+            Where it has none: exact samplers, bounces, one sign for all coordinates, steps on
+            simplices, users' recipes.
         """
         steps = self.recursion(h, noise)
         if steps is None:

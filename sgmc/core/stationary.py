@@ -206,7 +206,7 @@ class SpectralLaw:
             max(np.abs(np.linalg.eigvals(move)).max() for move in (self.even[1:, 1:], self.odd))
             > HELD
         ):
-            self.variance = math.nan  # the projection grows: the degree is too low for this step
+            self.variance = math.nan  # the projection grows, and has no stationary law
 
     def basis(self, states):
         """Every polynomial at these states, (polynomials, m)."""
