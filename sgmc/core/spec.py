@@ -10,7 +10,8 @@ import math
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.parameter import Derivable, Parameter
 from sgmc.arguments.signatures import filled
-from sgmc.errors import ArgumentError
+from sgmc.core.stationary import LinearLaw
+from sgmc.errors import ArgumentError, NotSupported
 
 __all__ = ["Derivable", "Parameter", "SamplerSpec", "Spec", "langevin_variance"]
 
@@ -247,9 +248,37 @@ class SamplerSpec(Spec):
         gradient noise variance.
 
         Used to derive the default step and batch size, and to warn where a chosen one is too large.
-        NaN where nobody knows: then the step must be given.
+        NaN where nobody knows: then the step must be given.  This is a formula that costs nothing;
+        `law` is the law that it is checked against.
         """
         raise NotImplementedError
+
+    def recursion(self, h, noise):
+        """(A, Q) of its step z' = A z + w, w of covariance Q, on a standard normal with gradient
+        noise of that variance, the position first in z; None where the step is not linear.
+        """
+        return
+
+    def law(self, h, noise):
+        """The stationary law of its draws in the same case: variance, autocorrelation and time to
+        forget (`sgmc.core.stationary`).
+
+        With noise of covariance C in whitened coordinates, linear steps leave a parameter whose
+        noise is V_j = a' C a / a' a (`Pilot.noise`) the variance of ``law(h, V_j)``, a its row of
+        the whitening: they move all directions alike.
+
+        Raises
+        ------
+        NotSupported
+            Where it has none: exact samplers, bounces, one sign for all coordinates, steps on
+            simplices, users' recipes.
+        """
+        steps = self.recursion(h, noise)
+        if steps is None:
+            raise NotSupported(
+                f"{self.name} has no stationary law in one coordinate; run it and look at its draws"
+            )
+        return LinearLaw(*steps)
 
 
 def langevin_variance(noise, h):

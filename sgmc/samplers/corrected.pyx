@@ -12,6 +12,7 @@ from sgmc.core.contract cimport (
 from sgmc.samplers.bases.noise cimport CovarianceTracker, NoiseTracker
 from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
+from sgmc.core.stationary import langevin
 
 
 cdef double kept(double share, bint printed) noexcept nogil:
@@ -151,6 +152,11 @@ class Corrected(SamplerSpec):
         made = CorrectedTransition if self.needs_noise else FullyCorrectedTransition
         return made(dim, step, self.beta, self.printed)
 
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`; tau^2 = V is known."""
+        injected = h * kept(h * noise, self.printed) ** 2
+        return langevin(h, injected + h * h * noise / 4)
+
 
 class CSGLD(Corrected):
     """Corrected stochastic gradient Langevin dynamics (Mauri & Zanella, Algorithm 7).
@@ -212,3 +218,7 @@ class SGD(SamplerSpec):
     def inflation(self, h, noise):
         """The rule of `sgld`, for the choice of a default step only."""
         return langevin_variance(1 + h * noise / 4, h) - 1
+
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`: the gradient's noise alone."""
+        return langevin(h, h * h * noise / 4)

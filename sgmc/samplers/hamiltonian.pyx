@@ -9,6 +9,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
 from sgmc.samplers.bases.momentum cimport Momentum
 from sgmc.samplers.bases.momentum import Underdamped, per, sweep_noise
 from sgmc.core.spec import Parameter
+from sgmc.core.stationary import baoab, composed
 
 
 cdef class FrictionTransition(Momentum):
@@ -139,6 +140,19 @@ class SGHMC(Underdamped):
             return math.nan
         return sweep_noise(self.from_langevin(h), self.friction, parts)
 
+    def recursion(self, h, noise):
+        """Of position and momentum after half a drift, L kicks with drifts between, half a
+        drift.
+        """
+        e, C = self.from_langevin(h), self.friction
+        variance = 2 * e * C
+        kick = max(variance, e * e * noise) if self.corrected else variance + e * e * noise
+        still = np.zeros((2, 2))
+        half = np.array([[1, e / 2], [0, 1]]), still
+        pushed = np.array([[1, 0], [-e, 1 - e * C]]), np.diag([0, kick])
+        fresh = [(np.diag([1.0, 0.0]), np.diag([0.0, 1.0]))] if self.resample else []
+        return composed([*fresh, *[half, pushed, half] * self.leapfrog])
+
 
 def resampled_variance(e, C, leapfrog, q):
     """Variance of x under N(0, 1) for steps of `SGHMC` that begin with p ~ N(0, 1), kicks having
@@ -193,3 +207,7 @@ class BAOAB(Underdamped):
     def noise_left(self, h, parts):
         """See `SamplerSpec.noise_left`."""
         return sweep_noise(self.from_langevin(h), self.friction, parts)
+
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`; of position and momentum."""
+        return baoab(self.from_langevin(h), self.friction, noise)

@@ -9,6 +9,7 @@ from libc.math cimport sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec, langevin_variance, sweep_noise
+from sgmc.core.stationary import langevin
 
 
 cdef class EulerTransition(Sampler):
@@ -94,6 +95,10 @@ class SGLD(SamplerSpec):
         """See `SamplerSpec.noise_left`."""
         return sweep_noise(h, parts)
 
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`."""
+        return langevin(h, h + h * h * noise / 4)
+
 
 class ULA(SGLD):
     """Unadjusted Langevin algorithm (Roberts & Tweedie 1996):
@@ -128,3 +133,9 @@ class LMSGLD(SamplerSpec):
     def noise_left(self, h, parts):
         """See `SamplerSpec.noise_left`."""
         return sweep_noise(h, parts)
+
+    def recursion(self, h, noise):
+        """Of the position and the normal that the next step uses again."""
+        half = 0.5 * np.sqrt(h)
+        return (np.array([[1 - h / 2, half], [0, 0]]),
+                np.array([[h / 4 + h * h * noise / 4, half], [half, 1]]))

@@ -5,6 +5,7 @@ from libc.math cimport fmax, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
+from sgmc.core.stationary import langevin
 from sgmc.errors import ArgumentError
 
 
@@ -99,3 +100,14 @@ class PSGLD(SamplerSpec):
         G = 1 / (self.floor + (1 + noise) ** 0.5)
         return langevin_variance(1 + h * G * noise / 4,
                                  h * G) - 1 + (1 - self.memory) / (h * G * (1 + noise))
+
+    def recursion(self, h, noise):
+        """That of `sgld` at h G for the v that remembers all, v = s^2 + V with s^2 the variance of
+        the draws; a v that follows theta is not in it, nor the first 2 / (1 - a) steps or so, in which v is not
+        stationary.
+        """
+        s = 1.0
+        for _ in range(50):
+            own = h / (self.floor + (s + noise) ** 0.5)
+            s = min(langevin_variance(1 + own * noise / 4, own), 1e6)
+        return langevin(own, own + own * own * noise / 4)

@@ -14,6 +14,7 @@ from sgmc.samplers.bases.momentum import Underdamped
 from sgmc.samplers.bases.metric_source cimport MetricSource
 from sgmc.samplers.bases.metric_source import NaturalCoordinates
 from sgmc.core.spec import Parameter, SamplerSpec, langevin_variance
+from sgmc.core.stationary import baoab, langevin
 
 
 cdef class RiemannianLangevinTransition(Sampler):
@@ -213,6 +214,10 @@ class SGRLD(Riemannian):
         """
         return langevin_variance(1 + h * noise / 4, h) - 1
 
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`, in units of the metric."""
+        return langevin(h, h + h * h * noise / 4)
+
 
 class SGRHMC(Riemannian, Underdamped):
     """Stochastic gradient Riemannian Hamiltonian Monte Carlo (Ma, Chen & Fox 2015, section 3.2;
@@ -255,3 +260,9 @@ class SGRHMC(Riemannian, Underdamped):
             return math.nan
         e, a = self.from_langevin(h), math.exp(-self.friction * self.from_langevin(h))
         return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e)) if e < 2 else math.inf
+
+    def recursion(self, h, noise):
+        """See `SamplerSpec.recursion`, in units of the metric; None for a friction C G^-1."""
+        if self.diffusion == "metric":
+            return None
+        return baoab(self.from_langevin(h), self.friction, noise)

@@ -8,6 +8,7 @@ import copy
 import math
 
 import numpy as np
+from scipy.special import erf, expit
 
 from libc.math cimport exp, fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
@@ -19,6 +20,7 @@ from sgmc.core.contract cimport (
 from sgmc.samplers.bases.noise cimport NoiseTracker
 from sgmc.samplers.bases.noise import NOISE_WEIGHT
 from sgmc.core.spec import Parameter, SamplerSpec
+from sgmc.core.stationary import normal_nodes, side_to_side
 from sgmc.errors import ArgumentError
 
 cdef enum:
@@ -248,6 +250,41 @@ class BarkerDynamics(SamplerSpec):
         own = (1 + 6 * 0.1 ** 2 + 3 * 0.1 ** 4) / 1.01 ** 2 if self.increment == "bimodal" else 3.0
         return own + self.dim - 1 if self.one_sign else own
 
+    def law(self, h, noise):
+        """See `SamplerSpec.law`: by an expansion, with tau^2 = V known; one sign for all
+        coordinates has none.
+
+        The chance of z is E p(z g), g ~ N(-x, V): Phi(-x / sqrt(V)) for the sign of g alone.
+        """
+        if self.one_sign:
+            return super().law(h, noise)
+        tau, sigma = math.sqrt(noise), self.from_langevin(h)
+        if self.adaptive and tau:
+            limit = BREAKING / (BIMODAL_QUANTILE * tau)
+            sigma = limit if self.adaptive == PUBLISHED else min(sigma, limit)
+        nodes, weights = normal_nodes(30)
+        u, w = normal_nodes(9) if self.increment == "bimodal" else normal_nodes(30)
+        z = sigma * (1 + 0.1 * u) if self.increment == "bimodal" else sigma * u
+
+        def chance(x, z):
+            beyond = self.rule == CORRECTED and tau * abs(z) >= BREAKING
+            if self.rule == EXTREME or beyond:
+                side = np.sign(z) * (erf(-x / (tau * math.sqrt(2))) if tau else np.sign(-x))
+                return 0.5 * (1 + side)
+            alpha = 1.0
+            if self.rule == CORRECTED:
+                alpha = BREAKING / math.sqrt(BREAKING ** 2 - (tau * z) ** 2)
+            return expit(alpha * z * (-x[:, None] + tau * nodes)) @ weights
+
+        scale = math.sqrt(1 + min(self.first_order(h, noise), 1.0))
+        return side_to_side((z, w), chance, scale)
+
+    def first_order(self, h, noise):
+        """Relative error of the variance of `vsgbd`, to first order: k (h/4)(1 + V), k = E z^4 /
+        h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E g^3 = -theta^3 - 3 V theta.
+        """
+        return self.kurtosis * h / 4 * (1 + noise)
+
 
 class VSGBD(BarkerDynamics):
     """Vanilla stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 2).
@@ -265,10 +302,8 @@ class VSGBD(BarkerDynamics):
     name = "vsgbd"
 
     def inflation(self, h, noise):
-        """k (h/4)(1 + V) to first order, k = E z^4 / h^2: z tanh(zg/2) = z^2 g/2 - z^4 g^3/24, E
-        g^3 = -theta^3 - 3 V theta.
-        """
-        return self.kurtosis * h / 4 * (1 + noise)
+        """k (h/4)(1 + V): see `BarkerDynamics.first_order`; `law` has the higher orders."""
+        return self.first_order(h, noise)
 
 
 class CSGBD(BarkerDynamics):
@@ -304,4 +339,4 @@ class ESGBD(BarkerDynamics):
 
     def inflation(self, h, noise):
         """The rule of `vsgbd`, for the choice of a default step only."""
-        return self.kurtosis * h / 4 * (1 + noise)
+        return self.first_order(h, noise)

@@ -9,6 +9,7 @@ from libc.math cimport fmax, fmin, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, uniform_fill
 from sgmc.core.spec import SamplerSpec
+from sgmc.core.stationary import normal_nodes, side_to_side
 
 
 cdef class LatticeTransition(Sampler):
@@ -56,3 +57,14 @@ class SGLRW(SamplerSpec):
             inside = math.erf(2 / math.sqrt(2 * h * (variance + noise)))
             variance = min(1 / max(inside, 1e-6), 1e6)
         return variance - 1
+
+    def law(self, h, noise):
+        """See `SamplerSpec.law`: by an expansion (`sgmc.core.stationary.side_to_side`)."""
+        root, (nodes, weights) = math.sqrt(h), normal_nodes(40)
+
+        def chance(x, z):
+            g = -x[:, None] + math.sqrt(noise) * nodes
+            return (1 + np.clip(0.5 * z * g, -1, 1)) @ weights / 2
+
+        scale = math.sqrt(1 + self.inflation(h, noise))
+        return side_to_side(([root], [1.0]), chance, scale)

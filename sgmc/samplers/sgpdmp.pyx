@@ -14,6 +14,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next
 from sgmc.samplers.bases.events cimport Guided, inner
 from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
+from sgmc.core.stationary import LINE_DEGREES, expanded, normal_nodes
 from sgmc.samplers.bases.sticky cimport Sticky, signs
 from sgmc.samplers.bases.sticky import INCLUSION
 from sgmc.errors import ArgumentError
@@ -158,6 +159,28 @@ class SGPDMP(EventSpec):
         """
         own = h * math.sqrt((1 + noise) / (2 * math.pi))
         return own if self.dynamics == "zigzag" else own * (2 + 4 / (1 + noise) ** 2)
+
+    def law(self, h, noise):
+        """See `SamplerSpec.law`: of the place at the ends of steps, in zig-zag form, by an
+        expansion in y = v x; bounces have none.
+
+        y grows by h unless v is reversed after a time t, at rate max(0, y + sqrt(V) xi): then it
+        becomes h - 2 t - y.
+        """
+        if self.dynamics != "zigzag":
+            return super().law(h, noise)
+        nodes, weights = normal_nodes(60 if noise else 1)
+        at, share = np.polynomial.legendre.leggauss(5)
+        times, shares = 0.5 * h * (1 + at), 0.5 * h * share
+
+        def moves(states):
+            rate = np.maximum(states + math.sqrt(noise) * nodes, 0.0)
+            yield np.exp(-h * rate) @ weights, states + h, 1.0
+            for t, dt in zip(times, shares):
+                yield dt * (rate * np.exp(-t * rate)) @ weights, h - 2 * t - states, -1.0
+
+        scale = math.sqrt(1 + min(self.inflation(h, noise), 1.0))
+        return expanded(moves, [0.0], [scale], (40, *LINE_DEGREES))
 
     def noise_ratio(self, h, noise):
         """None: a step injects no noise that the gradient's could be compared with."""

@@ -9,6 +9,7 @@ from sgmc.core.contract cimport OK, Gradient, Rng, State, normal_fill
 from sgmc.samplers.bases.momentum cimport Momentum
 from sgmc.samplers.bases.momentum import Underdamped, per
 from sgmc.core.spec import Parameter
+from sgmc.core.stationary import LinearLaw, composed, expanded, normal_nodes
 
 
 cdef class ThermostatTransition(Momentum):
@@ -80,6 +81,9 @@ cdef class BADODABTransition(ThermostatTransition):
         return OK
 
 
+DEGREES = (7, 6, 5, 4)  # of the expansion of the stationary law, in three variables
+
+
 class Thermostat(Underdamped):
     """Base of the thermostats; the step is that of the leapfrog, e."""
 
@@ -99,6 +103,22 @@ class Thermostat(Underdamped):
     def damping(self):
         """See `Underdamped.damping`; the gradient noise is on top."""
         return self.diffusion
+
+    def law(self, h, noise):
+        """See `SamplerSpec.law`: by an expansion in position, momentum and z, around momenta of
+        variance one and z ~ N(A + e V / 2, 1).
+
+        That is the law of small steps.  The longer the step, the lower the degree at which the
+        expansion still holds; from e of about 0.3 on it may not (its variance is then NaN).
+        """
+        e = self.from_langevin(h)
+
+        def moves(states):
+            for weight, after in self.moves(e, noise, *states.T):
+                yield weight, np.stack(after, axis=-1), 1.0
+
+        centre = [0.0, 0.0, self.diffusion + e * noise / 2]
+        return expanded(moves, centre, [1.0, 1.0, 1.0], DEGREES)
 
 
 class MSGNHT(Thermostat):
@@ -121,6 +141,13 @@ class MSGNHT(Thermostat):
         C = self.friction(e, noise)
         return -0.5 * e * C if C < math.inf else math.inf
 
+    def moves(self, e, noise, x, p, z):
+        """Where a step leads, (weight, (x, p, z)): nodes of its noise."""
+        sd = math.sqrt(2 * e * self.diffusion + e * e * noise)
+        for u, weight in zip(*normal_nodes(8)):
+            after = p - e * (x + z * p) + sd * u
+            yield weight, (x + e * after, after, z + e * (after * after - 1))
+
 
 class SGNHT(MSGNHT):
     """Stochastic gradient Nose-Hoover thermostat (Ding et al. 2014, Algorithm 2; review, table 1):
@@ -136,6 +163,16 @@ class SGNHT(MSGNHT):
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
         return ThermostatTransition(dim, step, self.diffusion, True)
+
+    def law(self, h, noise):
+        """See `SamplerSpec.law`: of many coordinates, whose z is constant, C of `friction`; exact
+        then, and off by about 1 / d in d of them.
+        """
+        e = self.from_langevin(h)
+        C = min(self.friction(e, noise), 1e6)
+        kick = np.diag([0, 2 * e * self.diffusion + e * e * noise])
+        pushed = np.array([[1, 0], [-e, 1 - e * C]]), kick
+        return LinearLaw(*composed([pushed, (np.array([[1, e], [0, 1]]), np.zeros((2, 2)))]))
 
 
 class BADODAB(Thermostat):
@@ -158,3 +195,19 @@ class BADODAB(Thermostat):
         """
         e = self.from_langevin(h)
         return -e * e * (1 + noise) / 15
+
+    def moves(self, e, noise, x, p, z):
+        """Where a step leads, (weight, (x, p, z)): nodes of the gradient's noise, and of its
+        own.
+        """
+        own, weights = normal_nodes(8)
+        for v, kicked in zip(*(normal_nodes(8) if noise else normal_nodes(1))):
+            q = p + e * (math.sqrt(noise) * v - x)
+            y, w = x + 0.5 * e * q, z + 0.5 * e * (q * q - 1)
+            small = np.abs(w * e) < 1e-8
+            safe = np.where(small, 1.0, w)
+            variance = np.where(small, 2 * e, -np.expm1(-2 * safe * e) / safe)
+            for u, weight in zip(own, weights):
+                after = np.exp(-w * e) * q + np.sqrt(self.diffusion * variance) * u
+                yield kicked * weight, (y + 0.5 * e * after, after,
+                                        w + 0.5 * e * (after * after - 1))
