@@ -1,7 +1,7 @@
 """The scoreboard's rule, its exact answers, and its page from stored results."""
 
+import importlib
 import json
-import subprocess
 import sys
 from pathlib import Path
 
@@ -19,8 +19,6 @@ def scoreboard(monkeypatch):
     monkeypatch.syspath_prepend(str(FOLDER))
     names = ("metric", "page", "tasks", "problem", "exact_linear", "exact_sampling", "contestants")
     before = {name: sys.modules.pop(name, None) for name in names}
-    import importlib
-
     yield importlib.import_module
     for name, module in before.items():
         sys.modules.pop(name, None)
@@ -107,18 +105,17 @@ def record(name, errors, seconds, failure=None, **also):
     }  # fmt: skip
 
 
-def made(folder, *records):
+def made(scoreboard, folder, *records):
     """The page of some results."""
     for one in records:
         (folder / f"{one['contestant']}.json").write_text(json.dumps(one))
-    out = folder / "page.md"
-    script = [sys.executable, str(FOLDER / "page.py"), "--runs", str(folder), "--out", str(out)]
-    subprocess.run([*script, "--no-plots"], check=True, capture_output=True)
-    return out.read_text()
+    page = scoreboard("page")
+    return page.page(page.read(folder), {"logit": "A remark."}, plots=False)
 
 
-def test_the_page_has_winners_failures_and_floors(tmp_path):
+def test_the_page_has_winners_failures_and_floors(scoreboard, tmp_path):
     text = made(
+        scoreboard,
         tmp_path,
         record("sgmc_default", [0.05] * 3, [2, 1, 1]),
         record("numpyro_nuts", [0.05] * 3, [9, 4, 4]),
@@ -127,14 +124,16 @@ def test_the_page_has_winners_failures_and_floors(tmp_path):
         record("lme4_mle", [], [], not_expressible="no such model"),
     )
     assert "sgmc is first, 4.0 times as fast as NumPyro NUTS" in text
-    assert "On 1 of 1 regression" in text and "- nowhere." in text
+    assert "On 1 of 1 regression" in text and "- nowhere among" in text
     assert "| **sgmc** | 1.0 | 0.25 | 1.0 | 1.5 | 3.5 | 4,000 | within |" in text
     assert "failed: not within the tolerance in 60 s of CPU time" in text
     assert "*glum*" in text and "outside the tolerance" in text and "NA: lme4" in text
+    assert "Not run: sgmc, exact sampler, BlackJAX NUTS" in text and "A remark." in text
 
 
-def test_a_rival_that_wins_is_named_before_the_aggregate(tmp_path):
+def test_a_rival_that_wins_is_named_before_the_aggregate(scoreboard, tmp_path):
     text = made(
+        scoreboard,
         tmp_path,
         record("sgmc_default", [0.05] * 3, [2, 1, 1]),
         record("numpyro_nuts", [0.05] * 3, [9, 0.5, 0.5]),

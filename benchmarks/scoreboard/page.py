@@ -8,7 +8,6 @@ first there, or not by much.
 
 import argparse
 import json
-from importlib import metadata
 from pathlib import Path
 
 from metric import MEAN, SD, seconds, within
@@ -180,7 +179,11 @@ def rows(entries):
             f"| {label} | {number(e.run)} | {ratio} | {figures} | {draws} | {e.outcome()} |"
         )
     absent = [f"{e.label} ({e.record['not_expressible']})" for e in entries if not e.expressible]
-    return "\n".join(lines) + (f"\n\nNA: {'; '.join(absent)}." if absent else "")
+    there = {e.name for e in entries}
+    missing = [label for name, (label, _) in LABELS.items() if name not in there]
+    below = [f"NA: {'; '.join(absent)}."] if absent else []
+    below += [f"Not run: {', '.join(missing)}."] if missing else []
+    return "\n\n".join(["\n".join(lines), *below])
 
 
 def plot(task, entries, folder):
@@ -212,13 +215,15 @@ def plot(task, entries, folder):
 
 def summary(found):
     """The first lines: where rivals win, then the aggregate, then a table of all tasks."""
-    lost, unclear, clear, counted, lines = [], [], [], 0, []
+    lost, unclear, clear, open_, counted, lines = [], [], [], [], 0, []
     for task, entries in found.items():
         title = TASKS[task][1]
         factor, words = verdict(entries)
         cold = verdict(entries, "cold")[1]
-        lines.append(f"| [{title}](#{anchor(title)}) | {words} | {cold} |")
+        shown = title.replace("|", "\\|")  # a bar would end the cell
+        lines.append(f"| [{shown}](#{anchor(title)}) | {words} | {cold} |")
         if factor is None:
+            open_.append(title)
             continue
         if factor < 1:
             lost.append(f"- **{title}**: {words}.")
@@ -229,12 +234,14 @@ def summary(found):
             clear.append(task)
         elif factor >= 1:
             unclear.append(f"- {title}: {words}.")
-    head = ["Where a rival is first:", "", *(lost or ["- nowhere."]), ""]
+    head = ["Where a rival is first:", "", *(lost or ["- nowhere among the tasks decided."]), ""]
     head += [
         f"On {len(clear)} of {counted} regression, grouped and factor-rich tasks sgmc at its "
         f"defaults is first by a factor of at least {CLEAR:g}, start-up and compilation left out.",
         "",
     ]
+    if open_:
+        head += [f"Not decided, as no rival was run, or not sgmc: {'; '.join(open_)}.", ""]
     if unclear:
         head += ["First, but by less:", "", *unclear, ""]
     table = ["| task | without start-up | with import and first use |", "|---|---|---|", *lines]
@@ -292,7 +299,7 @@ def main():
         folder.mkdir(parents=True, exist_ok=True)
         for task, entries in found.items():
             plot(task, entries, folder)
-    print(f"{options.out.name}: {len(found)} tasks, matplotlib {metadata.version('matplotlib')}")
+    print(f"{options.out.name}: {len(found)} tasks")
 
 
 if __name__ == "__main__":

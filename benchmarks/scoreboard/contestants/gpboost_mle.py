@@ -26,7 +26,7 @@ def prepare(problem):
         model = gpboost.GPModel(
             group_data=columns, likelihood=FAMILIES[problem.family], num_parallel_threads=1, **also
         )
-        model.fit(y=problem.y, X=problem.X, params={"std_dev": True})
+        model.fit(y=problem.y, X=problem.X)
         table = np.asarray(model.get_coef(std_err=True), float)
         note = "slopes uncorrelated with intercepts" if varying else ""
         return Answer(problem.coefficients, table[0], table[1], note=note)
