@@ -126,13 +126,13 @@ def out_of_time(entry):
 
 
 def verdict(entries, key="run"):
-    """(how many times faster sgmc at its defaults is than the fastest rival; the words).  None where
-    no rival was within: the limit bounds no time of a run, as it is for compiling and all lengths.
+    """(how many times faster sgmc at its defaults is than the fastest rival; the words).  None
+    where no rival was within: the limit, for compiling and all lengths, bounds no time of a run.
     """
     ours, rival = standing(entries, key)
     if ours is None:
         if any(e.name == "sgmc_default" for e in entries):
-            first = f"; {rival.label} is first" if rival else ", nor is any rival"
+            first = f"; {rival.label} is first" if rival else ""
             return 0.0, f"sgmc is never within the tolerance{first}"
         return None, "sgmc was not run"
     if rival is None:
@@ -229,10 +229,8 @@ def summary(found):
         "",
     ]
     if open_:
-        head += [
-            f"Not decided, as no rival (or not sgmc) was run there until it was right: {'; '.join(open_)}.",
-            "",
-        ]
+        why = "Not decided, as no rival, or not sgmc, was run there until it was right: "
+        head += [why + "; ".join(open_) + ".", ""]
     if unclear:
         head += ["First, but by less:", "", *unclear, ""]
     table = ["| task | without start-up | with import and first use |", "|---|---|---|", *lines]
