@@ -17,7 +17,9 @@ ROWS, COEFFICIENTS = 100_000, 10
 # V1 of the worst coefficient
 NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}
 WHITENED = SimpleNamespace(max_precision=1.0, min_precision=1.0, whitened=True, scaled=True)
-OPEN = SimpleNamespace(batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None)
+OPEN = SimpleNamespace(
+    batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None, subsample="block"
+)
 
 
 def sd_change(variance):

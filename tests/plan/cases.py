@@ -43,6 +43,7 @@ def settings(**given):
                 thin=None,
                 warmup=None,
                 sampler=None,
+                subsample="block",
             ),
             **given,
         }
