@@ -159,7 +159,7 @@ def ranks(name, order, walks, slip="right"):
         DRAWS[name],
         lambda k: None,
     )
-    assert 0.1 < moved < 0.99
+    assert 0.05 < moved < 0.99
     return p
 
 
