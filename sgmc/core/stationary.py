@@ -11,8 +11,8 @@ from itertools import product
 import numpy as np
 
 LINE_DEGREES = (24, 18, 14, 10, 8, 6)  # of expansions in one variable
-HELD = 1 + 1e-6  # largest eigenvalue of a projection that does not grow
-FITS, ALIKE = 20, 0.05  # times that a reference law is fitted to the draws, and how nearly
+LARGEST_GROWTH = 1 + 1e-6  # largest eigenvalue of a projection that does not grow
+FITS, SAME_SPREAD = 20, 0.05  # times that a reference law is fitted to the draws, and how nearly
 
 
 def integrated(start, move, read):
@@ -140,7 +140,7 @@ def side_to_side(increments, chance, scale):
 
     for _ in range(FITS):
         law = expanded(moves, [0.0], [scale], LINE_DEGREES)
-        if not law.variance > 0 or abs(law.variance / scale**2 - 1) < ALIKE:
+        if not law.variance > 0 or abs(law.variance / scale**2 - 1) < SAME_SPREAD:
             return law
         scale = math.sqrt(law.variance)
     return law
@@ -204,7 +204,7 @@ class SpectralLaw:
         self.variance = float(self.mean_of @ self.times @ self.position)
         if (
             max(np.abs(np.linalg.eigvals(move)).max() for move in (self.even[1:, 1:], self.odd))
-            > HELD
+            > LARGEST_GROWTH
         ):
             self.variance = math.nan  # the projection grows, and has no stationary law
 

@@ -103,8 +103,8 @@ class PSGLD(SamplerSpec):
 
     def recursion(self, h, noise):
         """That of `sgld` at h G for the v that remembers all, v = s^2 + V with s^2 the variance of
-        the draws; a v that follows theta is not in it, nor the first 2 / (1 - a) steps or so, in which v is not
-        stationary.
+        the draws; a v that follows theta is not in it, nor the first 2 / (1 - a) steps or so, in
+        which v is not stationary.
         """
         s = 1.0
         for _ in range(50):
