@@ -141,11 +141,9 @@ cdef class Model:
 
     Attributes
     ----------
-    score_bound, curvature_bound : float
-        Largest |d log p / d eta| and |d^2 log p / d eta^2| of a row of weight one, infinite where
-        there is no such number.
-    third_bound : float
-        The same of |d^3 log p / d eta^3|.
+    score_bound, curvature_bound, third_bound : float
+        Largest |d log p / d eta|, |d^2 log p / d eta^2| and |d^3 log p / d eta^3| of a row of
+        weight one, infinite where there is no such number.
     unbounded : str
         Why `curvature_bound` is infinite.
     growth : float
@@ -374,8 +372,7 @@ cdef class Subsampler:
     replaces : bool
         Whether rows may come twice, so that the noise has no finite-population factor.
     sweeps : bool
-        Whether batches go forward and backward through parts of all rows, so that their errors
-        cancel; successive batches of other schemes are independent.
+        Whether the errors of successive batches cancel; those of other schemes are independent.
     """
 
     room = "subsampling"

@@ -25,7 +25,7 @@ cdef class Lopsided(Trajectory):
 cdef class Unreversed(Trajectory):
     """Steps backwards in time begin with a kick that goes forwards."""
 
-    cdef int leap(self, Gradient g, int side, double h) except -1 nogil:
+    cdef int leap(self, Gradient g, Py_ssize_t side, double h) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(0 if side else self.dim):
             self.end_w[0, j] = -self.end_w[0, j]
@@ -49,6 +49,7 @@ cdef class Hasty(Trajectory):
 cdef class Unfinished(Trajectory):
     """A half that turned back on itself is sampled from all the same."""
 
-    cdef bint grow(self, Gradient g, Rng rng, int side, int depth, double h) except? True nogil:
+    cdef bint grow(self, Gradient g, Rng rng, Py_ssize_t side, Py_ssize_t depth,
+                   double h) except? True nogil:
         Trajectory.grow(self, g, rng, side, depth, h)
         return True

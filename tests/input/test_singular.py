@@ -19,6 +19,7 @@ SHORT = dict(seed=1, draws=50, warmup=50, chains=2)
 RAISING = ("cholesky", "cho_factor", "eigh", "eigvalsh", "inv", "lstsq", "matrix_rank", "solve")
 RAISING = (*RAISING, "svd")
 SAFE = {  # calls outside of a try, and why they do not raise
+    "core/stationary.py": "of recursions with finite entries; solved where they are stable",
     "coordinates/free.py": "its callers have factored the same matrix (`peak.has_root`)",
     "coordinates/meat.py": "of finite curvatures at a mode",
     "coordinates/recession.py": "of finite tables",

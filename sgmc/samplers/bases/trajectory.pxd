@@ -22,8 +22,9 @@ cdef class Trajectory(Metropolis):
     cdef double[:, ::1] momenta, first, last, place, slope
     cdef double[::1] height, weight
     cdef int[::1] level
-    cdef int leap(self, Gradient g, int side, double h) except -1 nogil
-    cdef bint grow(self, Gradient g, Rng rng, int side, int depth, double h) except? True nogil
+    cdef int leap(self, Gradient g, Py_ssize_t side, double h) except -1 nogil
+    cdef bint grow(self, Gradient g, Rng rng, Py_ssize_t side, Py_ssize_t depth,
+                   double h) except? True nogil
     cdef void root(self, const State *s, Rng rng) noexcept nogil
     cdef void take(self, Py_ssize_t row, Py_ssize_t other) noexcept nogil
     cdef bint join(self, Py_ssize_t row) noexcept nogil

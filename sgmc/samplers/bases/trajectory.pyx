@@ -57,7 +57,7 @@ cdef class Trajectory(Metropolis):
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
                      double *log_ratio) except -1 nogil:
-        cdef int side, depth = 0, most = self.max_depth
+        cdef Py_ssize_t side, depth = 0, most = self.max_depth
         cdef size_t size = s.dim * sizeof(double)
         if self.warming and not self.scores.known:
             most = min(most, WARMING_DEPTH)
@@ -89,7 +89,7 @@ cdef class Trajectory(Metropolis):
 
     cdef void root(self, const State *s, Rng rng) noexcept nogil:
         """The tree of the current state alone, with a fresh momentum."""
-        cdef int side
+        cdef Py_ssize_t side
         cdef size_t size = s.dim * sizeof(double)
         normal_fill(rng, s.dim, &self.end_p[0, 0])
         memcpy(&self.end_p[1, 0], &self.end_p[0, 0], size)
@@ -105,7 +105,8 @@ cdef class Trajectory(Metropolis):
         if not self.warming:
             self.energies.note(self.start_energy)
 
-    cdef bint grow(self, Gradient g, Rng rng, int side, int depth, double h) except? True nogil:
+    cdef bint grow(self, Gradient g, Rng rng, Py_ssize_t side, Py_ssize_t depth,
+                   double h) except? True nogil:
         """A subtree of 2^depth states beyond the end on that side, into row 1; False where it
         diverges or turns.
 
@@ -140,7 +141,7 @@ cdef class Trajectory(Metropolis):
                     return False
         return True
 
-    cdef int leap(self, Gradient g, int side, double h) except -1 nogil:
+    cdef int leap(self, Gradient g, Py_ssize_t side, double h) except -1 nogil:
         """A leapfrog step of the end on that side, backwards on side 0."""
         cdef Py_ssize_t j
         cdef double step = h if side else -h
