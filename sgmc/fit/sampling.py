@@ -14,13 +14,12 @@ from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
 from sgmc.fit import paths, reading, replacement, spacing, stopping, threshold
-from sgmc.fit import plan as planning
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
 from sgmc.fit.noise import GradientNoise, noise_of_plan
 from sgmc.fit.out_of_time import PILOT, WARMUP, laplace_draws, reserve_of
-from sgmc.fit.rows import shared_rows, subsampler
-from sgmc.fit.run.batches import BatchSearch, largest
+from sgmc.fit.rows import batch_search, subsampler
+from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
@@ -57,16 +56,8 @@ def drawn(problem, settings, begun, saved):
     OutOfTime
         Before the chains run.
     """
-    phases.begin("pilot")
+    problem, plan, gradient, seen = prepared(problem, settings)
     usual = stopping.usual(settings)
-    spec, gradient, reason, seen = decide(problem, usual, (problem.model.n, problem.dim))
-    stopping.refuse_plan(problem, spec, settings)
-    refusal = spec.refusal(problem.coordinates.map)
-    if refusal:
-        raise NotSupported(refusal)
-    if spec.independent or spec.walkers > 1:
-        problem = problem.nearest
-    plan = planned(problem, usual, spec, gradient, seen, reason)
     if settings.warmup == "threshold" and not problem.coordinates.scaled:
         chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
         plan = threshold.reached(problem, plan, usual, chains)
@@ -86,6 +77,30 @@ def drawn(problem, settings, begun, saved):
     done = sample(problem, other, seen, settings, begun)
     done.concerns.append(replacement.note(plan, other))
     return done
+
+
+def prepared(problem, settings):
+    """What chains need before they are built.
+
+    Returns
+    -------
+    problem : Problem
+        In the coordinates of its sampler.
+    plan : Plan
+    gradient : str
+        Of the problem, where the plan has another one.
+    seen : Pilot or None
+    """
+    phases.begin("pilot")
+    usual = stopping.usual(settings)
+    spec, gradient, reason, seen = decide(problem, usual, (problem.model.n, problem.dim))
+    stopping.refuse_plan(problem, spec, settings)
+    refusal = spec.refusal(problem.coordinates.map)
+    if refusal:
+        raise NotSupported(refusal)
+    if spec.independent or spec.walkers > 1:
+        problem = problem.nearest
+    return problem, planned(problem, usual, spec, gradient, seen, reason), gradient, seen
 
 
 def continued(plan, settings, saved):
@@ -330,25 +345,6 @@ def starts(problem, plan, settings, k):
         return np.tile(first, walkers)
     others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
     return np.concatenate([first, *others])
-
-
-def batch_search(problem, plan, settings):
-    """What adapts the batches of a chain."""
-    reason = plan.spec.noise_refusal(problem.coordinates.map)
-    if reason:
-        raise NotSupported(f"batch_size='adaptive': {reason}")
-    shared = shared_rows(problem, settings, plan.gradient)
-    smallest = (
-        planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
-    )
-    return BatchSearch(
-        planning.tolerable_noise(plan.spec, plan.langevin_time),
-        plan.max_precision,
-        plan.warmup,
-        min(smallest, largest(problem.model.n)),
-        problem.dim,
-        lambda m: subsampler(problem, settings, plan.gradient, m),
-    )
 
 
 def collect(chains, plan, run, settings, undefined, block):
