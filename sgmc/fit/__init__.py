@@ -11,7 +11,7 @@ from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fit.sampling import build_chain, fit, prepared, sample
 from sgmc.fit.settings import check_settings, check_step
 from sgmc.fit.spacing import steps
-from sgmc.fit.stopping import MEANING, largest_time, looks, quantile
+from sgmc.fit.stopping import MEANING, error_bound, largest_time, looks, quantile
 
 __all__ = [
     "CHUNK_SECONDS",
@@ -23,6 +23,7 @@ __all__ = [
     "check_settings",
     "check_step",
     "decide",
+    "error_bound",
     "fit",
     "largest_time",
     "looks",

@@ -20,6 +20,7 @@ from sgmc.fit import (
     build_chain,
     check_init,
     check_settings,
+    error_bound,
     largest_time,
     looks,
     noise_of,
@@ -32,10 +33,11 @@ from sgmc.fit import (
 )
 from sgmc.tuning.fit_plan import FitPlan
 
-TIMED_SECONDS, MOST_TIMED = 0.1, 100_000  # of the steps that are timed; and their number
+TIMED_SECONDS, MOST_TIMED = 0.1, 20_000  # of the steps that are timed; and their number
 TRIED = 250  # draws a chain that tell the autocorrelation of a sampler without law
 LEFT_TO_FITS = ("accuracy", "tune", "time_limit", "max_data_passes", "checkpoint")
 PLANNED = [row for row in rows(*FIT, TUNE) if row.name not in LEFT_TO_FITS]
+LAST_LOOKS = 3  # last looks that all looks at a run take, each of half the draws of the next
 # what a plan settles, of a sampler with a law: the fit then derives nothing of it anew
 SETTLED = ("gradient", "step_size", "batch_size", "thin", "warmup")
 
@@ -161,6 +163,7 @@ def told_by_law(problem, found, settings, seen):
     chain = build_chain(problem, found, settings, 0)
     noise_of_plan(problem, found, settings, seen, [chain])
     first, each, seconds = timed(chain)
+    seconds = timed_together(problem, found, settings, seen, seconds)
     change = math.sqrt(variance_of(spec, found.langevin_time, noise)) - 1
     return Told(law.time(found.thin), first, each, seconds, change, "by the sampler's law")
 
@@ -173,13 +176,25 @@ def timed(chain, at_least=TIMED_SECONDS):
     chain.run(1, False)
     first, ahead, begun = chain.gradient.touched, 64, time.perf_counter()
     while True:
-        chain.run(ahead, False)
+        chain.run(ahead)
         spent = time.perf_counter() - begun
         if spent > at_least or chain.steps > MOST_TIMED or chain.status != 0:
             break
         ahead *= 2
     made = max(chain.steps - 1, 1)
     return first, (chain.gradient.touched - first) / made, spent / made
+
+
+def timed_together(problem, found, settings, seen, alone):
+    """Seconds of a step in a thread, where all chains run in theirs; of a chain alone it is
+    `alone`.
+    """
+    draws = int(TIMED_SECONDS / max(alone * found.thin, 1e-9))
+    own = replace(settings, accuracy=None, draws=min(max(draws, 1), TRIED), progress=None)
+    begun = time.perf_counter()
+    done = sample(problem, replace(found, warmup=0), seen, own, begun)
+    made = sum(chain.steps for chain in done.chains)
+    return done.run.seconds * min(settings.threads, settings.chains) / made
 
 
 def told_by_draws(problem, found, settings, seen):
@@ -228,6 +243,9 @@ def assembled(problem, found, settings, arguments, told, setup):
     at_once = min(settings.threads, chains)
     spec = found.spec
     own_step = spec.exact or not spec.uses_gradient
+    begun = time.perf_counter()
+    error_bound(np.random.default_rng(0).normal(size=(chains, draws, p)))
+    checked = LAST_LOOKS * (time.perf_counter() - begun)
     return FitPlan(
         settings.accuracy,
         spec,
@@ -242,7 +260,7 @@ def assembled(problem, found, settings, arguments, told, setup):
         float(told.sd_change),
         float(used),
         float(used / problem.model.n),
-        setup + math.ceil(chains / at_once) * made * told.step_seconds,
+        setup + math.ceil(chains / at_once) * made * told.step_seconds + checked,
         told.basis,
         arguments_of(found, settings, arguments, told),
     )
