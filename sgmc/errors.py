@@ -157,6 +157,10 @@ class LowESSWarning(SGMCWarning):
     """Too few effective draws for the promised accuracy of means and standard deviations."""
 
 
+class AccuracyWarning(SGMCWarning):
+    """A limit ended the run before means were known as well as `accuracy` asks for."""
+
+
 class ConvergenceWarning(SGMCWarning):
     """Chains disagree: R-hat above its limit."""
 

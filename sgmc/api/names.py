@@ -42,6 +42,8 @@ FIXED = {
     "sgmc.results.outcomes.stacking": ("model_weights",),
     "sgmc.tuning.tuner": ("tune",),
     "sgmc.tuning.result": ("TuneResult",),
+    "sgmc.tuning.predicted": ("plan",),
+    "sgmc.tuning.fit_plan": ("FitPlan",),
     "sgmc.registry": ("register",),
     "sgmc.errors": ("SGMCError", "SGMCWarning"),
 }  # fmt: skip

@@ -35,6 +35,7 @@ PLAIN = (
     "sgmc.results.outcomes.stacking",
     "sgmc.results.results",
     "sgmc.tuning.result",
+    "sgmc.tuning.fit_plan",
 )
 HEADER = """\
 from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +62,7 @@ _Seed: TypeAlias = (
 
 class _Schedule: ...
 """
-VERBS = {"glm": "RegressionResults", "sample": "Results", "tune": "TuneResult"}
+VERBS = {"glm": "RegressionResults", "sample": "Results", "tune": "TuneResult", "plan": "FitPlan"}
 SIMPLE = (type(None), bool, int, float, str)
 
 

@@ -6,6 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.covariances import COVARIANCES
+from sgmc.arguments.ends import HOW_LONG, HOW_MANY
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
 from sgmc.arguments.partitions import PARTITIONS
 from sgmc.arguments.reading import DATA, READING
@@ -166,7 +167,7 @@ TABLE = (
         "bool",
         (REGRESSION,),
     ),
-    Keyword("draws", 1000, "Kept draws per chain.", "int >= 1", "int", FIT, int),
+    *HOW_MANY,
     Keyword(
         "thin",
         None,
@@ -312,27 +313,7 @@ TABLE = (
         FIT,
         str,
     ),
-    Keyword(
-        "time_limit",
-        None,
-        """Seconds from the call to the return, within a tenth and half a second, checks included.
-        Draws are the first ones of the unlimited run; where there is no time for any, they are of
-        the Gaussian approximation at the mode, and marked (``results.stand_in``).""",
-        "float > 0",
-        "float | None",
-        FIT,
-        float,
-    ),
-    Keyword(
-        "max_data_passes",
-        None,
-        """Data passes (rows used, divided by their number) after which sampling stops.  Its draws
-        are the first ones of the unlimited run.""",
-        "float > 0",
-        "float | None",
-        FIT,
-        float,
-    ),
+    *HOW_LONG,
     Keyword(
         "progress",
         None,

@@ -4,14 +4,18 @@ What other rooms call is named here; the modules behind it are the room's own af
 """
 
 from sgmc.fit.decision import check_init, decide, planned
-from sgmc.fit.noise import share_design_effect
+from sgmc.fit.fitted import variance_of
+from sgmc.fit.noise import noise_of, noise_of_plan, share_design_effect
 from sgmc.fit.plan import OVERHEAD
 from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
-from sgmc.fit.sampling import build_chain, fit
+from sgmc.fit.sampling import build_chain, fit, prepared, sample
 from sgmc.fit.settings import check_settings, check_step
+from sgmc.fit.spacing import steps
+from sgmc.fit.stopping import MEANING, error_bound, largest_time, looks, quantile
 
 __all__ = [
     "CHUNK_SECONDS",
+    "MEANING",
     "OVERHEAD",
     "POLL_SECONDS",
     "build_chain",
@@ -19,7 +23,17 @@ __all__ = [
     "check_settings",
     "check_step",
     "decide",
+    "error_bound",
     "fit",
+    "largest_time",
+    "looks",
+    "noise_of",
+    "noise_of_plan",
     "planned",
+    "prepared",
+    "quantile",
+    "sample",
     "share_design_effect",
+    "steps",
+    "variance_of",
 ]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from sgmc.errors import NotSupported
 from sgmc.fit.noise import cancels
 from sgmc.fit.threshold import at_draws
 
@@ -42,6 +43,8 @@ class Fit:
     stand_in : str
         What the draws are in the place of the sampler's where there was no time for these; empty
         where they are the sampler's.
+    stopping : Stopping or None
+        How a fit with `accuracy` ended.
     computed : dict
         What several checks need of the draws, by name.
     """
@@ -62,6 +65,7 @@ class Fit:
     recorders: list
     paths: list | None = None
     stand_in: str = ""
+    stopping: object = None
     computed: dict = field(init=False, default_factory=dict)
 
     @property
@@ -93,6 +97,18 @@ class Fit:
             return worst
         parts = math.ceil(self.problem.model.n / self.chains[0].batch_size)
         return worst * plan.spec.noise_left(self.langevin_time, parts)
+
+    @property
+    def sd_change(self):
+        """Relative change of sds by step and gradient noise, on a Gaussian, by the sampler's law
+        or formula; 0 where there is none, NaN where it is not known.
+        """
+        spec = self.plan.spec
+        if spec.exact or not spec.uses_gradient:
+            return 0.0
+        if not self.problem.coordinates.scaled:
+            return math.nan
+        return math.sqrt(variance_of(spec, self.langevin_time, self.felt_noise)) - 1
 
     @property
     def threshold(self):
@@ -132,3 +148,13 @@ class Fit:
         return (
             float(np.mean([c.step_size for c in self.chains])) if adapted else self.plan.schedule(0)
         )
+
+
+def variance_of(spec, h, noise):
+    """Variance of draws of a standard normal, by the sampler's law, or by its formula where it has
+    none.
+    """
+    try:
+        return spec.law(h, noise).variance
+    except NotSupported:
+        return 1 + spec.inflation(h, noise)

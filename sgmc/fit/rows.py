@@ -7,8 +7,10 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import reach
 from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit import plan as planning
 from sgmc.fit.pilot import PILOT_ROWS, draws_of_laplace
+from sgmc.fit.run.batches import BatchSearch, largest
 from sgmc.subsampling.uniform import Everything
 
 MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
@@ -101,3 +103,22 @@ def spread_within(gradient, white, points, strata, rows):
         covariance = row_noise(gradient, x, rows, groups=groups)[1]
         total += np.einsum("jk,hjl,lk->h", white, covariance, white, optimize=True)
     return np.sqrt(np.maximum(total, 0.0) / len(points)) / [len(rows) for rows in groups]
+
+
+def batch_search(problem, plan, settings):
+    """What adapts the batches of a chain."""
+    reason = plan.spec.noise_refusal(problem.coordinates.map)
+    if reason:
+        raise NotSupported(f"batch_size='adaptive': {reason}")
+    shared = shared_rows(problem, settings, plan.gradient)
+    smallest = (
+        planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
+    )
+    return BatchSearch(
+        planning.tolerable_noise(plan.spec, plan.langevin_time),
+        plan.max_precision,
+        plan.warmup,
+        min(smallest, largest(problem.model.n)),
+        problem.dim,
+        lambda m: subsampler(problem, settings, plan.gradient, m),
+    )

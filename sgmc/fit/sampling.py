@@ -13,14 +13,13 @@ from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import paths, reading, replacement, spacing, threshold
-from sgmc.fit import plan as planning
+from sgmc.fit import paths, reading, replacement, spacing, stopping, threshold
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
 from sgmc.fit.noise import GradientNoise, noise_of_plan
 from sgmc.fit.out_of_time import PILOT, WARMUP, laplace_draws, reserve_of
-from sgmc.fit.rows import shared_rows, subsampler
-from sgmc.fit.run.batches import BatchSearch, largest
+from sgmc.fit.rows import batch_search, subsampler
+from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
@@ -57,21 +56,15 @@ def drawn(problem, settings, begun, saved):
     OutOfTime
         Before the chains run.
     """
-    phases.begin("pilot")
-    spec, gradient, reason, seen = decide(problem, settings, (problem.model.n, problem.dim))
-    refusal = spec.refusal(problem.coordinates.map)
-    if refusal:
-        raise NotSupported(refusal)
-    if spec.independent or spec.walkers > 1:
-        problem = problem.nearest
-    plan = planned(problem, settings, spec, gradient, seen, reason)
+    problem, plan, gradient, seen = prepared(problem, settings)
+    usual = stopping.usual(settings)
     if settings.warmup == "threshold" and not problem.coordinates.scaled:
         chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-        plan = threshold.reached(problem, plan, settings, chains)
+        plan = threshold.reached(problem, plan, usual, chains)
     plan = continued(plan, settings, saved)
     if not replacement.possible(plan, settings):
         return sample(problem, plan, seen, settings, begun, saved)
-    other = replacement.plan(problem, settings, gradient, seen)
+    other = replacement.plan(problem, usual, gradient, seen)
     if saved is not None:  # it is known which of the two ran
         ran = other if saved.mark.get("sampler") == repr(other.spec) else plan
         return sample(problem, ran, seen, settings, begun, saved)
@@ -84,6 +77,30 @@ def drawn(problem, settings, begun, saved):
     done = sample(problem, other, seen, settings, begun)
     done.concerns.append(replacement.note(plan, other))
     return done
+
+
+def prepared(problem, settings):
+    """What chains need before they are built.
+
+    Returns
+    -------
+    problem : Problem
+        In the coordinates of its sampler.
+    plan : Plan
+    gradient : str
+        Of the problem, where the plan has another one.
+    seen : Pilot or None
+    """
+    phases.begin("pilot")
+    usual = stopping.usual(settings)
+    spec, gradient, reason, seen = decide(problem, usual, (problem.model.n, problem.dim))
+    stopping.refuse_plan(problem, spec, settings)
+    refusal = spec.refusal(problem.coordinates.map)
+    if refusal:
+        raise NotSupported(refusal)
+    if spec.independent or spec.walkers > 1:
+        problem = problem.nearest
+    return problem, planned(problem, usual, spec, gradient, seen, reason), gradient, seen
 
 
 def continued(plan, settings, saved):
@@ -102,22 +119,21 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     noise = noise_of_plan(problem, plan, settings, seen, chains)
     steps = spacing.steps(plan, settings.draws)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
-    block = together([chain.recorder for chain in chains])
+    block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
     problem.will_read(random=plan.spec.minibatches)
     known = reading.warned(problem, plan, settings, steps)
     phases.begin("sampling")
     with one_blas_thread():  # for models whose gradients are products of matrices
         if settings.client is not None and saved is None:
-            run = settings.client.run(chains, of_plan(plan))
+            run, ended = settings.client.run(chains, of_plan(plan)), settings
         else:
-            adapt = plan.step_origin != "given"
-            run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+            run, ended = run_rounds(problem, plan, settings, chains, watch)
     states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
     if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
         return without_draws(problem, plan, settings, begun, chains)
     paths.check(plan.spec, run, chains)
-    x, times, weights = collect(chains, plan, run, settings, problem.undefined, block)
+    x, times, weights = collect(chains, plan, run, ended, problem.undefined, block)
     x = problem.tidied(x, settings.seed)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
@@ -138,7 +154,41 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         [*known, *(checkpoint.concerns() if checkpoint else [])],
         [chain.recorder for chain in chains],
         paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
+        stopping=stopping.judged(problem, x, weights, run, settings),
     )
+
+
+def run_rounds(problem, plan, settings, chains, watch):
+    """Run chains to their end, or with `accuracy` from look to look until one stops them.
+
+    Returns
+    -------
+    run : Run
+    ended : Settings
+        With the number of draws that the run ended at, as if it had been asked for.
+    """
+    adapt, seconds = plan.step_origin != "given", 0.0
+    if settings.accuracy is None:
+        steps = spacing.steps(plan, settings.draws)
+        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+        return run, settings
+    for draws in stopping.looks(settings.draws):
+        ended = replace(settings, draws=draws)
+        for chain in chains:
+            state = chain.state()
+            room = max(draws, len(state["recorder"]["draws"]))
+            chain.recorder = recorder(problem, plan, settings, room)
+            chain.set_state(state)
+        steps = spacing.steps(plan, draws)
+        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+        run.seconds = seconds = seconds + run.seconds
+        if run.interrupted or {"diverged", "spent"} & set(run.statuses):
+            return run, settings
+        x, _, weights = collect(chains, plan, run, ended, problem.undefined, None)
+        x = problem.tidied(x, settings.seed)
+        if stopping.judged(problem, x, weights, run, settings).reached:
+            break
+    return run, ended
 
 
 def together(recorders):
@@ -295,25 +345,6 @@ def starts(problem, plan, settings, k):
         return np.tile(first, walkers)
     others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
     return np.concatenate([first, *others])
-
-
-def batch_search(problem, plan, settings):
-    """What adapts the batches of a chain."""
-    reason = plan.spec.noise_refusal(problem.coordinates.map)
-    if reason:
-        raise NotSupported(f"batch_size='adaptive': {reason}")
-    shared = shared_rows(problem, settings, plan.gradient)
-    smallest = (
-        planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
-    )
-    return BatchSearch(
-        planning.tolerable_noise(plan.spec, plan.langevin_time),
-        plan.max_precision,
-        plan.warmup,
-        min(smallest, largest(problem.model.n)),
-        problem.dim,
-        lambda m: subsampler(problem, settings, plan.gradient, m),
-    )
 
 
 def collect(chains, plan, run, settings, undefined, block):

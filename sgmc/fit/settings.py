@@ -14,7 +14,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
-from sgmc.arguments.numbers import positive, whole
+from sgmc.arguments.numbers import fraction, positive, whole
 from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
@@ -23,6 +23,7 @@ from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import DataError, NotSupported
+from sgmc.fit import stopping
 from sgmc.fit.run.checkpoint import read
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
@@ -58,6 +59,7 @@ class Settings:
     keep: tuple | None = None
     modes: str = "one"
     prior_only: bool = False
+    accuracy: float | None = None  # then `draws` is the largest number
     client: object = None  # of the cluster whose workers run the chains
 
     @property
@@ -159,7 +161,12 @@ def check_settings(**given):
     if asked.cov_type != "nonrobust":
         sandwich.refuse(spec, asked.precondition, asked.cov_type)
     adaptive = isinstance(asked.batch_size, str) and asked.batch_size == "adaptive"
-    draws, chains = whole("draws", asked.draws, 1), whole("chains", asked.chains, 1)
+    chains, accuracy = whole("chains", asked.chains, 1), asked.accuracy
+    draws = whole("draws", asked.draws, 1)
+    if accuracy is not None:
+        accuracy = fraction("accuracy", accuracy, advice=stopping.MEANING)
+        stopping.refuse(spec, asked)
+        draws = draws if "draws" in given else stopping.LIMIT_BY_DEFAULT * draws
     checkpoint = writable("checkpoint", asked.checkpoint)
     return Settings(
         spec,
@@ -185,5 +192,6 @@ def check_settings(**given):
         keep=kept(asked.keep),
         modes=one_of("modes", asked.modes, ("one", "search")),
         prior_only=flag("prior_only", asked.prior_only),
+        accuracy=accuracy,
         client=asked.client,
     )

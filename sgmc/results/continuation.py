@@ -64,6 +64,8 @@ def resume(results, draws, data, how):
     origin, fit, begun = results._continuation, results._fit, time.perf_counter()
     left = *HARMLESS, "max_data_passes", "client"  # what goes on goes on here
     arguments = {k: v for k, v in origin.arguments.items() if k not in left}
+    if draws is not None or results._stopping is None or results._stopping.reached:
+        arguments.pop("accuracy", None)  # so many draws are asked for
     arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
     if fit is not None and data is None:
         checked = replace(

@@ -1,5 +1,6 @@
 """The results of a fit."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -68,6 +69,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     """
 
     tuning = memory = None
+    _stopping = None  # of a fit with accuracy=
     _kept = None  # the table of a regression, see `effects.kept`
     stand_in = ""
 
@@ -257,6 +259,7 @@ def summarised(model, fit, kind, besides, thorough=True):
         least = seen.ess.min(), seen.ess_sd.min()
         word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
         no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
+    ended = fit.stopping and replace(fit.stopping, sd_change=fit.sd_change)
     return dict(
         draws=theta,
         weights=w,
@@ -277,7 +280,8 @@ def summarised(model, fit, kind, besides, thorough=True):
         _rhat=by_name(shown.rhat, some_of, names),
         _tails=by_name(shown.tails, some_of, names),
         _untold=(some_of[no_mean], some_of[no_sd]),
-        _asked=fit.settings.draws,
+        _asked=fit.x.shape[1] if ended is not None and ended.reached else fit.settings.draws,
+        _stopping=ended,
         sampler=fit.plan.spec,
         step_size=fit.step_size,
         _chains=fit.chains,

@@ -44,7 +44,7 @@ TABLE = {
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
         "from a problem to draws: settings, pilot, plan; `run`: chains, checkpoints, progress",
-        BELOW + " subsampling gradients coordinates samplers/bases samplers",
+        BELOW + " subsampling gradients coordinates samplers/bases samplers diagnostics",
     ),
     "results": (
         "what a fit gives back; `report`: summary, verdict, warnings",

@@ -19,8 +19,8 @@ X = np.column_stack([np.ones(40), rng.normal(size=40)])
 TABLES = dict(y=np.tile([0, 1, 1, 0], 10), x=X[:, 1], count=rng.integers(1, 5, 40))
 COUNTS = rng.integers(0, 3, (8, 5))
 FIT = (
-    "prior sampler gradient subsample batch_size step_size precondition init modes draws thin "
-    "warmup chains threads seed rng"
+    "prior sampler gradient subsample batch_size step_size precondition init modes draws "
+    "accuracy thin warmup chains threads seed rng"
 ).split()
 REGRESSIONS = [*FIT[:9], "prior_only", *FIT[9:]]
 REST = "tune time_limit max_data_passes progress dtype checkpoint".split()

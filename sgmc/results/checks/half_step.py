@@ -40,6 +40,7 @@ def half_step(fit, names, draws):
         chains=len(fit.x),
         time_limit=None,
         max_data_passes=None,
+        accuracy=None,
         progress=None,
         checkpoint=None,
         draws=draws or max(1, fit.x.shape[1] // COMPARISON_SHARE),

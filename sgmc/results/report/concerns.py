@@ -159,6 +159,8 @@ def stopped(fit):
                 "They are the first ones of the run asked for.",
             )
         )
+    if fit.stopping is not None:
+        found += fit.stopping.concerns()
     return [*found, *fit.concerns]
 
 

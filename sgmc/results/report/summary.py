@@ -101,6 +101,8 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
         out.tables.append(errors(results, listed))
     untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
     more = results._details() if details else []
+    if details and results._stopping is not None:
+        more = [results._stopping.text, *more]
     if details and results.memory is not None:
         more = [*more, str(results.memory)]
     notes = [wrap(line) for line in [*untold, *lines, *more]] + [

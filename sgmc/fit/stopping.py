@@ -1,0 +1,204 @@
+"""Fits that stop once the means are known well enough: ``accuracy=``.
+
+Chains are looked at after 250, 500, 1000, ... draws each, and stop at the first look at which the
+error of every printed mean is at most `accuracy` posterior sds with 95 % confidence.  That is a
+fixed-width rule (Glynn & Whitt 1992, Annals of Applied Probability 2:180; for chains Flegal & Gong
+2015, Statistica Sinica 25:655), with what a rule that stops at an estimate has to add: the
+autocorrelation time is taken larger than its estimate, by so many of its own standard errors, and
+there is a look only where the draws have doubled, so that few have a chance to stop by luck.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import special
+
+from sgmc.arguments.keywords import SETTINGS
+from sgmc.diagnostics.convergence import ess
+from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
+
+MEANING = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
+DRAWS_AT_FIRST = 250  # draws a chain
+LIMIT_BY_DEFAULT = (
+    20  # times the default number of draws: the largest number where draws= is not given
+)
+CONFIDENCE = 0.95  # with which all means at once are within the accuracy
+TIME_MARGIN = (
+    2.0  # standard errors by which an autocorrelation time may be larger than its estimate
+)
+WINDOW = 3  # autocorrelation times over which one is summed up, about
+MOST_LOOKED_AT = 1000  # parameters, evenly: each takes about a millisecond a look
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """How a fit with `accuracy` ended.
+
+    Attributes
+    ----------
+    accuracy : float
+        That was asked for, in posterior sds.
+    error : float
+        Within which all means are with 95 % confidence, by Monte Carlo error alone.
+    draws : int
+        Of each chain.
+    parameters : int
+    interrupted : str
+        What ended the run before a look; empty where nothing did.
+    sd_change : float
+        Of the draws, by step and gradient noise, see `Fit.sd_change`.
+    """
+
+    accuracy: float
+    error: float
+    draws: int
+    parameters: int
+    interrupted: str = ""
+    sd_change: float = 0.0
+
+    @property
+    def reached(self):
+        """Whether a look ended the run."""
+        return not self.interrupted and self.error <= self.accuracy
+
+    @property
+    def text(self):
+        """A line of the summary's details."""
+        how = "Stopped on accuracy" if self.reached else "Did not stop on accuracy"
+        return (
+            f"{how}: after {self.draws} draws a chain, the means of all {self.parameters} "
+            f"parameters are within {self.error:.2g} sd with {100 * CONFIDENCE:.0f} % confidence "
+            f"(accuracy={self.accuracy:g}), by Monte Carlo error.{self.besides}"
+        )
+
+    @property
+    def besides(self):
+        """What step and gradient noise do to the draws, in words; empty for exact samplers."""
+        if math.isnan(self.sd_change):
+            return " What step and gradient noise do to the draws is not known."
+        if not self.sd_change:
+            return ""
+        return f" Besides, step and gradient noise change sds by {100 * self.sd_change:+.2g} %."
+
+    def concerns(self):
+        """An AccuracyWarning, in a list, where means are known less well than asked for."""
+        if self.error <= self.accuracy:
+            return []
+        advice = "Take at least draws=1000, or see R-hat and the trace."
+        if math.isfinite(self.error):
+            more = math.ceil((self.error / self.accuracy) ** 2 * self.draws / 100) * 100
+            advice = f"Call resume(), or take draws={more}, or a larger accuracy."
+        return [
+            AccuracyWarning(
+                f"means are known to {self.error:.2g} sd after {self.draws} draws a chain, not to "
+                f"accuracy={self.accuracy:g}: {self.interrupted or 'the limit of draws'} ended the "
+                "run.",
+                advice,
+            )
+        ]
+
+
+def looks(limit):
+    """Draws a chain at which it is looked at: doubling, and the limit last."""
+    found, draws = [], DRAWS_AT_FIRST
+    while draws < limit:
+        found.append(draws)
+        draws *= 2
+    return [*found, limit]
+
+
+def usual(settings):
+    """The settings that a plan is derived from: with `accuracy` nobody knows how many draws there
+    will be, and it is made for as many as by default.
+    """
+    return settings if settings.accuracy is None else replace(settings, draws=SETTINGS["draws"])
+
+
+def quantile(parameters):
+    """Standard errors within which so many independent means are, with CONFIDENCE."""
+    return float(special.ndtri((1 + CONFIDENCE ** (1 / parameters)) / 2))
+
+
+def largest_time(time, draws):
+    """What an autocorrelation time may be by its estimate from so many draws: TIME_MARGIN standard
+    errors more, whose square is 2 (2 M + 1) / draws of it, summed up over M lags (Madras & Sokal
+    1988, Journal of Statistical Physics 50:109).
+    """
+    return time * (1 + TIME_MARGIN * np.sqrt(2 * (2 * WINDOW * time + 1) / draws))
+
+
+def error_bound(draws, weights=None):
+    """The error of the worst mean, in sds, with CONFIDENCE for all of them at once.
+
+    Parameters
+    ----------
+    draws : array (chain, draw, p)
+        As they are printed.
+    weights : array (draw,) or None
+
+    Returns
+    -------
+    float
+        Infinite where a mean cannot be told.
+    """
+    chains, length, p = draws.shape
+    places = np.linspace(0, p - 1, min(p, MOST_LOOKED_AT)).astype(int)
+    some = draws if len(places) == p else draws[..., places]
+    if chains > 1:  # a number that is the same in all chains is no draw
+        some = some[..., np.ptp(some, axis=(0, 1)) > 0]
+    if not some.size:
+        return math.inf
+    count = float(chains * length)
+    if weights is not None:
+        count *= np.sum(weights) ** 2 / (length * np.sum(weights**2))
+    size = np.minimum(ess(some, method="mean", weights=weights), count)
+    if not np.isfinite(size).all():
+        return math.inf
+    return quantile(p) * math.sqrt(largest_time(count / size, count).max() / count)
+
+
+def judged(problem, x, weights, run, settings):
+    """The `Stopping` of draws in sampler coordinates; None without `accuracy`."""
+    if settings.accuracy is None:
+        return None
+    theta, names = problem.kept(x)
+    early = run.interrupted
+    if not early:
+        early = "a chain that diverged" if "diverged" in run.statuses else ""
+        early = "max_data_passes" if "spent" in run.statuses else early
+    error = error_bound(theta, weights)
+    return Stopping(settings.accuracy, error, x.shape[1], len(names), early)
+
+
+def refuse(spec, settings):
+    """NotSupported for what does not go together with `accuracy`; `spec` may be None."""
+    if settings.accuracy is None:
+        return
+    why = ""
+    if settings.client is not None:
+        why = "client=, whose chains run elsewhere to their end"
+    elif spec is not None and spec.continuous:
+        why = f"{spec.name}: the spacing of its draws follows from their number"
+    elif spec is not None and spec.distortion:
+        why = f"{spec.name}: errors are told in posterior sds, which its draws do not have"
+    if why:
+        raise NotSupported(f"accuracy does not go with {why}; leave it out and give draws=")
+
+
+def refuse_plan(problem, spec, settings):
+    """Errors for what does not go together with `accuracy`, once model and sampler are known."""
+    refuse(spec, settings)
+    if settings.accuracy is None:
+        return
+    if problem.functionals is not None:
+        raise NotSupported(
+            "accuracy is of the means of parameters, which mean nothing one by one in this model "
+            f"({problem.functionals.why}); leave it out and give draws="
+        )
+    open_ = settings.warmup is None and not spec.exact and spec.uses_gradient
+    if open_ and not problem.coordinates.scaled:
+        raise ArgumentError(
+            "accuracy: warmup is as long as the draws by default here, whose number is not known "
+            "beforehand; give warmup= as a number of steps"
+        )

@@ -1,0 +1,1 @@
+"""Fits to an accuracy, and their plans."""
