@@ -101,6 +101,12 @@ def test_the_same_seed_gives_the_same_answer():
     pd.testing.assert_frame_equal(one.table, two.table)
 
 
+def test_its_steps_do_not_depend_on_how_the_fit_ended():
+    """A fit with `accuracy` looks at its draws as it goes; the arbiter makes the steps asked for."""
+    found = fitted(accuracy=0.05, draws=4000).arbiter(steps=4)
+    assert found.steps == 4 and found.agrees
+
+
 def test_few_draws_leave_it_open():
     found = fitted().arbiter(draws=50, steps=2)
     assert found.agrees is None

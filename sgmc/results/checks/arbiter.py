@@ -101,6 +101,7 @@ def arbiter(fit, names, draws, steps, seed, ess):
         chains=len(starts),
         time_limit=None,
         max_data_passes=None,
+        accuracy=None,
         progress=None,
         checkpoint=None,
         client=None,
