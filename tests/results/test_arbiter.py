@@ -102,7 +102,7 @@ def test_the_same_seed_gives_the_same_answer():
 
 
 def test_its_steps_do_not_depend_on_how_the_fit_ended():
-    """A fit with `accuracy` looks at its draws as it goes; the arbiter makes the steps asked for."""
+    """A fit with `accuracy` looks at its draws as it goes; the arbiter has the steps asked for."""
     found = fitted(accuracy=0.05, draws=4000).arbiter(steps=4)
     assert found.steps == 4 and found.agrees
 
