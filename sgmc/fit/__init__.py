@@ -11,11 +11,11 @@ from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
 from sgmc.fit.sampling import build_chain, fit, prepared, sample
 from sgmc.fit.settings import check_settings, check_step
 from sgmc.fit.spacing import steps
-from sgmc.fit.stopping import MEANING, error_bound, largest_time, looks, quantile
+from sgmc.fit.stopping import ACCURACY_IS, error_bound, largest_time, looks, quantile
 
 __all__ = [
     "CHUNK_SECONDS",
-    "MEANING",
+    "ACCURACY_IS",
     "OVERHEAD",
     "POLL_SECONDS",
     "build_chain",

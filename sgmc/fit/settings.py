@@ -164,7 +164,7 @@ def check_settings(**given):
     chains, accuracy = whole("chains", asked.chains, 1), asked.accuracy
     draws = whole("draws", asked.draws, 1)
     if accuracy is not None:
-        accuracy = fraction("accuracy", accuracy, advice=stopping.MEANING)
+        accuracy = fraction("accuracy", accuracy, advice=stopping.ACCURACY_IS)
         stopping.refuse(spec, asked)
         draws = draws if "draws" in given else stopping.LIMIT_BY_DEFAULT * draws
     checkpoint = writable("checkpoint", asked.checkpoint)

@@ -18,7 +18,7 @@ from sgmc.arguments.keywords import SETTINGS
 from sgmc.diagnostics.convergence import ess
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
-MEANING = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
+ACCURACY_IS = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
 DRAWS_AT_FIRST = 250  # draws a chain
 LIMIT_BY_DEFAULT = (
     20  # times the default number of draws: the largest number where draws= is not given

@@ -16,7 +16,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.diagnostics.convergence import ess
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import (
-    MEANING,
+    ACCURACY_IS,
     build_chain,
     check_init,
     check_settings,
@@ -37,6 +37,7 @@ TIMED_SECONDS, MOST_TIMED = 0.1, 20_000  # of the steps that are timed; and thei
 TRIED = 250  # draws a chain that tell the autocorrelation of a sampler without law
 LEFT_TO_FITS = ("accuracy", "tune", "time_limit", "max_data_passes", "checkpoint")
 PLANNED = [row for row in rows(*FIT, TUNE) if row.name not in LEFT_TO_FITS]
+BY_LAW = "by the sampler's law"  # what tells the effective draws
 LAST_LOOKS = 3  # last looks that all looks at a run take, each of half the draws of the next
 # what a plan settles, of a sampler with a law: the fit then derives nothing of it anew
 SETTLED = ("gradient", "step_size", "batch_size", "thin", "warmup")
@@ -81,7 +82,7 @@ def plan(model, accuracy=0.05, **given):
             "plan needs a model such as sgmc.Logit.from_formula(formula, data), not "
             f"{type(model).__name__}"
         )
-    fraction("accuracy", accuracy, advice=MEANING)
+    fraction("accuracy", accuracy, advice=ACCURACY_IS)
     refuse(model, given)
     arguments = {**one_seed(given), "accuracy": accuracy}
     checked, prior = settings_of(model, arguments)
@@ -165,7 +166,7 @@ def told_by_law(problem, found, settings, seen):
     first, each, seconds = timed(chain)
     seconds = timed_together(problem, found, settings, seen, seconds)
     change = math.sqrt(variance_of(spec, found.langevin_time, noise)) - 1
-    return Told(law.time(found.thin), first, each, seconds, change, "by the sampler's law")
+    return Told(law.time(found.thin), first, each, seconds, change, BY_LAW)
 
 
 def timed(chain, at_least=TIMED_SECONDS):
@@ -270,7 +271,7 @@ def arguments_of(found, settings, arguments, told):
     """Arguments of a fit that follows the plan."""
     rest = {name: value for name, value in arguments.items() if name != "progress"}
     rest["seed"] = settings.seed
-    if "law" not in told.basis or found.spec.implied_time(1.0) is not None:
+    if told.basis != BY_LAW or found.spec.implied_time(1.0) is not None:
         return rest
     chosen = {name: getattr(found, name, None) for name in SETTLED}
     chosen |= {"step_size": found.schedule, "batch_size": found.batch, "sampler": found.spec}

@@ -142,19 +142,19 @@ class StepBudget:
 
 
 class TimeBudget:
-    """Seconds of all: each rung gets an equal part of what is left, and so does the winner's trial;
-    an arm gets its part of the threads in a rung, its score included.
+    """Seconds of all: each rung gets an equal part of what is left, and the trial of the winner, if
+    any, the last; an arm gets its part of the threads in a rung, its score included.
     """
 
-    def __init__(self, seconds, shares):
+    def __init__(self, seconds, shares, tried):
         self.end, self.seconds = time.perf_counter() + seconds, seconds
-        self.rungs, self.score = len(shares), 0.0
+        self.rungs, self.parts, self.score = len(shares), len(shares) + tried, 0.0
 
     def quota(self, rung, runners, threads):
         """Runner -> a function of the steps that it has left in this rung:
         without end until its time is up.
         """
-        left = max(self.end - time.perf_counter(), 0.0) / (self.rungs + 1 - rung)
+        left = max(self.end - time.perf_counter(), 0.0) / (self.parts - rung)
         slot = left / -(-len(runners) // threads)
 
         def of(runner):
@@ -170,10 +170,8 @@ class TimeBudget:
         ), self.seconds
 
     def trial(self, steps):
-        """As for `StepBudget`, while there is time."""
-        return lambda runner: (
-            lambda: steps - runner.chain.steps if time.perf_counter() < self.end else 0
-        )
+        """Runner -> a function of the steps that are left: without end until the time is up."""
+        return lambda runner: lambda: 2**40 if time.perf_counter() < self.end else 0
 
     def note(self, seconds):
         """Learn what the dearest score takes."""
@@ -245,9 +243,9 @@ def stands(runner, rival, budget, threads):
     times as many steps as the arm has made; an arm that has no such margin is marked as one that
     diverges.
     """
-    other = rival(runner) if rival else None
-    if other is not None:
-        together([other], budget.trial(TRIAL_LENGTH * runner.chain.steps), None, budget, threads)
+    if rival is not None:
+        other, length = rival(runner), TRIAL_LENGTH * runner.chain.steps
+        together([other], budget.trial(length), None, budget, threads)
         runner.unstable = other.diverged
     return not runner.unstable
 

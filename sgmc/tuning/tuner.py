@@ -70,9 +70,9 @@ def tune(
     Arms start at draws of the Laplace approximation, each with a stream of its own.  Where two
     score the same, the one that comes first in the grid is the better.  An arm that diverges has
     the score infinity.  The best arm then stands a trial: a chain from where it is, with twice the
-    Langevin time a step, must not diverge in three times as many steps as the arm has made; else
-    the next best arm stands it.  So no arm is taken that is at the edge of stability, and would
-    diverge in a longer run.
+    Langevin time a step, must not diverge in three times as many steps as the arm has made (with a
+    `time_limit`, until the time is up); else the next best arm stands it.  So no arm is taken that
+    is at the edge of stability, and would diverge in a longer run.  Exact samplers need no trial.
 
     Parameters
     ----------
@@ -156,11 +156,11 @@ def tune(
         budget = (
             StepBudget(steps or DEFAULT_BUDGET, shares)
             if clocked is None
-            else TimeBudget(clocked - (time.perf_counter() - begun), shares)
+            else TimeBudget(clocked - (time.perf_counter() - begun), shares, not spec.exact)
         )
         phases.begin("tuning")
         tell = checked.progress or phases.reporting()
-        rival = partial(rival_of, problem=problem, checked=checked)
+        rival = None if spec.exact else partial(rival_of, problem=problem, checked=checked)
         winner, records = race(runners, judge, eta, budget, threads, rival, tell)
     asked = (
         f"budget_steps={steps or DEFAULT_BUDGET}" if clocked is None else f"time_limit={clocked:g}"
@@ -237,11 +237,9 @@ def chain_of(arm, problem, settings, part=RACE):
 
 def rival_of(runner, problem, checked):
     """A runner like another, with a step TRIAL_FACTOR times as long in Langevin time, from where
-    that one is; None where there is no such step, or it cannot diverge.
+    that one is.
     """
     plan, spec = runner.arm.plan, runner.arm.plan.spec
-    if spec.exact:
-        return None
 
     def longer(t):
         return spec.from_langevin(TRIAL_FACTOR * spec.langevin_time(plan.schedule(t)))

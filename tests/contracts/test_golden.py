@@ -90,36 +90,30 @@ def draws(spec, d=3, storage="dense64", estimate=GRADIENT, scheme="block"):
     return np.asarray(chain.recorder.draws)
 
 
-def path(spec, d=3):
+def bounded(made, step, recorder, most, d=3, **moving):
+    """The draws of one chain of a sampler that needs bounds, after so many steps at most."""
+    rng = stream(0)
+    gradient = event_gradient(
+        made,
+        posterior(d, "dense64")[0],
+        normal_prior(d),
+        rng,
+        map=Scaling(np.full(d, 0.125), np.full(d, 0.75)),
+    )
+    chain = Chain(np.full(d, 0.5), made.build(d, step), gradient, rng, Constant(step), **moving)
+    chain.recorder = recorder(d)
+    chain.run(most)
+    return np.asarray(chain.recorder.draws)
+
+
+def path(spec):
     """100 draws on a grid of times, of one chain in continuous time."""
-    rng, made = stream(0), MOVING[spec]
-    gradient = event_gradient(
-        made,
-        posterior(d, "dense64")[0],
-        normal_prior(d),
-        rng,
-        map=Scaling(np.full(d, 0.125), np.full(d, 0.75)),
-    )
-    chain = Chain(np.full(d, 0.5), made.build(d, 1.0), gradient, rng, Constant(1.0), velocity=True)
-    chain.recorder = Travelled(DRAWS, d, 0.25)
-    chain.run(10**6)
-    return np.asarray(chain.recorder.draws)
+    return bounded(MOVING[spec], 1.0, lambda d: Travelled(DRAWS, d, 0.25), 10**6, velocity=True)
 
 
-def thinned(spec, d=3):
+def thinned(spec):
     """100 draws of a chain whose acceptance ratio is thinned."""
-    rng, made = stream(0), THINNED[spec]
-    gradient = event_gradient(
-        made,
-        posterior(d, "dense64")[0],
-        normal_prior(d),
-        rng,
-        map=Scaling(np.full(d, 0.125), np.full(d, 0.75)),
-    )
-    chain = Chain(np.full(d, 0.5), made.build(d, 0.25), gradient, rng, Constant(0.25))
-    chain.recorder = Keep(DRAWS, d, 1)
-    chain.run(DRAWS)
-    return np.asarray(chain.recorder.draws)
+    return bounded(THINNED[spec], 0.25, lambda d: Keep(DRAWS, d, 1), DRAWS)
 
 
 MOVING = CONTINUOUS | HELD  # predicted bounds go through the C library's exp and log

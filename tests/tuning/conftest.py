@@ -25,7 +25,7 @@ def tuned(model):
 @pytest.fixture
 def clock_of_steps(monkeypatch):
     """A step of any arm takes 10 microseconds, and nothing else takes any time."""
-    racing, real = [], tuner.runners_of
+    racing, real, rival = [], tuner.runners_of, tuner.rival_of
     clock = SimpleNamespace(
         perf_counter=lambda: 1e-5 * sum(runner.chain.steps for runner in racing)
     )
@@ -35,6 +35,11 @@ def clock_of_steps(monkeypatch):
         racing.extend(runners)
         return runners
 
+    def rival_of(*arguments, **how):
+        racing.append(rival(*arguments, **how))
+        return racing[-1]
+
     monkeypatch.setattr(tuner, "runners_of", runners_of)
+    monkeypatch.setattr(tuner, "rival_of", rival_of)
     for room in (tuner, race):
         monkeypatch.setattr(room, "time", clock)

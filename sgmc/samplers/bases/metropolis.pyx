@@ -60,7 +60,9 @@ cdef class Metropolis(Sampler):
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef double log_ratio = 0, probability
-        self.propose(s, g, rng, self.current_step(), &log_ratio)
+        cdef int status = self.propose(s, g, rng, self.current_step(), &log_ratio)
+        if status != OK:
+            return status
         probability = (exp(log_ratio) if log_ratio < 0 else 1.) if isfinite(log_ratio) else 0.
         if not self.warming:
             self.proposed += 1

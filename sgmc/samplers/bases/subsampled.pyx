@@ -1,7 +1,7 @@
 """Metropolis-Hastings with scalable subsampling: the transition, see `samplers.mhss`."""
 import numpy as np
 
-from libc.math cimport INFINITY, exp, fabs, fmax, fmin, isfinite, log, sqrt
+from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy
 
 from sgmc.core.centre cimport Centre
@@ -10,7 +10,7 @@ from sgmc.core.contract cimport (
     next_uniform, normal_fill,
 )
 from sgmc.core.remainders cimport Remainders
-from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
+from sgmc.samplers.bases.metropolis cimport Metropolis
 
 cdef double INDEPENDENT_STEP = 2.0    # h at which proposals no longer depend on the position
 # by which a remainder may exceed its bound: of the bound, and of the terms that it is made of
@@ -76,35 +76,24 @@ cdef class SubsampledMetropolis(Metropolis):
                        - self.from_here[j] * self.from_here[j])
         return 0. if self.walks else 0.5 * change
 
-    cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        cdef double log_ratio, probability, size
-        cdef int status
+    cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
+                     double *log_ratio) except -1 nogil:
+        cdef double size
         if self.limits is None:                       # a chain that goes on
             self.equip(g)
             self.expanded(g, s.x, &self.theta[0])
-        log_ratio = self.moved(s, rng, self.current_step())
+        log_ratio[0] = self.moved(s, rng, h)
         self.new_value = self.expanded(g, &self.y[0], &self.new_theta[0])
         size = self.limits.size(&self.from_here[0], &self.from_there[0])
         if size * self.limits.total < g.model.n:
-            log_ratio += self.new_value - self.value
-            status = self.subsample(g, rng, size * self.limits.total, size, &log_ratio)
-            if status != OK:
-                return status
-        else:
-            log_ratio += difference(g, s.x, &self.y[0])
-        probability = (exp(log_ratio) if log_ratio < 0 else 1.) if isfinite(log_ratio) else 0.
-        if not self.warming:
-            self.proposed += 1
-            self.divergent += not log_ratio > -MAX_ENERGY_RISE
-            self.impossible += self.new_value == -INFINITY
-        if next_uniform(rng) < probability:
-            memcpy(s.x, &self.y[0], s.dim * sizeof(double))
-            self.value = self.new_value
-            self.theta, self.new_theta = self.new_theta, self.theta
-            self.accepted += not self.warming
-        if self.warming:
-            self.search.learn(probability)
+            log_ratio[0] += self.new_value - self.value
+            return self.subsample(g, rng, size * self.limits.total, size, log_ratio)
+        log_ratio[0] += difference(g, s.x, &self.y[0])
         return OK
+
+    cdef void accept(self) noexcept nogil:
+        self.value = self.new_value
+        self.theta, self.new_theta = self.new_theta, self.theta
 
     cdef int subsample(self, Gradient g, Rng rng, double candidates, double size,
                        double *log_ratio) except -1 nogil:
