@@ -17,11 +17,10 @@ HOW_MANY = (
     Keyword(
         "accuracy",
         None,
-        """Error of posterior means that is accepted, in posterior sds, e.g. 0.05: chains stop at
-        the first of 250, 500, 1000, ... draws each at which all means are known so well with 95 %
-        confidence, by Monte Carlo error.  `draws` is then the largest number, 20,000 if it is not
-        given.  Draws are the first ones of a longer run.  Samplers in continuous time and `client`
-        refuse it.""",
+        """Largest accepted Monte Carlo error of posterior means, in posterior sds, e.g. 0.05.
+        Chains stop at the first of 250, 500, 1000, ... draws per chain at which all means are
+        within it with 95 % confidence.  `draws` is then the limit, 20,000 by default.  Draws are
+        the first ones of a longer run.  Samplers in continuous time and `client` are refused.""",
         "float between 0 and 1",
         "float | None",
         ENDED,

@@ -166,7 +166,7 @@ def bounds_of(spec, gradient, settings, problem):
     except NotSupported as error:
         what = "Taylor remainders" if spec.remainder else "slopes and curvatures"
         raise NotSupported(
-            f"{spec.name} needs bounds of {what}, which there are none of: {error}; "
+            f"{spec.name} needs bounds of {what}, which this model does not have: {error}; "
             "use sampler='mala'"
         ) from None
 

@@ -19,7 +19,7 @@ from sgmc.diagnostics.convergence import ess
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
 ACCURACY_IS = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
-DRAWS_AT_FIRST = 250  # draws a chain
+DRAWS_AT_FIRST = 250  # per chain
 LIMIT_BY_DEFAULT = (
     20  # times the default number of draws: the largest number where draws= is not given
 )
@@ -67,40 +67,41 @@ class Stopping:
         """A line of the summary's details."""
         how = "Stopped on accuracy" if self.reached else "Did not stop on accuracy"
         return (
-            f"{how}: after {self.draws} draws a chain, the means of all {self.parameters} "
-            f"parameters are within {self.error:.2g} sd with {100 * CONFIDENCE:.0f} % confidence "
-            f"(accuracy={self.accuracy:g}), by Monte Carlo error.{self.besides}"
+            f"{how} (accuracy={self.accuracy:g}) after {self.draws} draws per chain: errors of "
+            f"all {self.parameters} means are at most {self.error:.2g} posterior sd, with "
+            f"{100 * CONFIDENCE:.0f} % confidence, by Monte Carlo error.{self.besides}"
         )
 
     @property
     def besides(self):
         """What step and gradient noise do to the draws, in words; empty for exact samplers."""
         if math.isnan(self.sd_change):
-            return " What step and gradient noise do to the draws is not known."
+            return " The bias by step size and gradient noise is unknown."
         if not self.sd_change:
             return ""
-        return f" Besides, step and gradient noise change sds by {100 * self.sd_change:+.2g} %."
+        return f" Step size and gradient noise change sds by {100 * self.sd_change:+.2g} %."
 
     def concerns(self):
         """An AccuracyWarning, in a list, where means are known less well than asked for."""
         if self.error <= self.accuracy:
             return []
-        advice = "Take at least draws=1000, or see R-hat and the trace."
+        advice = "Give at least draws=1000, or look at R-hat and the trace."
         if math.isfinite(self.error):
             more = math.ceil((self.error / self.accuracy) ** 2 * self.draws / 100) * 100
-            advice = f"Call resume(), or take draws={more}, or a larger accuracy."
+            advice = f"Call resume(), or give draws={more}, or a larger accuracy."
         return [
             AccuracyWarning(
-                f"means are known to {self.error:.2g} sd after {self.draws} draws a chain, not to "
-                f"accuracy={self.accuracy:g}: {self.interrupted or 'the limit of draws'} ended the "
-                "run.",
+                f"accuracy={self.accuracy:g} was not reached: "
+                f"{self.interrupted or 'the limit of draws'} ended the run after {self.draws} "
+                f"draws per chain, where Monte Carlo errors of means are up to {self.error:.2g} "
+                "posterior sd.",
                 advice,
             )
         ]
 
 
 def looks(limit):
-    """Draws a chain at which it is looked at: doubling, and the limit last."""
+    """Numbers of draws per chain at which errors are estimated: doubling, and the limit last."""
     found, draws = [], DRAWS_AT_FIRST
     while draws < limit:
         found.append(draws)

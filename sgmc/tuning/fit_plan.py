@@ -18,7 +18,7 @@ class FitPlan:
         The first one; NaN where it is found in warmup.
     batch_size, thin, warmup, chains : int
     draws : int
-        Kept draws a chain, of the first look at which the accuracy is expected.
+        Kept draws per chain, the first of 250, 500, 1000, ... with the accuracy expected.
     effective_draws : float
         For the worst mean, expected of all chains together.
     sd_change : float
@@ -57,11 +57,11 @@ class FitPlan:
         step = "found in warmup" if math.isnan(self.step_size) else f"{self.step_size:.4g}"
         lines = {
             "sampler": repr(self.sampler),
-            "gradient": f"{self.gradient}, {self.batch_size} rows a step",
+            "gradient": f"{self.gradient}, {self.batch_size} rows per step",
             "step size": step,
-            "chains": f"{self.chains}, {self.warmup} steps of warmup, a draw in {self.thin} steps",
-            "draws": f"{self.draws} a chain, worth {self.effective_draws:.0f} ({self.basis})",
-            "sds": f"{100 * self.sd_change:+.2g} % by step and gradient noise",
+            "chains": f"{self.chains}, {self.warmup} steps of warmup, thinning {self.thin}",
+            "draws": f"{self.draws} per chain, {self.effective_draws:.0f} effective ({self.basis})",
+            "sds": f"{100 * self.sd_change:+.2g} % by step size and gradient noise",
             "rows": f"{self.rows:.4g}, {self.data_passes:.4g} data passes",
             "seconds": f"{self.seconds:.2g} on this machine",
         }

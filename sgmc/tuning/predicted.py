@@ -34,7 +34,7 @@ from sgmc.fit import (
 from sgmc.tuning.fit_plan import FitPlan
 
 TIMED_SECONDS, MOST_TIMED = 0.1, 20_000  # of the steps that are timed; and their number
-TRIED = 250  # draws a chain that tell the autocorrelation of a sampler without law
+TRIED = 250  # draws per chain by which the autocorrelation of a sampler without law is estimated
 LEFT_TO_FITS = ("accuracy", "tune", "time_limit", "max_data_passes", "checkpoint")
 PLANNED = [row for row in rows(*FIT, TUNE) if row.name not in LEFT_TO_FITS]
 BY_LAW = "by the sampler's law"  # what tells the effective draws
@@ -49,7 +49,8 @@ def plan(model, accuracy=0.05, **given):
 
     The plan of the fit is derived as the fit derives it.  Its effective draws follow from the
     autocorrelation time of the sampler's law on a Gaussian (`SamplerSpec.law`) at the plan's
-    thinning, where it has one and coordinates are whitened; else from warmup and 250 draws a chain.
+    thinning, where it has one and coordinates are whitened; else from warmup and 250 draws per
+    chain.
     Rows are counted and seconds taken at some steps of a chain.
 
     Parameters
@@ -206,8 +207,8 @@ def told_by_draws(problem, found, settings, seen):
     size = np.minimum(ess(theta, method="mean"), theta.shape[0] * theta.shape[1])
     if not np.isfinite(size).all():
         raise NotSupported(
-            f"plan: {TRIED} draws a chain do not tell how {found.spec.name} forgets here; use "
-            "fit(accuracy=...) without a plan, or a longer warmup"
+            f"plan: {TRIED} draws per chain are too few to estimate the autocorrelation of "
+            f"{found.spec.name}; use fit(accuracy=...) without a plan, or a longer warmup"
         )
     made = sum(chain.steps for chain in done.chains)
     first = timed(build_chain(problem, found, settings, 0), 0.0)[0]
@@ -220,7 +221,7 @@ def told_by_draws(problem, found, settings, seen):
         each,
         done.run.seconds * together / made,
         done.sd_change,
-        f"by {TRIED} draws a chain",
+        f"by {TRIED} draws per chain",
     )
 
 
@@ -235,9 +236,10 @@ def assembled(problem, found, settings, arguments, told, setup):
     draws = next((one for one in looks(settings.draws) if error(one) <= settings.accuracy), None)
     if draws is None:
         raise ArgumentError(
-            f"plan: accuracy={settings.accuracy:g} takes more than draws={settings.draws} a chain, "
-            f"after which means are expected to be known to {error(settings.draws):.2g} sd; give "
-            "more draws, a larger thin, or a larger accuracy"
+            f"plan: accuracy={settings.accuracy:g} needs more than draws={settings.draws} per "
+            "chain, where Monte Carlo errors of means are expected up to "
+            f"{error(settings.draws):.2g} posterior sd; give more draws, a larger thin, or a "
+            "larger accuracy"
         )
     made = found.warmup + steps(found, draws)
     used = chains * (told.first_rows + told.step_rows * (made - 1))

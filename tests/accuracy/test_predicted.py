@@ -16,7 +16,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 MODEL = sgmc.Logit.from_formula("z ~ a + b + c", FRAME)
 WITH_LAW = ["lmsgld", "sgld", "sghmc", "baoab"]
 # by a law: effective sizes of 2500 draws are known to about a tenth, the worst of four is less; by
-# 250 draws a chain they are predicted no better than that either
+# 250 draws per chain they are predicted no better than that either
 NEARLY, BY_DRAWS = 0.25, 0.4
 ACCURATE = 0.05
 
@@ -41,7 +41,8 @@ def test_what_is_predicted_comes(sampler, thin):
     assert plan.data_passes == pytest.approx(plan.rows / len(FRAME))
     assert plan.sd_change == pytest.approx(found._fit.sd_change, abs=1e-3)
     assert plan.seconds > 0 and plan.accuracy == ACCURATE
-    assert plan.basis == ("by the sampler's law" if sampler in WITH_LAW else "by 250 draws a chain")
+    tried = "by 250 draws per chain"
+    assert plan.basis == ("by the sampler's law" if sampler in WITH_LAW else tried)
     taken = MODEL.fit(**plan.arguments).draws.shape[1]
     assert plan.draws / 2 <= taken <= 2 * plan.draws  # a look earlier or later
 
@@ -66,7 +67,8 @@ def test_it_is_printed_and_frozen():
     assert isinstance(plan, sgmc.FitPlan) and plan.accuracy == 0.05 and plan.chains == 2
     for part in ("Plan of a fit to 0.05 posterior sd", "SGHMC", "data passes", "seconds"):
         assert part in text
-    assert f"{plan.draws} a chain, worth {plan.effective_draws:.0f} (by the sampler's law)" in text
+    drawn = f"{plan.draws} per chain, {plan.effective_draws:.0f} effective (by the sampler's law)"
+    assert drawn in text
     assert max(map(len, text.split("\n"))) < 100
     with pytest.raises(dataclasses.FrozenInstanceError):
         plan.draws = 3
@@ -88,7 +90,7 @@ class Location(sgmc.Model):
 
 def test_models_that_are_no_regressions_are_planned():
     plan = sgmc.plan(Location(), 0.2, sampler="mala", seed=1)
-    assert plan.basis == "by 250 draws a chain" and plan.arguments["seed"] == 1
+    assert plan.basis == "by 250 draws per chain" and plan.arguments["seed"] == 1
     assert Location().fit(**plan.arguments).draws.shape[1] == plan.draws
     with pytest.raises(NotSupported, match="mean nothing one by one in this model"):
         sgmc.plan(sgmc.TiedMeans(FRAME.y.to_numpy()), 0.2, sampler="mala")
@@ -98,7 +100,7 @@ def test_models_that_are_no_regressions_are_planned():
     ("how", "kind", "match"),
     [
         (dict(accuracy=1.5), ArgumentError, "accuracy=1.5 must be a number between 0 and 1"),
-        (dict(accuracy=1e-4), ArgumentError, "takes more than draws=20000 a chain"),
+        (dict(accuracy=1e-4), ArgumentError, "needs more than draws=20000 per chain"),
         (dict(sampler="zigzag"), NotSupported, "accuracy does not go with zigzag"),
         (dict(warmup="threshold"), NotSupported, "warmup='threshold' is found along the chains"),
         (

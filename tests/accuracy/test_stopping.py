@@ -100,8 +100,8 @@ def test_the_summary_says_what_ended_the_run():
     found = fit("logit")
     draws = found.draws.shape[1]
     text = " ".join(str(found.summary(details=True)).split())
-    assert f"Stopped on accuracy: after {draws} draws a chain, the means of all 4" in text
-    assert "step and gradient noise change sds by" in text and "accuracy=0.075" in text
+    assert f"Stopped on accuracy (accuracy=0.075) after {draws} draws per chain: errors of" in text
+    assert "of all 4 means" in text and "gradient noise change sds by" in text
     assert "Stopped on accuracy" not in str(found.summary())
     assert found._stopping.sd_change == pytest.approx(0.0, abs=0.01)
     exact = fit("logit", sampler="mala")
@@ -109,7 +109,9 @@ def test_the_summary_says_what_ended_the_run():
 
 
 def test_limits_that_end_a_run_first_are_warned_of():
-    with pytest.warns(AccuracyWarning, match="accuracy=0.001: the limit of draws ended the run"):
+    with pytest.warns(
+        AccuracyWarning, match="accuracy=0.001 was not reached: the limit of draws ended the run"
+    ):
         found = fit("logit", accuracy=0.001, draws=300)
     assert found.draws.shape[1] == 300 and "[AccuracyWarning]" in str(found.summary())
     assert "Did not stop on accuracy" in str(found.summary(details=True))
