@@ -100,7 +100,8 @@ class Laplace(SamplerSpec):
     @property
     def hidden_error(self):
         """See `SamplerSpec`: what is even in the log density is left wrong, of which scores at the
-        draws see the first order; errors were up to 1.5 times the bounds (`tests/verdict`).
+        draws see the first order; errors were up to 1.5 times the bounds in 192 runs of
+        `tests/verdict`, and within them in 188 others.
         """
         return 1.6 if self.skew else 1.0
 

@@ -177,6 +177,19 @@ INDEPENDENT = [
     ),
 ]
 
+# paths that end where they turn back, of densities of users; exact draws by few rows, in right and
+# in wrong coordinates; mini-batches whose errors cancel; fits that stop by themselves
+NEWER = [
+    *(Case(name, {"sampler": "nuts"}) for name in (*USERS, "large", "small")),
+    *(Case(name, {"sampler": "mhss"}) for name in ("large", "small", "counts", "correlated")),
+    *(Case("large", {"sampler": "mhss"}, *mistake) for mistake in MISTAKES),
+    *(
+        Case("large", {**NOISY, "sampler": s, "subsample": "symmetric", "step_size": step})
+        for s, step in (("sgld", 0.1), ("sgld", 1.0), ("lmsgld", 0.3), ("baoab", 0.3))
+    ),
+    *(Case(name, {"accuracy": 0.05, "draws": 4000}) for name in (*DATA, *SMALL)),
+]
+
 # draws of the approximation with the posterior's skewness
 SKEWED = {"sampler": sgmc.Laplace(skew=True)}
 SKEW = [
@@ -244,7 +257,18 @@ OWN = [
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
 BETWEEN = [Case(*way) for way in [*product(ENDED, ENDS_WAYS), *ENDS_MISTAKEN]]
-CASES = [*BETWEEN, *INDEPENDENT, *SKEW, *REGRESSIONS, *GROUPS, *LEARNED, *FEW_ROWS, *OWN, *UNSEEN]
+CASES = [
+    *BETWEEN,
+    *INDEPENDENT,
+    *NEWER,
+    *SKEW,
+    *REGRESSIONS,
+    *GROUPS,
+    *LEARNED,
+    *FEW_ROWS,
+    *OWN,
+    *UNSEEN,
+]
 CASES += [Case(name) for name in IMPROPER]
 
 # ---- what is true, and what was said -------------------------------------------------------------

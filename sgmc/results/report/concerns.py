@@ -209,7 +209,7 @@ def cut_paths(fit):
         TreeDepthWarning(
             f"{cut:.0f} of {paths:.0f} paths were ended by max_depth={spec.max_depth}, before they "
             "turned back: draws are right, but follow one another closely.",
-            "Run longer (warmup), rescale or reparametrise strongly correlated parameters, or try "
+            "Increase warmup=, rescale or reparametrise strongly correlated parameters, or use "
             f"sampler=sgmc.{type(spec).__name__}(max_depth={spec.max_depth + 2}).",
         )
     ]
