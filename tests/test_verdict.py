@@ -9,7 +9,8 @@ from sgmc.results import results
 from sgmc.results.checks import printed
 from sgmc.results.report import accuracy
 
-from .verdict.record import CASES, UNSEEN, Case, outcome_of, print_record
+from .verdict.cases import CASES, UNSEEN, Case
+from .verdict.record import outcome_of, print_record
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning", "ignore::RuntimeWarning")
 

@@ -3,7 +3,8 @@
 import pytest
 
 from ..verdict import tangled
-from ..verdict.record import WRONG, Case, outcome_of
+from ..verdict.cases import Case
+from ..verdict.record import WRONG, outcome_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning", "ignore::RuntimeWarning")
 

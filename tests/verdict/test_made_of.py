@@ -8,8 +8,9 @@ import sgmc
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.report.verdict import Worst, at_most
 
+from .cases import NOISY, Case, known, sgld
 from .data import table
-from .record import NOISY, WRONG, Case, known, sgld
+from .record import WRONG
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ import sgmc
 from sgmc.errors import TailWarning
 from sgmc.results.checks import second_order
 
+from .cases import Case, known
 from .data import DATA, table
-from .record import Case, known
 from .users import USERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
