@@ -40,9 +40,14 @@ class Noise(NamedTuple):
             return self.law(batch)
         return (self.one_row / batch + self.shared) * (1 - batch / n)
 
-    def felt(self, spec, h, batch, n):
-        """V of independent batches that widen the draws as much, at Langevin time h."""
-        return self.of(batch, n) * (spec.noise_left(h, math.ceil(n / batch)) if self.sweeps else 1)
+    def felt(self, spec, batch, n):
+        """Return V of independent batches that widen the draws as much, as a function of the
+        Langevin time h of a step.
+        """
+        alone = self.of(batch, n)
+        if not self.sweeps:
+            return lambda h: alone
+        return lambda h: alone * spec.noise_left(h, math.ceil(n / batch))
 
     def rows(self, batch):
         """Row gradients a step."""

@@ -107,8 +107,10 @@ def largest_h(spec, noise, batch, n):
     more than that should rest on them.
     """
 
+    felt = noise.felt(spec, batch, n)
+
     def excess(h):
-        variance = noise.felt(spec, h, batch, n)
+        variance = felt(h)
         return (
             max(
                 abs(spec.inflation(h, variance)),
@@ -390,7 +392,7 @@ def batch_for_step(spec, noise, h, n):
     """
     h = min(h, 3.9)
     for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if tolerable(spec, h, noise.felt(spec, h, m, n), spec.inflation(h, 0.0)):
+        if tolerable(spec, h, noise.felt(spec, m, n)(h), spec.inflation(h, 0.0)):
             return int(m)
     return batch_by_share(n)
 

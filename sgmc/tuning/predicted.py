@@ -157,7 +157,7 @@ def told_by_law(problem, found, settings, seen):
     if settings.adaptive or settings.robust or seen is None:
         return None
     known = noise_of(problem, found.gradient, settings, seen)
-    noise = known.felt(spec, found.langevin_time, found.batch, problem.model.n)
+    noise = known.felt(spec, found.batch, problem.model.n)(found.langevin_time)
     try:
         law = spec.law(found.langevin_time, noise)
     except NotSupported:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 from .rooms import TABLE
@@ -27,6 +28,7 @@ def room_of(name):
     return max(rooms, key=len, default="")
 
 
+@cache
 def imports(path):
     """Return the dotted names that a source file imports, anywhere in it."""
     text = path.read_text()
@@ -69,10 +71,14 @@ def submodule(module, name):
 
 def lazy(path, name):
     """Return whether a Python file imports `name` only within functions."""
-    if path.suffix != ".py":
-        return False
+    return path.suffix == ".py" and name not in imports_at_once(path)
+
+
+@cache
+def imports_at_once(path):
+    """Return the dotted names that a Python file imports outside functions and classes."""
     tree = ast.parse(path.read_text())
     at_once = ast.Module(
         [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))], []
     )
-    return name not in python_imports(ast.unparse(at_once), path)
+    return python_imports(ast.unparse(at_once), path)

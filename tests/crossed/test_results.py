@@ -214,6 +214,7 @@ def test_every_family_is_fitted(frame, verb, outcome):
     assert found.rhat().max() < 1.1 and np.isfinite(found.params).all()
 
 
+@pytest.mark.extended  # a minute
 def test_three_factors_and_nested_ones(frame):
     """A third factor, within the first, and a slope."""
     more = frame.assign(k=frame["g"] * 3 + np.arange(len(frame)) % 3)

@@ -208,7 +208,7 @@ def test_counts_at_their_defaults(counts, seed):
     assert (counts.errors(res) < HELD).all()
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.extended)])
 def test_ratings_at_their_defaults_and_with_small_batches(ratings, seed):
     steps = {}
     for batch in (None, 30):

@@ -25,6 +25,7 @@ class TestWithoutAnApproximation:
         assert np.abs((results.params - other.params) / other.bse).max() < 0.15
         assert np.abs(results.bse / other.bse - 1).max() < 0.1
 
+    @pytest.mark.extended
     def test_minibatches_derive_their_step_at_one_mode(self):
         """As where chains move in its coordinates: to a tenth of the sds."""
         results, other = Unscaled().fit(seed=1, sampler="sgld", draws=400), Line().fit(seed=2)

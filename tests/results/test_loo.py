@@ -145,7 +145,7 @@ def test_sampled_totals_have_honest_errors(heavy):
     assert (np.mean(np.abs(errors) < 2, axis=0) > 0.92).all()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_sampling_by_size_gains(heavy):
     """Against simple samples of as many rows, whose errors are larger and less honest."""
 
