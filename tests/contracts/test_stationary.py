@@ -284,12 +284,8 @@ def test_a_wrong_scale_is_caught(name, factor):
 # the Laplace approximation knows the prior by its coordinates
 @pytest.mark.parametrize("name", STOCHASTIC | EXACT)
 def test_a_dropped_prior_is_caught(name):
-    assert (
-        departure(
-            SPECS[name], whitened(prior=Prior(DIM)), steps=20_000 if name in FAST or name == "nuts" else 100_000
-        )
-        > LIMIT
-    )
+    steps = 20_000 if name in FAST | {"nuts"} else 100_000
+    assert departure(SPECS[name], whitened(prior=Prior(DIM)), steps=steps) > LIMIT
 
 
 @pytest.mark.cover(0)
