@@ -14,17 +14,22 @@ from sgmc.errors import SGMCWarning
 ROOT = Path(__file__).resolve().parents[1]
 FILES = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*.rst")]
 MARKDOWN = re.compile(r"^```python\n(.*?)^```$", re.S | re.M)
-RST = re.compile(r"^\.\. code-block:: python\n\n((?:(?:   .*)?\n)+)", re.M)
-NEEDS = re.compile(r"\b(dask|polars|pyarrow|sklearn|jax|arviz|matplotlib|pyspark|numba)\b")
+RST = re.compile(
+    r"^\.\. (?:code-block:: python|plot::\n   :include-source:)\n\n((?:(?:   .*)?\n)+)", re.M
+)
+NEEDS = re.compile(r"\b(dask|polars|pyarrow|sklearn|jax|arviz|matplotlib|numba)\b")
 MODULES = {"arviz": "arviz_base", "dask": "distributed"}
 QUICK = {"README", "api/datasets", "api/errors", "api/priors", "api/verbs", "glossary", "words"}
 
 
 def blocks(path):
-    """Return the Python blocks of a page, with the numbers of the lines before them."""
+    """Return the Python blocks of a page, with the numbers of the lines before them; those of Spark
+    are run by tests/cluster/test_spark.py, where there is Java.
+    """
     text = path.read_text()
     found = (RST if path.suffix == ".rst" else MARKDOWN).finditer(text)
-    return [(text[: one.start(1)].count("\n"), dedented(one[1])) for one in found]
+    code = [(text[: one.start(1)].count("\n"), dedented(one[1])) for one in found]
+    return [(line, block) for line, block in code if "spark" not in block]
 
 
 def dedented(code):
@@ -63,7 +68,7 @@ PAGES = {name_of(path): path for path in FILES if path.is_file()}
 CODE = {
     name: pytest.param(name, marks=() if name in QUICK else pytest.mark.extended)
     for name, path in sorted(PAGES.items())
-    if "python\n" in path.read_text()
+    if blocks(path)
 }
 
 
