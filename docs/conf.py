@@ -42,6 +42,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx.ext.mathjax",
     "numpydoc",
+    "matplotlib.sphinxext.plot_directive",
 ]
 
 # ---- sources -------------------------------------------------------------------------------------
@@ -79,6 +80,11 @@ os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
 )
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+
+# ---- figures of the API's pages ----------------------------------------------------------------
+plot_html_show_formats, plot_html_show_source_link = False, False
+plot_formats, plot_rcparams = [("png", 110)], {"figure.figsize": (6, 3.5), "savefig.bbox": "tight"}
+plot_apply_rcparams = True
 
 # ---- text ----------------------------------------------------------------------------------------
 myst_enable_extensions = ["dollarmath", "colon_fence"]

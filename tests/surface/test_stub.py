@@ -1,5 +1,5 @@
 """The stub is what the generator gives, its signatures are the real ones, and a type checker
-accepts the README with it.
+accepts the README and the tour with it.
 """
 
 import ast
@@ -18,8 +18,12 @@ from sgmc.api import stubs
 
 PACKAGE = Path(sgmc.__file__).parent
 STUB = PACKAGE / "__init__.pyi"
-README = Path(__file__).parents[2] / "README.md"
-BLOCKS = re.findall(r"^```python\n(.*?)^```", README.read_text(), re.S | re.M)
+ROOT = Path(__file__).parents[2]
+README, TOUR = (
+    re.findall(r"^```python\n(.*?)^```", (ROOT / name).read_text(), re.S | re.M)
+    for name in ("README.md", "docs/tour.md")
+)
+BLOCKS = [*README, "\n".join(TOUR)]
 TREE = ast.parse(stubs.text())
 RES = 'res = sgmc.logit("y ~ x", {})\nres1 = res2 = res\n'
 
@@ -150,7 +154,7 @@ def mypy(path, folder):
 
 
 def as_module(code):
-    """A block of the README with declarations of the names that it assumes."""
+    """A block of a page with declarations of the names that it assumes."""
     declared = "".join(f"{name}: Any\n" for name in unknown_names(code))
     made = "" if re.search(r"^res = ", code, re.M) else RES
     return f"from typing import Any\nimport sgmc\n{declared}{made}{code}"
