@@ -6,7 +6,7 @@ import math
 from types import SimpleNamespace
 
 from sgmc.coordinates.densities import LONGEST_PULLED
-from sgmc.fit import noise, paths, pilot, plan, rows
+from sgmc.fit import noise, paths, pilot, plan, rows, tolerance
 from sgmc.fit.batch_noise import Noise
 from sgmc.fit.run import batches
 from sgmc.registry import room
@@ -72,18 +72,18 @@ def continuous(spec):
 CONSTANTS = [
     (
         "tolerance of the variance",
-        plan.VARIANCE_TOLERANCE,
+        tolerance.VARIANCE_TOLERANCE,
         "step and batch are the cheapest pair within it, counting rows; with 4 % and Monte Carlo "
         "error some sds were off by more than 5 %",
-        sd_change(plan.VARIANCE_TOLERANCE),
+        sd_change(tolerance.VARIANCE_TOLERANCE),
     ),
     (
         "what a step costs besides its rows, in rows",
-        plan.OVERHEAD,
+        tolerance.OVERHEAD,
         "measured with `benchmarks/per_step.py`",
         "0",
     ),
-    ("smallest batch", plan.SMALLEST_BATCH, "below, a step costs little less", "0"),
+    ("smallest batch", tolerance.SMALLEST_BATCH, "below, a step costs little less", "0"),
     (
         "Langevin time between kept draws",
         plan.KEPT_TIME,
@@ -110,10 +110,10 @@ CONSTANTS = [
     ),
     (
         "threshold alpha",
-        plan.NOISE_SHARE,
+        tolerance.NOISE_SHARE,
         "noise over what a step injects: the most that derived steps leave to a correction, and "
         'where `warmup="threshold"` begins to keep draws (Welling & Teh, section 5.3.1)',
-        f"below {sd_change(plan.NOISE_SHARE)}",
+        f"below {sd_change(tolerance.NOISE_SHARE)}",
     ),
     (
         "departure from a Gaussian for `auto`",

@@ -9,7 +9,7 @@ from sgmc.arguments.arrays import shaped
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths, unbounded_paths, work
+from sgmc.fit import paths, tolerance, unbounded_paths, work
 from sgmc.fit import plan as planning
 from sgmc.fit.noise import noise_of
 from sgmc.fit.pilot import (
@@ -164,7 +164,7 @@ def decide(problem, settings, size):
         )
     noise = noise_of(problem, name, settings, seen)
     if counted is not None and seen.departure <= planning.AUTO_DEPARTURE:
-        h, rows = planning.derive(stochastic, noise, size[0])
+        h, rows = tolerance.derive(stochastic, noise, size[0])
         batches = work.Choice(
             "mini-batches",
             stochastic,
@@ -231,7 +231,7 @@ def rival(problem, settings, name, rng, z, counted):
     if not np.isfinite(few.covariance).all():
         return bound
     noise = noise_of(problem, name, settings, few)
-    h, rows = planning.derive(registry.room("samplers")[planning.AUTO](), noise, n)
+    h, rows = tolerance.derive(registry.room("samplers")[planning.AUTO](), noise, n)
     about = work.minibatches(problem, settings, h, noise.rows(rows))
     found = Rival("mini-batches", about, FEW_TELL)
     return max(bound, found, key=lambda one: one.margin * one.seconds)

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.expansion import leverages
 from sgmc.core.storage import spans, too_many
-from sgmc.fit.plan import VARIANCE_TOLERANCE
+from sgmc.fit.tolerance import VARIANCE_TOLERANCE
 
 MAX_EXACT = 1 << 20  # the same of tables in files
 MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step

@@ -13,7 +13,7 @@ from sgmc.core.deadline import Pace
 from sgmc.core.engine import full_many
 from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit.plan import SMALLEST_BATCH, VARIANCE_TOLERANCE
+from sgmc.fit.tolerance import SMALLEST_BATCH, VARIANCE_TOLERANCE
 
 PAIRS = 8  # of draws
 SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth

@@ -1,36 +1,28 @@
 """Step size, batch size, thinning and warmup: derived where not given, and the reasons.
 
-With gradient noise V in whitened coordinates, V1/n (1 - n/N) for simple samples of rows, a sampler
-says by how much it widens the variance of a Gaussian (`SamplerSpec.inflation`).  The default keeps
-that below VARIANCE_TOLERANCE at the least rows a unit of Langevin time.
+Steps and batches that are not given keep the error of the variance within a tolerance
+(`sgmc.fit.tolerance`).
 """
 
 import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
+from sgmc.fit import tolerance
 from sgmc.fit.refusals import refuse
 
-VARIANCE_TOLERANCE = 0.01  # of the variance: half a per cent of the sd
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
 SKEWED = 0.35
-OVERHEAD = 60  # what a step costs besides its rows, in rows
-SMALLEST_BATCH = 32
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
 MAX_STEPS = 10**7  # of warmup, or between kept draws
 SLOWEST = 100.0  # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
-# alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh
-# 2011, 5.3.1)
-NOISE_SHARE = 0.1
 # steps in which an exact sampler adapts; twice as many where it learns a metric
 METROPOLIS_WARMUP = 500
 # steps in which several walkers adapt at least: they share what they learn, and each forgets its
@@ -97,51 +89,6 @@ class Plan:
         return not isinstance(self.schedule, Constant)
 
 
-def largest_h(spec, noise, batch, n):
-    """Largest h with inflation <= VARIANCE_TOLERANCE for batches of `batch` rows; where there is
-    none, the one with the least.
-
-    Without the noise it is at most three times that: what a sampler takes off for noise is not to
-    be what its step adds.  And noise is at most the share NOISE_SHARE of a step's own: those who
-    correct for it know it coordinate by coordinate, and where it is correlated, as in blocks, no
-    more than that should rest on them.
-    """
-
-    felt = noise.felt(spec, batch, n)
-
-    def excess(h):
-        variance = felt(h)
-        return (
-            max(
-                abs(spec.inflation(h, variance)),
-                abs(spec.inflation(h, 0.0)) / 3,
-                spec.noise_ratio(h, variance) * VARIANCE_TOLERANCE / NOISE_SHARE,
-            )
-            - VARIANCE_TOLERANCE
-        )
-
-    steps = spec.largest_step * 0.5 ** np.arange(40)
-    low = next((h for h in steps if excess(h) <= 0), None)
-    if low is None:
-        return min(steps, key=excess)
-    high = min(2 * low, spec.largest_step)
-    for _ in range(30 if high > low else 0):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if excess(middle) <= 0 else (low, middle)
-    return low
-
-
-def derive(spec, noise, n, batch=None):
-    """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
-    sizes = (
-        [batch]
-        if batch
-        else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
-    )
-    options = [(largest_h(spec, noise, int(m), n), int(m)) for m in sizes]
-    return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
-
-
 def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit="row"):
     """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape;
     `unit` is what a row is to the user.
@@ -156,7 +103,7 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit
             gradient,
             f"for exactness: the posterior is {departure:.2g} sd from a Gaussian",
         )
-    h, m = derive(stochastic, noise, n, batch)
+    h, m = tolerance.derive(stochastic, noise, n, batch)
     cost = noise.rows(m) / h
     counted = f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
     counted += f"about {n / 2:,.0f}"
@@ -198,12 +145,16 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
         h, batch = settled(spec, settings, noise, n)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "by the noise"
     elif settings.step_size is None:
-        h, batch = derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
+        h, batch = tolerance.derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "derived"
     else:
         schedule, origin = as_schedule(settings.step_size), "given"
         h = spec.langevin_time(schedule(0)) * max_precision
-        batch = n if spec.all_rows else settings.batch_size or batch_for_step(spec, noise, h, n)
+        batch = (
+            n
+            if spec.all_rows
+            else settings.batch_size or tolerance.batch_for_step(spec, noise, h, n)
+        )
     begun = Plan(spec, gradient, schedule, h, batch, 1, 0, origin, reason)
     return paced(
         begun,
@@ -217,7 +168,7 @@ def settled(spec, settings, noise, n):
     """(h, batch) where the noise of the batch settles the step; by default of a hundredth of the
     rows.
     """
-    batch = settings.batch_size or batch_by_share(n)
+    batch = settings.batch_size or tolerance.batch_by_share(n)
     if noise.of(batch, n) == 0:
         raise ArgumentError(
             f"{spec!r} has no step where gradients have no noise: take a batch_size below the {n} "
@@ -252,7 +203,7 @@ def paced(plan, settings, slowness, widest):
 
 
 def threshold_step(plan, widest):
-    """The first step at which alpha is at most NOISE_SHARE, for steps that do not grow.
+    """The first step at which alpha is at most tolerance.NOISE_SHARE, for steps that do not grow.
 
     Raises
     ------
@@ -264,17 +215,17 @@ def threshold_step(plan, widest):
         return plan.spec.noise_ratio(plan.time(t), widest)
 
     low, high = -1, 0
-    while ratio(high) > NOISE_SHARE:
+    while ratio(high) > tolerance.NOISE_SHARE:
         low, high = high, 2 * high + 1
         if high > MAX_STEPS:
             raise ArgumentError(
                 "warmup='threshold': alpha, the gradient's noise over the noise injected, is "
-                f"{ratio(low):.2g} even at step {low}, over {NOISE_SHARE}; take a smaller or "
-                "decreasing step_size, or a larger batch_size"
+                f"{ratio(low):.2g} even at step {low}, over {tolerance.NOISE_SHARE}; take a "
+                "smaller or decreasing step_size, or a larger batch_size"
             )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if ratio(middle) > NOISE_SHARE else (low, middle)
+        low, high = (middle, high) if ratio(middle) > tolerance.NOISE_SHARE else (low, middle)
     return high
 
 
@@ -336,7 +287,7 @@ def unscaled_plan(spec, gradient, reason, settings, n):
             "is none here; give a number"
         )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
-    batch = n if spec.all_rows else settings.batch_size or batch_by_share(n)
+    batch = n if spec.all_rows else settings.batch_size or tolerance.batch_by_share(n)
     usual = {None: thin * settings.draws, "threshold": 0}
     warmup = usual.get(settings.warmup, settings.warmup)
     return Plan(
@@ -361,42 +312,3 @@ def step_is_open(spec, settings):
 def as_schedule(step):
     """A schedule from a number or schedule."""
     return step if isinstance(step, Schedule) else Constant(step)
-
-
-def tolerable(spec, h, variance, base):
-    """Whether noise of that variance leaves the variance within the tolerance around `base`, and
-    not by a correction alone.
-    """
-    return (
-        abs(spec.inflation(h, variance) - base) <= VARIANCE_TOLERANCE
-        and spec.noise_ratio(h, variance) <= NOISE_SHARE
-    )
-
-
-def tolerable_noise(spec, h):
-    """The largest V with which the variance is within the tolerance at h, or where the step alone
-    is not, as much off again.
-    """
-    own = spec.inflation(h, 0.0)
-    base = own if abs(own) >= VARIANCE_TOLERANCE else 0.0
-    low, high = 1e-9, 1e9
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if tolerable(spec, h, middle, base) else (low, middle)
-    return low
-
-
-def batch_for_step(spec, noise, h, n):
-    """Least batch whose noise adds no more than the tolerance at h;
-    if none does, a hundredth of the rows.
-    """
-    h = min(h, 3.9)
-    for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if tolerable(spec, h, noise.felt(spec, m, n)(h), spec.inflation(h, 0.0)):
-            return int(m)
-    return batch_by_share(n)
-
-
-def batch_by_share(n):
-    """A hundredth of the rows, where noise has no say."""
-    return int(min(n, max(SMALLEST_BATCH, n // 100)))

@@ -8,7 +8,7 @@ from sgmc.core.bounds import reach
 from sgmc.core.expansion import row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 from sgmc.fit.pilot import PILOT_ROWS, draws_of_laplace
 from sgmc.fit.run.batches import BatchSearch, largest
 from sgmc.subsampling.uniform import Everything
@@ -112,10 +112,10 @@ def batch_search(problem, plan, settings):
         raise NotSupported(f"batch_size='adaptive': {reason}")
     shared = shared_rows(problem, settings, plan.gradient)
     smallest = (
-        planning.SMALLEST_BATCH if shared is None else max(planning.SMALLEST_BATCH, shared.fewest)
+        tolerance.SMALLEST_BATCH if shared is None else max(tolerance.SMALLEST_BATCH, shared.fewest)
     )
     return BatchSearch(
-        planning.tolerable_noise(plan.spec, plan.langevin_time),
+        tolerance.tolerable_noise(plan.spec, plan.langevin_time),
         plan.max_precision,
         plan.warmup,
         min(smallest, largest(problem.model.n)),

@@ -14,8 +14,9 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.fit.batch_noise import Noise
 from sgmc.fit.pilot import SINGLE_ROWS, noise_in_x
-from sgmc.fit.plan import NOISE_SHARE, threshold_step
+from sgmc.fit.plan import threshold_step
 from sgmc.fit.rows import scheme
+from sgmc.fit.tolerance import NOISE_SHARE
 from sgmc.samplers.bases.metric_source import MetricSource, in_units_of
 from sgmc.subsampling.uniform import Everything
 

@@ -10,7 +10,7 @@ import numpy as np
 from sgmc.arguments.messages import must_be
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
-from sgmc.fit import paths
+from sgmc.fit import paths, tolerance
 from sgmc.fit import plan as planning
 
 
@@ -70,25 +70,25 @@ def sizes(spec, settings, noise, n, d, unit):
     if not spec.holds:
         return math.nan, settings.batch_size or cheapest(spec, noise, n, d), "none"
     if settings.step_size is None:
-        return *planning.derive(spec, noise, n, settings.batch_size), "derived"
+        return *tolerance.derive(spec, noise, n, settings.batch_size), "derived"
     if not isinstance(settings.step_size, float):
         advice = f"{spec.name} takes steps of one size"
         raise must_be("step_size", settings.step_size, "a number", advice)
     step = settings.step_size / unit
-    return step, settings.batch_size or planning.batch_for_step(spec, noise, step, n), "given"
+    return step, settings.batch_size or tolerance.batch_for_step(spec, noise, step, n), "given"
 
 
 def cheapest(spec, noise, n, d):
     """The batch with the least rows (and overhead, in rows) an independent draw: events in a
     memory, as the sampler expects them.
     """
-    sizes = np.unique(np.clip(np.geomspace(planning.SMALLEST_BATCH, n, 200).astype(int), 1, n))
+    sizes = np.unique(np.clip(np.geomspace(tolerance.SMALLEST_BATCH, n, 200).astype(int), 1, n))
 
     def cost(m):
         terms = Terms(d, noise.of(m, n))
         made = spec.derived(terms, 1.0)
         return (
-            (noise.rows(m) + planning.OVERHEAD) * made.events(terms, 1.0) * made.memory(terms, 1.0)
+            (noise.rows(m) + tolerance.OVERHEAD) * made.events(terms, 1.0) * made.memory(terms, 1.0)
         )
 
     return int(min(sizes, key=cost))

@@ -14,6 +14,7 @@ from sgmc import registry
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
 from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 from sgmc.fit.pilot import PAIRS, PILOT_ROWS, draws_of_laplace
 
 WIDE = 64  # parameters from which products of matrices are thought of
@@ -128,7 +129,7 @@ def variance_of_weights(problem, settings):
         return variance, float(np.ptp(single - value))
 
 
-def minibatches(problem, settings, h=1.0, rows=planning.SMALLEST_BATCH):
+def minibatches(problem, settings, h=1.0, rows=tolerance.SMALLEST_BATCH):
     """Seconds of mini-batches with steps of Langevin time h and so many rows each, with the pilot
     that derives both: at the defaults, the least that it may be.
     """

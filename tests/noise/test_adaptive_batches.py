@@ -9,7 +9,7 @@ from sgmc.errors import (
     GradientNoiseWarning,
     NotSupported,
 )
-from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 
 from .cases import FRAME, N, fit, header, noise_at
 
@@ -37,18 +37,18 @@ def test_adaptive_batches_meet_a_noise_that_the_pilot_missed(how, monkeypatch):
     the target within a factor that 40 looks at a chain's own noise allow (40 values of a variance
     that varies by its own size: 16 %; cv's, and 5 coordinates: 2).
     """
-    real = planning.derive
+    real = tolerance.derive
 
     def misled(spec, noise, n, batch=None):
         law = None if noise.law is None else lambda m: noise.law(m) / 10
         return real(spec, noise._replace(one_row=noise.one_row / 10, law=law), n, batch)
 
-    monkeypatch.setattr(planning, "derive", misled)
+    monkeypatch.setattr(tolerance, "derive", misled)
     seen = {}
     for batch in (None, "adaptive"):
         results = fit(**how, batch_size=batch, draws=50)
         done, size = results._fit, results.chain_diagnostics().batch_size
-        target = planning.tolerable_noise(done.plan.spec, done.plan.langevin_time)
+        target = tolerance.tolerable_noise(done.plan.spec, done.plan.langevin_time)
         gradient = how["sampler"].split("-")[1]
         if gradient == "saga":  # whose table an estimate changes: what the chains met
             seen[batch] = done.noise.worst if batch else 10 * target

@@ -11,7 +11,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Spaced, steps_to_space
 from sgmc.errors import ArgumentError
-from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import Everything
 from tests.contracts.cases import stream
@@ -86,8 +86,8 @@ def test_warmup_ends_where_the_chains_sample():
     model, _ = sources()
     results = fit(model, warmup="threshold")
     warmup = results._fit.plan.warmup
-    assert results.sampling_threshold <= planning.NOISE_SHARE
-    assert fit(model, warmup=warmup // 2).sampling_threshold > planning.NOISE_SHARE
+    assert results.sampling_threshold <= tolerance.NOISE_SHARE
+    assert fit(model, warmup=warmup // 2).sampling_threshold > tolerance.NOISE_SHARE
     np.testing.assert_array_equal(results.draws, fit(model, warmup=warmup).draws)
 
 
@@ -114,7 +114,7 @@ def test_tied_means_have_the_threshold_of_their_rows():
         V.append(np.linalg.eigvalsh(np.cov(scores, ddof=0))[-1])
     alpha = results.weights[0] / 4 * 200**2 / 10 * (1 - 10 / 200) * max(V)
     assert results.sampling_threshold == pytest.approx(alpha, rel=1e-6)
-    assert alpha <= planning.NOISE_SHARE
+    assert alpha <= tolerance.NOISE_SHARE
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from sgmc.errors import (
     ArgumentError,
     DivergenceWarning,
 )
-from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 
 from .cases import fit, header, noise_at, pilot_points
 
@@ -53,10 +53,12 @@ def test_the_threshold_is_where_alpha_is_passed():
     results = fit(**how, warmup="threshold")
     warmup = int(header(results)["Warmup/Draws"].split("/")[0])
     widest = np.linalg.eigvalsh(noise_at(results, pilot_points(results), "simple", 50))[-1]
-    assert schedule(warmup) / 4 * widest == pytest.approx(planning.NOISE_SHARE, rel=0.1)  # as above
+    assert schedule(warmup) / 4 * widest == pytest.approx(
+        tolerance.NOISE_SHARE, rel=0.1
+    )  # as above
     assert (
         results.sampling_threshold
-        <= planning.NOISE_SHARE
+        <= tolerance.NOISE_SHARE
         < fit(**how, warmup=warmup - 1).sampling_threshold
     )
     np.testing.assert_array_equal(results.draws, fit(**how, warmup=warmup).draws)

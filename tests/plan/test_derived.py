@@ -9,6 +9,7 @@ from sgmc.errors import (
     ArgumentError,
 )
 from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 from sgmc.fit.batch_noise import Noise
 
 from .cases import STOCHASTIC, WHITENED, frame, planned, settings
@@ -28,21 +29,21 @@ def test_derived_step_and_batch_keep_the_tolerance(spec, one_row):
         return max(
             abs(spec.inflation(h, noise)),
             abs(spec.inflation(h, 0.0)) / 3,
-            spec.noise_ratio(h, noise) * planning.VARIANCE_TOLERANCE / planning.NOISE_SHARE,
+            spec.noise_ratio(h, noise) * tolerance.VARIANCE_TOLERANCE / tolerance.NOISE_SHARE,
         )
 
     assert plan.step_origin == "derived" and isinstance(plan.schedule, Constant)
     assert h == pytest.approx(plan.langevin_time, rel=1e-12)
     assert 0 < h <= spec.largest_step * (1 + 1e-12)
-    assert off(h) <= planning.VARIANCE_TOLERANCE * (1 + 1e-9)
+    assert off(h) <= tolerance.VARIANCE_TOLERANCE * (1 + 1e-9)
     if h < spec.largest_step:  # not more careful than needed
-        assert off(1.01 * h) > planning.VARIANCE_TOLERANCE
-    besides = planning.OVERHEAD + spec.rows_besides(n, 3)
+        assert off(1.01 * h) > tolerance.VARIANCE_TOLERANCE
+    besides = tolerance.OVERHEAD + spec.rows_besides(n, 3)
     cost = (plan.batch + besides) / h
     # nor costlier; msgld errs to both sides
     for other in (plan.batch // 2, 2 * plan.batch) if spec.name != "msgld" else ():
-        if planning.SMALLEST_BATCH <= other <= n:
-            assert cost <= 1.02 * (other + besides) / planning.largest_h(
+        if tolerance.SMALLEST_BATCH <= other <= n:
+            assert cost <= 1.02 * (other + besides) / tolerance.largest_h(
                 spec, Noise(one_row, 0), other, n
             )
 
@@ -76,15 +77,15 @@ def test_the_batch_of_a_given_step_and_the_step_of_a_given_batch():
     assert small_step.step_origin == "given" and small_step.schedule(0) == 0.01
     added = spec.inflation(0.01, noise / small_step.batch) - spec.inflation(0.01, 0.0)
     assert (
-        0.9 * planning.VARIANCE_TOLERANCE
+        0.9 * tolerance.VARIANCE_TOLERANCE
         < added
-        <= planning.VARIANCE_TOLERANCE * (1 + small_step.batch / n)
+        <= tolerance.VARIANCE_TOLERANCE * (1 + small_step.batch / n)
     )
     assert planned(spec, noise, n, step_size=0.02).batch > small_step.batch
     given = planned(spec, noise, n, batch_size=500)
     assert given.batch == 500
     assert spec.inflation(given.langevin_time, noise / 500 * (1 - 500 / n)) == pytest.approx(
-        planning.VARIANCE_TOLERANCE, rel=1e-6
+        tolerance.VARIANCE_TOLERANCE, rel=1e-6
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sgmc.fit import leverage
-from sgmc.fit.plan import VARIANCE_TOLERANCE
+from sgmc.fit.tolerance import VARIANCE_TOLERANCE
 
 ROTATED = SimpleNamespace(rotated=True, map=None, inner=None)
 

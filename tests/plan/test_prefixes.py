@@ -11,7 +11,7 @@ from sgmc.errors import (
     SGMCWarning,
     ShapeWarning,
 )
-from sgmc.fit import plan as planning
+from sgmc.fit import tolerance
 from sgmc.fit.batch_noise import Noise
 
 from .cases import draws_of, frame
@@ -85,13 +85,13 @@ def test_data_passes_count_the_rows_of_new_centres(gradient, centres):
 
 def test_new_centres_count_in_the_choice_of_a_batch():
     spec, n, others = sgmc.LMSGLD(), 100_000, range(100, 60_000, 100)
-    h, batch = planning.derive(spec, Noise(3000.0, 0, 2.0), n)
+    h, batch = tolerance.derive(spec, Noise(3000.0, 0, 2.0), n)
 
     def cost(m, h):
-        return (2 * m + planning.OVERHEAD) / h
+        return (2 * m + tolerance.OVERHEAD) / h
 
     assert all(
-        cost(batch, h) < 1.02 * cost(m, planning.largest_h(spec, Noise(3000.0, 0), m, n))
+        cost(batch, h) < 1.02 * cost(m, tolerance.largest_h(spec, Noise(3000.0, 0), m, n))
         for m in others
     )
     assert Noise(1.0, 7, 2.0).rows(100) == 207
@@ -99,11 +99,11 @@ def test_new_centres_count_in_the_choice_of_a_batch():
 
 def test_noise_that_a_batch_has_in_common_limits_the_step():
     spec, n, noise = sgmc.LMSGLD(), 100_000, Noise(30.0, 0, shared=0.5)
-    h, batch = planning.derive(spec, noise, n)
+    h, batch = tolerance.derive(spec, noise, n)
     assert spec.inflation(h, (30.0 / batch + 0.5) * (1 - batch / n)) == pytest.approx(
-        planning.VARIANCE_TOLERANCE, rel=1e-6
+        tolerance.VARIANCE_TOLERANCE, rel=1e-6
     )
-    assert h < 0.1 < planning.derive(spec, noise._replace(shared=0.0), n)[0]
+    assert h < 0.1 < tolerance.derive(spec, noise._replace(shared=0.0), n)[0]
 
 
 def test_max_data_passes_too_few():

@@ -1,6 +1,6 @@
 """When it is worth it to integrate the levels of a factor out: counted work of a step."""
 
-from sgmc.fit.plan import SMALLEST_BATCH
+from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.fit.work import CURVATURE
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.regression import coordinates
