@@ -94,7 +94,7 @@ def test_json_repeats_the_warnings(path):
     assert "draws=" in codes["LowESSWarning"]["advice"]
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_several_files(table, tmp_path):
     """A pattern, a list, the standard input, and a prepared file have the same rows."""
     for k in range(2):

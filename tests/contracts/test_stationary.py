@@ -284,7 +284,7 @@ def test_a_wrong_scale_is_caught(name, factor):
 # the Laplace approximation knows the prior by its coordinates
 @pytest.mark.parametrize("name", STOCHASTIC | EXACT)
 def test_a_dropped_prior_is_caught(name):
-    steps = 20_000 if name in FAST | {"nuts"} else 100_000
+    steps = 2_000 if name == "nuts" else 20_000 if name in FAST else 100_000  # its trees grow
     assert departure(SPECS[name], whitened(prior=Prior(DIM)), steps=steps) > LIMIT
 
 

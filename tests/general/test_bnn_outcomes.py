@@ -128,6 +128,7 @@ def test_calibration_is_the_mean_density(outcome):
     assert 0 <= found["coverage"] <= 1
 
 
+@pytest.mark.extended
 @quiet
 def test_a_spread_that_follows_inputs_predicts_better():
     """On 400 new rows whose sds are from 0.2 to 3: the log-loss of one sigma is larger, and its
