@@ -46,14 +46,9 @@ LOOPED = (
     *C_SOURCES,
 )
 LOOPS = ["-O3", "-g0"]
-GLUE = [
-    "-O1",
-    "-fstrict-aliasing",
-    "-finline-functions",
-    "-ftree-vectorize",
-    "-fvect-cost-model=dynamic",
-    "-g0",
-]
+GLUE = ["-O1", "-fstrict-aliasing", "-finline-functions", "-ftree-vectorize", "-g0"]
+GCC_ALONE = ["-fvect-cost-model=dynamic"]  # with GLUE; clang refuses it
+MSVC = ["/O2", "/fp:precise"]
 SANITIZERS = ["-fsanitize=address,undefined,float-cast-overflow", "-fno-omit-frame-pointer"]
 BUILDS = {  # flags of the compiler instead of those above, flags of the linker, directives
     "": (None, ["-Wl,--strip-all"], {}),
@@ -66,15 +61,36 @@ SAME_BITS = ["-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]  # on
 
 def extension(name, *sources):
     """Return the extension module of these sources."""
-    level = FLAGS or (LOOPS if sources[0].startswith(LOOPED) else GLUE)
     return Extension(
         name,
         list(sources),
         include_dirs=["sgmc/core"],
-        extra_compile_args=[] if os.name == "nt" else [*level, *SAME_BITS],
         extra_link_args=LINK_FLAGS if sys.platform == "linux" else [],
         depends=HEADERS,
     )
+
+
+def flags(source, kind):
+    """Return the flags of the compiler for a module.
+
+    Parameters
+    ----------
+    source : str
+        Its first source, the .pyx.
+    kind : {"msvc", "gcc", "clang"}
+    """
+    if kind == "msvc":
+        return MSVC
+    glue = [*GLUE, *GCC_ALONE] if kind == "gcc" else GLUE
+    return [*(FLAGS or (LOOPS if source.startswith(LOOPED) else glue)), *SAME_BITS]
+
+
+def compiler_kind(compiler):
+    """Return "msvc", or "gcc" or "clang" by what the compiler of setuptools says of itself."""
+    if compiler.compiler_type == "msvc":
+        return "msvc"
+    done = subprocess.run([*compiler.compiler, "--version"], capture_output=True, text=True)
+    return "clang" if "clang" in done.stdout.lower() else "gcc"
 
 
 def extensions():
@@ -92,9 +108,17 @@ class Build(build_ext):
 
     def run(self):
         """See `setuptools.command.build_ext`."""
+        self.first = {module.name: module.sources[0] for module in self.extensions}
         self.translate()
         super().run()
         self.write_names()
+
+    def build_extensions(self):
+        """Choose flags, now that the compiler is known, and compile."""
+        kind = compiler_kind(self.compiler)
+        for module in self.extensions:
+            module.extra_compile_args = flags(self.first[module.name], kind)
+        super().build_extensions()
 
     def translate(self):
         """Make C of Cython, here rather than at import: pip runs this file three times."""

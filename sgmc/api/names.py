@@ -77,4 +77,4 @@ def write(folder):
     """Write the table of names into a built package."""
     lines = [f'    "{name}": "{module}",' for name, module in public_names().items()]
     text = '"""Public names and their homes; written by the build."""\n\nHOMES = {\n'
-    Path(folder, "_names.py").write_text(text + "\n".join(lines) + "\n}\n")
+    Path(folder, "_names.py").write_text(text + "\n".join(lines) + "\n}\n", encoding="utf-8")

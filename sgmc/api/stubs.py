@@ -68,7 +68,7 @@ SIMPLE = (type(None), bool, int, float, str)
 
 def write(folder):
     """Write the stub into a built package."""
-    Path(folder, "__init__.pyi").write_text(text())
+    Path(folder, "__init__.pyi").write_text(text(), encoding="utf-8")
 
 
 def text():

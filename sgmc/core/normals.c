@@ -1,9 +1,9 @@
 /* Uniforms and standard normals from eight xoshiro256+ generators (Blackman & Vigna 2021) advanced
    side by side.  Normals by Box & Muller (1958): exact up to rounding, and without branches, hence
    SIMD. */
-#include "vecmath.h"
-#include <math.h>
+#include <math.h>  /* before vecmath.h: there MSVC has a macro of the name restrict */
 #include <string.h>
+#include "vecmath.h"
 #define L 8
 
 typedef struct { uint64_t a[L], b[L], c[L], d[L]; } Lanes;

@@ -79,13 +79,21 @@ def vector(n, beside, dtype=float):
         try:
             if size > free:
                 raise OSError
-            os.posix_fallocate(file.fileno(), 0, size)
+            reserve(file, size)
         except OSError:
             raise OutOfMemoryError(
                 f"{folder} has no room for {size / 2**30:.1f} GB of numbers per row "
                 f"({free / 2**30:.1f} GB are free): free some, or use fewer rows"
             ) from None
         return np.ndarray(n, dtype, mmap.mmap(file.fileno(), size))
+
+
+def reserve(file, size):
+    """Make an open file so long, on the disk where the system can promise it (Linux)."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file.fileno(), 0, size)
+    else:  # macOS, Windows
+        file.truncate(size)
 
 
 class Computed:

@@ -1,6 +1,6 @@
-#include "vecmath.h"
-#include <math.h>
+#include <math.h>  /* before vecmath.h: there MSVC has a macro of the name restrict */
 #include <string.h>
+#include "vecmath.h"
 
 INLINE void fetch(const char *p, ptrdiff_t bytes) {
     for (ptrdiff_t b = 0; b < bytes; b += 64) PREFETCH(p + b);

@@ -5,9 +5,9 @@ import numpy as np
 from sgmc.errors import ArgumentError, MissingExtra
 
 COLUMNS = 3
-BLUE, VERMILLION, BLACK = "#0072B2", "#D55E00", "#000000"
+BLUE, VERMILLION, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 # Okabe & Ito (2008), less yellow: faint on white
-PALETTE = (BLUE, VERMILLION, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK)
+PALETTE = (BLUE, VERMILLION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 
 
 def axes_for(count, ax, size=(4.0, 2.6)):

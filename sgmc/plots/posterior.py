@@ -3,13 +3,14 @@
 import numpy as np
 
 from sgmc.diagnostics import moments
-from sgmc.plots.axes import BLUE, VERMILLION, axes_for
+from sgmc.plots.axes import BLUE, GREEN, VERMILLION, axes_for
 
 BINS = 40
+CURVE_POINTS = 200  # of a prior's density
 REFERENCE_SDS = 4  # sds of a normal reference that are drawn on each side
 
 
-def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
+def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None, priors=None):
     """Weighted histograms of draws (chain, draw, parameter), with mean (line)
     and equal-tailed interval (bar).
 
@@ -21,6 +22,8 @@ def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
     reference : (array, array or None) or None
         Draws (chain, draw, parameter) and their weights, or means and sds (parameter,) of normal
         densities, to lay over them.
+    priors : list of callable or None, optional
+        The prior density of each parameter, to draw where its draws are.
     """
     mean = moments.mean(draws, weights)
     limits = moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
@@ -44,6 +47,10 @@ def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None):
         one.set_yticks([])
         if reference is not None:
             overlay(one, *reference, j)
+        if priors is not None and priors[j] is not None:
+            x = np.linspace(*one.get_xlim(), CURVE_POINTS)
+            one.plot(x, priors[j](x), color=GREEN, label="prior")
+            one.legend(fontsize="small")
     return axes
 
 

@@ -58,7 +58,7 @@ class Workshop:
         name = self.place(JOURNAL)
         if not os.path.exists(name):
             return None
-        with open(name) as file:
+        with open(name, encoding="utf-8") as file:
             journal = json.load(file)
         theirs = journal["made_of"]
         if self.made_of["seed"] is None:

@@ -7,7 +7,7 @@ from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
 from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 
 MOST_PLOTS = 40
 
@@ -87,7 +87,7 @@ class Views:
 
         return trace(*self._plotted(cols), ax)
 
-    def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None):
+    def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None, prior=False):
         """Histogram of each parameter's draws, weighted where they are, with mean and interval;
         see `plot_trace`.
 
@@ -101,12 +101,22 @@ class Views:
             What to compare with, laid over it: another fit with parameters of these names, or means
             and sds of normal densities, such as statsmodels' ``(fit.params, fit.bse)``: by name, or
             a number for each parameter plotted, in their order.
+        prior : bool
+            With the density of each parameter's prior, of regressions.  It is drawn where the draws
+            are: a wide prior is a flat line near 0 there.  Flat priors have no density, and none
+            is drawn.
+
+        Raises
+        ------
+        NotSupported
+            With `prior`, for models other than regressions, group terms and sandwiches.
         """
         from sgmc.plots.posterior import posterior
 
         draws, weights, names = self._plotted(cols)
         other = None if reference is None else compared(reference, names)
-        return posterior(draws, weights, names, ax, level(alpha), other)
+        curves = prior_curves(self, names) if prior else None
+        return posterior(draws, weights, names, ax, level(alpha), other, curves)
 
     def plot_acf(self, cols=None, ax=None, *, max_lag=40):
         """Autocorrelation of each chain's draws, weighted where they are; see `plot_trace`."""
@@ -123,6 +133,19 @@ class Views:
                 f"cols={names[:3]!r}"
             )
         return self.draws[:, :, [self.names.index(name) for name in names]], self.weights, names
+
+
+def prior_curves(results, names):
+    """The prior density of each of these parameters, a function of numbers, or None where it is
+    flat; see `Views.plot_posterior`.
+    """
+    from sgmc.results.priors.laws import margin, refuse_other
+
+    if getattr(results, "priors", None) is None or not hasattr(results.model, "family"):
+        raise NotSupported("prior=True is for regressions: give reference= a fit of the prior")
+    refuse_other(results, "plot_posterior(prior=True)")
+    centre = results._fit.problem.table.mean
+    return [margin(results.priors, centre, results.names.index(name)) for name in names]
 
 
 def compared(reference, names):

@@ -21,6 +21,7 @@ DRAWABLE = {
     "uniform",
     "horseshoe",
 }
+MIXED = 20_000  # draws of slopes over which the density of an intercept is averaged
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
 
@@ -163,3 +164,31 @@ def prior_draws(priors, back, count, seed):
         phi[:, one.places] = one.location + random.normal(size=(count, len(root))) @ root.T
     phi[:, : len(back)] = phi[:, : len(back)] @ back.T
     return phi
+
+
+def margin(priors, centre, j):
+    """The prior density of the j-th parameter as reported, a function of an array, or None where it
+    is flat.
+
+    An intercept whose prior is that at centred predictors, a = phi - c'b, has the density E[p(a +
+    c'b)] over draws of the slopes b.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    centre : array
+        See `from_spoken`.
+    j : int
+    """
+    if len(priors.shrunk):
+        raise NotSupported("prior densities of coefficients whose scale is learned are not known")
+    back = from_spoken(priors, centre)
+    own = priors.used[j]
+    others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
+    if own.family == "flat" or any(priors.used[k].family == "flat" for k in others):
+        return None
+    if not others:
+        return lambda x: np.exp(log_density(own, x))
+    phi = prior_draws(priors, np.eye(len(back)), MIXED, 0)
+    shift = phi[:, others] @ back[j, others]
+    return lambda x: np.exp(log_density(own, np.asarray(x)[:, None] - shift)).mean(axis=1)
