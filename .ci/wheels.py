@@ -23,6 +23,7 @@ TESTS = ("tests/test_ols.py", "tests/test_cli.py")
 KINDS = {".so", ".py", ".pyi", ".pxd", ".typed", ".csv", ".gz", ".txt", ".json"}  # of a wheel
 HEAD = "wheel|size, MB|unpacked, MB|compiled, s|installed, s|with dependencies, s|import, s|tests"
 NO_COMPILER = {"CC": "/bin/false", "CXX": "/bin/false"}
+IN_TREE = {**NO_COMPILER, "PYTHONSAFEPATH": "1"}  # the tree of the sdist is not imported
 
 
 def run(*command, cwd=None, **environment):
@@ -86,7 +87,7 @@ def tried(wheel, python, tree, work):
     imported = min(run(programs / "python", "-c", "import sgmc", cwd=work)[1] for _ in range(3))
     run(programs / "sgmc", "fit", "affairs > 0 ~ .", "dataset:fair", cwd=work, **NO_COMPILER)
     run(*pip, "pytest", **NO_COMPILER)
-    words = run(programs / "pytest", "--noconftest", *TESTS, cwd=tree, **NO_COMPILER)[0]
+    words = run(programs / "pytest", "--noconftest", *TESTS, cwd=tree, **IN_TREE)[0]
     return (alone, alone + rest, imported), words.splitlines()[-1].split(" in ")[0]
 
 
