@@ -152,13 +152,23 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit
         return (
             exact,
             gradient,
-            f"for exactness: the posterior is {departure:.2g} sd from a Gaussian",
+            f"Exact sampler chosen: the posterior is {departure:.2g} sd from a Gaussian",
         )
     h, m = derive(stochastic, noise, n, batch)
-    cost = noise.rows(m) / h
-    counted = f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
-    counted += f"about {n / 2:,.0f}"
-    return (exact if cost > n / 2 else stochastic), gradient, f"by {unit}s touched: {counted}"
+    cost, whole = noise.rows(m) / h, n / 2
+    counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
+    if cost > whole:
+        why = f"Exact sampler chosen: mini-batches would need more {unit}s {counts}"
+        return exact, gradient, why
+    why = (
+        f"Mini-batch sampler chosen: about {times(whole / cost)} times fewer {unit}s per step than"
+    )
+    return stochastic, gradient, f"{why} exact MCMC {counts}"
+
+
+def times(ratio):
+    """A ratio with two digits, as text."""
+    return f"{ratio:.2g}" if ratio < 99.5 else f"{float(f'{ratio:.2g}'):,.0f}"
 
 
 def plan(spec, gradient, reason, settings, noise, size, coordinates):
