@@ -149,26 +149,15 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit
     from a Gaussian, steps without accept-reject are biased whatever the minibatch.
     """
     if departure > AUTO_DEPARTURE:
-        return (
-            exact,
-            gradient,
-            f"Exact sampler chosen: the posterior is {departure:.2g} sd from a Gaussian",
-        )
+        why = f"Exact sampler chosen: the posterior is {departure:.2g} sd from a Gaussian"
+        return exact, gradient, why
     h, m = derive(stochastic, noise, n, batch)
     cost, whole = noise.rows(m) / h, n / 2
     counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
     if cost > whole:
-        why = f"Exact sampler chosen: mini-batches would need more {unit}s {counts}"
-        return exact, gradient, why
-    why = (
-        f"Mini-batch sampler chosen: about {times(whole / cost)} times fewer {unit}s per step than"
-    )
-    return stochastic, gradient, f"{why} exact MCMC {counts}"
-
-
-def times(ratio):
-    """A ratio with two digits, as text."""
-    return f"{ratio:.2g}" if ratio < 99.5 else f"{float(f'{ratio:.2g}'):,.0f}"
+        return exact, gradient, f"Exact sampler chosen: batches would need more {unit}s {counts}"
+    fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
+    return stochastic, gradient, f"Mini-batch sampler chosen: {fewer} {counts}"
 
 
 def plan(spec, gradient, reason, settings, noise, size, coordinates):

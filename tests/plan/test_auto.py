@@ -33,7 +33,7 @@ def test_auto_takes_minibatches_where_they_pay_and_says_why(df, exact):
     text = " ".join(results.summary(details=True).as_text().split())
     assert ("exact MCMC on all rows" in text) == exact
     times, touched, whole = re.search(
-        r"sampler chosen: (?:about ([\d.,]+)|mini).* \(([\d,]+) and about ([\d,]+) rows per unit",
+        r"sampler chosen: (?:about ([\d.,]+)|batches).* \(([\d,]+) and about ([\d,]+) rows per ",
         text,
     ).groups()
     if not exact:
