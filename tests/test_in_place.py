@@ -191,7 +191,7 @@ def test_separated_columns_in_place(exact):
     X = np.column_stack([X, column])
     found = []
     for table, subsample in ((read_only(X, None), "uniform"), (X, "block")):
-        with pytest.warns(SeparationWarning, match="one value of x6 goes with a single outcome"):
+        with pytest.warns(SeparationWarning, match="some values of x6 have only one outcome"):
             found.append(
                 sgmc.Logit(y, table).fit(seed=1, sampler="lmsgld", subsample=subsample, draws=2000)
             )
