@@ -158,7 +158,7 @@ SEPARATED = {
     "a level of zeros": (lambda: sgmc.poisson("count ~ g", FRAME, seed=1), r"by g\[T.b\]\."),
     "no intercept, probit": (
         lambda: sgmc.probit("pure ~ 0 + g", FRAME, seed=1),
-        r"^one value of g\[b\] goes with a single outcome",
+        r"^some values of g\[b\] have only one outcome",
     ),
 }
 

@@ -78,12 +78,17 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
-        if mapping(table.X) is not None and not table.given:
-            lines.append(
-                f"The design is read from a file of {shown(fit.problem.file_bytes)}, rows in random"
-                " order."
-            )
-        return [*lines, "The design is used where it is, not copied."] if table.given else lines
+        return lines
+
+    def details(self, fit):
+        """Lines of a summary with details, about model and data."""
+        table = fit.problem.table
+        if table.given:
+            return ["The design matrix is used in place, without a copy."]
+        if mapping(table.X) is None:
+            return []
+        size = shown(fit.problem.file_bytes)
+        return [f"The design is read from a file of {size}, rows in random order."]
 
     @property
     def kinds(self):
