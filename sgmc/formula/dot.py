@@ -187,7 +187,8 @@ def parse(formula, columns, scope=None):
     """
     if not isinstance(formula, str):
         raise FormulaError(f"the formula must be text, not {type(formula).__name__}")
-    resolver = _Resolver(formula, Names(columns), scope or {})
+    names = columns if isinstance(columns, Names) else Names(columns)
+    resolver = _Resolver(formula, names, scope or {})
     left, right = _split_at_tilde(resolver.tokens())
     if not left:
         raise _error(formula, "the formula has no response: write 'response ~ predictors'")

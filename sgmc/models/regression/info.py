@@ -5,6 +5,7 @@ import numpy as np
 from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
+from sgmc.formula.outside import refuse_subset, refuse_text
 
 # what second linear predictors are, in summaries, by the beginning of their coefficients' names
 SCALES = {
@@ -89,6 +90,17 @@ class ModelInfo:
             return []
         size = shown(fit.problem.file_bytes)
         return [f"The design is read from a file of {size}, rows in random order."]
+
+    def refuse_code(self, own):
+        """Raise `Refused` where texts that `resume` and `update` evaluate have other code than
+        those from outside may have; see `Factor.refuse_code`.
+        """
+        if self.formula is not None:
+            refuse_text(self.formula, own)
+        if self.spec is not None:
+            refuse_text(f"{self.spec.expanded.partition(' ~ ')[0]} ~ 1", own)
+        if isinstance(self.inputs.get("subset"), str):
+            refuse_subset(self.inputs["subset"])
 
     @property
     def kinds(self):
