@@ -90,7 +90,7 @@ class SeparationWarning(SGMCWarning):
 
 
 class ConditionWarning(SGMCWarning):
-    """The design is nearly collinear: some directions are informed by the prior alone."""
+    """The design is nearly collinear: the data do not determine some directions."""
 
 
 class ModeWarning(SGMCWarning):

@@ -46,8 +46,10 @@ def test_fit_of_a_file_prints_the_summary(path, table):
     done = run("fit", "y ~ .", path, "--seed", "4", "--draws", "900")
     assert done.returncode == 0 and done.stderr == ""
     expected = sgmc.logit("y ~ .", table, seed=4, draws=900)
-    shown = lambda text: [line for line in text.strip().split("\n") if "Time (s)" not in line]
+    shown = lambda text: [line for line in text.strip().split("\n") if "Seconds" not in line]
     assert shown(done.stdout) == shown(str(expected.summary()))
+    more = run("fit", "y ~ .", path, "--seed", "4", "--draws", "900", "--details")
+    assert "KSD (scores)" in more.stdout and "KSD" not in done.stdout
 
 
 @pytest.mark.cover(0)
@@ -128,7 +130,7 @@ def test_prepare_replaces_no_data(table, tmp_path):
 
 def test_data_sets_by_name():
     done = run("fit", "affairs > 0 ~ age + children + religious", "dataset:fair", "--seed", "1")
-    assert done.returncode == 0 and re.search(r"No. Observations: +6366\b", done.stdout)
+    assert done.returncode == 0 and re.search(r"Rows: +6,366\b", done.stdout)
     assert "religious" in done.stdout and "Success is" in done.stdout
 
 

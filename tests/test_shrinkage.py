@@ -305,7 +305,7 @@ def test_the_prior_as_printed():
         draws=1500,
     )
     assert "horseshoe(nonzero=5, slab=2.5*)" in str(results.summary())
-    assert "for exactness: a horseshoe" in str(results.summary())
+    assert "chosen: a horseshoe" in str(results.summary(details=True))
     assert results.prior_summary().used["x1"].startswith("horseshoe(0.")
     assert str(sgmc.horseshoe(scale=0.01, slab=4, autoscale=False)) == "horseshoe(0.01, slab=4)"
 

@@ -12,12 +12,12 @@ def as_json(results):
     """Return the summary as one JSON object: facts, verdict, coefficients, warnings, and what a
     race chose (null: there was none).
     """
-    left, right, lines = results.header
+    left, right, lines, details = results.header
     tuning = None if results.tuning is None else tuning_facts(results.tuning)
     found = {
         "facts": {name: fact(text) for name, text in [*left, *right]},
-        "notes": lines,
-        "verdict": asdict(results.verdict),
+        "notes": [*lines, *details],
+        "verdict": {k: v for k, v in asdict(results.verdict).items() if k != "basis"},  # a note
         "coefficients": results.summary_frame().to_dict(orient="index"),
         "warnings": [
             {"code": w.code, "message": w.message, "advice": w.advice} for w in results.warnings

@@ -40,6 +40,9 @@ def parser():
     )
     add_options(fit, options())
     fit.add_argument("--json", action="store_true", help="print the summary as JSON")
+    fit.add_argument(
+        "--details", action="store_true", help="add sampler, step size, errors and memory"
+    )
     prepare = commands.add_parser("prepare", help="write the table of a formula to a file")
     prepare.add_argument("formula", help="that of the fits to come")
     prepare.add_argument("data", nargs="+", help=DATA)
@@ -169,7 +172,7 @@ def fit(asked):
             read(asked.data),
             **chosen,
         )
-    print(as_json(results) if asked.json else results.summary())
+    print(as_json(results) if asked.json else results.summary(details=asked.details))
     if results.tuning is not None and not asked.json:
         from sgmc.results.report.summary import WIDTH
 

@@ -160,8 +160,8 @@ def solve(precision, vector):
     diagonal = np.diag(precision)
     if not (np.isfinite(precision).all() and (diagonal > 0).all()):
         raise DataError(
-            "the posterior is improper: a predictor says nothing about the outcome and its prior "
-            "is flat; drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)"
+            "the posterior is improper: the data do not determine the coefficient of a predictor "
+            "with a flat prior; drop it or give it a prior, e.g. prior=sgmc.normal(0, 2.5)"
         )
     scale = np.sqrt(diagonal)
     try:

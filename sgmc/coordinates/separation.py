@@ -69,9 +69,9 @@ def separation(X, outcomes, names, intercept):
     shown = ", ".join(pure[:6]) + (f" and {len(pure) - 6} more" if len(pure) > 6 else "")
     return walls, [
         SeparationWarning(
-            f"one value of {shown} goes with a single outcome (quasi-complete separation).",
-            "The prior alone bounds that side of these coefficients; merge rare levels or set the "
-            "prior.",
+            f"some values of {shown} have only one outcome (quasi-complete separation): only the "
+            "prior bounds these coefficients on one side.",
+            "Merge rare levels, or set the prior.",
         )
     ]
 

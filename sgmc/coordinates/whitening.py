@@ -280,7 +280,7 @@ def eigenvalue_range(matrix):
 
 
 def collinearity(mode, names, rows, auxiliary=0):
-    """A ConditionWarning, in a list, where some direction is informed by the prior alone; the last
+    """A ConditionWarning, in a list, where the data do not determine some direction; the last
     `auxiliary` names are no coefficients.
     """
     L, share = mode.axes
@@ -299,9 +299,9 @@ def collinearity(mode, names, rows, auxiliary=0):
     if auxiliary and leading <= set(names[-auxiliary:]):
         return [
             ConditionWarning(
-                f"{', '.join(sorted(leading))} {'are' if len(leading) > 1 else 'is'} informed by "
-                "the prior alone: the data say next to nothing there.",
-                "Read the posterior as the prior's.",
+                f"the data do not determine {', '.join(sorted(leading))}: the posterior is the "
+                "prior.",
+                "Use an informative prior, or a family without this parameter.",
             )
         ]
     why = (
@@ -309,10 +309,11 @@ def collinearity(mode, names, rows, auxiliary=0):
         if len(names) <= rows
         else f"there are only {rows} rows"
     )
+    count = f"{len(alone)} combination{'s' if len(alone) > 1 else ''} of the coefficients of "
+    what = f"the coefficient of {shown}" if len(involved) == 1 else f"{count}{shown}"
     return [
         ConditionWarning(
-            f"{len(alone)} direction{'s' if len(alone) > 1 else ''} of the coefficients of {shown} "
-            f"{'are' if len(alone) > 1 else 'is'} informed by the prior alone: {why}.",
-            "Drop some of them, or read these coefficients as the prior's.",
+            f"the data do not determine {what}: {why}. The posterior is the prior there.",
+            "Drop some of these columns, or set informative priors.",
         )
     ]

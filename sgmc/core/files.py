@@ -75,15 +75,10 @@ def write_sealed(path, kind, tree):
     tree : dict
         Keys are strings.
     """
-    arrays = []
-    text = json.dumps(planted(tree, arrays)).encode()
     with replacing(path) as file:
         file.write(kind + b"\n" + bytes(HEAD.size))
         body = Sealing(file)
-        body.write(struct.pack("<Q", len(text)))
-        body.write(text)
-        for array in arrays:
-            np.lib.format.write_array(body, array, allow_pickle=False)
+        write_tree(body, tree)
         file.seek(len(kind) + 1)
         file.write(HEAD.pack(body.length, body.checksum.digest()))
 
@@ -108,9 +103,31 @@ def read_sealed(path, kind):
         raise Damaged(f"is cut short or too long: {len(body)} of {length} bytes")
     if hashlib.sha256(body).digest() != checksum:
         raise Damaged("has been changed: its checksum does not fit")
-    stream = io.BytesIO(body)
+    return read_tree(body)
+
+
+def write_tree(stream, tree):
+    """Write a tree to a binary stream: the length of its JSON, that, and its arrays."""
+    arrays = []
+    text = json.dumps(planted(tree, arrays)).encode()
+    stream.write(struct.pack("<Q", len(text)))
+    stream.write(text)
+    for array in arrays:
+        np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def read_tree(content):
+    """The tree that `write_tree` has written, of bytes."""
+    stream = io.BytesIO(content)
     text = stream.read(struct.unpack("<Q", stream.read(8))[0])
     return grown(json.loads(text), stream)
+
+
+def packed(tree):
+    """A tree as bytes, see `write_tree`."""
+    stream = io.BytesIO()
+    write_tree(stream, tree)
+    return stream.getvalue()
 
 
 def planted(tree, arrays):

@@ -129,29 +129,31 @@ def decide(problem, settings, size):
         return (
             registry.room("samplers")[planning.AUTO](),
             name,
-            "for the sandwich, to which no accept-reject step leads",
+            "Mini-batch sampler chosen: no exact sampler has the sandwich covariance",
             seen,
         )
     if len(problem.priors.shrunk):
         return (
             registry.room("samplers")[problem.exact_sampler](),
             name,
-            "for exactness: a horseshoe prior has a pole at zero",
+            "Exact sampler chosen: a horseshoe prior has a pole at zero",
             seen,
         )
     stochastic, exact = (
         registry.room("samplers")[s]() for s in (planning.AUTO, problem.exact_sampler)
     )
     if lost:
-        return exact, name, "for exactness: the gradient is not finite some sds from the mode", seen
+        why = "Exact sampler chosen: the gradient is not finite some sds from the mode"
+        return exact, name, why, seen
     if problem.coordinates.heavy:
-        return exact, name, "for exactness: tails of a t prior that no outcome bounds", seen
+        why = "Exact sampler chosen: the data do not bound the tails of a t prior"
+        return exact, name, why, seen
     spread = problem.coordinates.spread_of_logs
     if spread > planning.SKEWED:  # a tail that draws of a Gaussian at the mode do not see
         return (
             exact,
             name,
-            f"for exactness: the log of an auxiliary parameter has an sd of {spread:.2g}, "
+            f"Exact sampler chosen: the log of an auxiliary parameter has an sd of {spread:.2g}, "
             "and is skewed",
             seen,
         )
@@ -159,7 +161,7 @@ def decide(problem, settings, size):
         return (
             exact,
             name,
-            f"for exactness: the posterior has {problem.searched.found} modes",
+            f"Exact sampler chosen: the posterior has {problem.searched.found} modes",
             seen,
         )
     noise = noise_of(problem, name, settings, seen)
@@ -194,7 +196,7 @@ def exact_alone(settings, gradient, problem):
         return (
             problem.default_sampler(),
             gradient,
-            "for exactness, with all parameters at once",
+            "Exact sampler chosen: it updates all parameters at once",
             None,
         )
     if not sampler.exact or sampler.continuous or sampler.independent:
@@ -274,7 +276,7 @@ def unscaled(sampler, gradient, exact):
     `exact` is what "auto" takes.
     """
     if sampler is None:
-        reason = "because its step adapts: the posterior's scale is not known beforehand"
+        reason = "Sampler chosen because its step adapts: the posterior's scale is not known before"
         return registry.room("samplers")[exact](), gradient, reason, None
     if sampler.continuous:
         raise NotSupported(

@@ -63,7 +63,7 @@ def laplace_draws(problem, settings, begun, during):
         z = Rng(seed_sequence(settings.seed, "chain", k)).normals(draws * d).reshape(draws, d)
         chain = z if where.whitened else np.array([where.from_white(one) for one in z])
         x.append(problem.recorded(chain))
-    reason = f"because time_limit ended {during}"
+    reason = f"Stand-in draws taken: time_limit ended {during}"
     plan = Plan(spec, problem.least_noise, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason)
     none = ChainFacts(draws, 0.0, *[NONE] * 6)
     return Fit(

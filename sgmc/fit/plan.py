@@ -98,16 +98,15 @@ def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit
     from a Gaussian, steps without accept-reject are biased whatever the minibatch.
     """
     if departure > AUTO_DEPARTURE:
-        return (
-            exact,
-            gradient,
-            f"for exactness: the posterior is {departure:.2g} sd from a Gaussian",
-        )
+        why = f"Exact sampler chosen: the posterior is {departure:.2g} sd from a Gaussian"
+        return exact, gradient, why
     h, m = tolerance.derive(stochastic, noise, n, batch)
-    cost = noise.rows(m) / h
-    counted = f"minibatches ({gradient}) touch {cost:,.0f} {unit}s a unit of time, exact steps "
-    counted += f"about {n / 2:,.0f}"
-    return (exact if cost > n / 2 else stochastic), gradient, f"by {unit}s touched: {counted}"
+    cost, whole = noise.rows(m) / h, n / 2
+    counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
+    if cost > whole:
+        return exact, gradient, f"Exact sampler chosen: batches would need more {unit}s {counts}"
+    fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
+    return stochastic, gradient, f"Mini-batch sampler chosen: {fewer} {counts}"
 
 
 def plan(spec, gradient, reason, settings, noise, size, coordinates):

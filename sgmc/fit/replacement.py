@@ -4,7 +4,7 @@ from sgmc import registry
 from sgmc.errors import ReplacedSamplerWarning
 from sgmc.fit.decision import planned
 
-REASON = "for exactness: chains of mini-batches diverged"
+REASON = "Exact sampler chosen: chains of mini-batches diverged"
 
 
 def possible(plan, settings):

@@ -143,7 +143,8 @@ def minibatches(problem, settings, h=1.0, rows=tolerance.SMALLEST_BATCH):
 def reason(chosen, others):
     """Why a sampler was chosen, for the summary."""
     rest = ", ".join(f"{name} about {seconds:.2g} s" for name, seconds in others)
-    found = f"by counted flops and bytes: {chosen.name} about {chosen.seconds:.2g} s, {rest}"
+    found = "Sampler chosen by estimated time, from counted flops and bytes: "
+    found += f"{chosen.name} about {chosen.seconds:.2g} s, {rest}"
     if chosen.error is None:
         return found
     return f"{found}; products in float32 move log densities by {chosen.error:.1g} at most"

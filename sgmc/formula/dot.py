@@ -187,7 +187,8 @@ def parse(formula, columns, scope=None):
     """
     if not isinstance(formula, str):
         raise FormulaError(f"the formula must be text, not {type(formula).__name__}")
-    resolver = _Resolver(formula, Names(columns), scope or {})
+    names = columns if isinstance(columns, Names) else Names(columns)
+    resolver = _Resolver(formula, names, scope or {})
     left, right = _split_at_tilde(resolver.tokens())
     if not left:
         raise _error(formula, "the formula has no response: write 'response ~ predictors'")
@@ -204,7 +205,7 @@ def parse(formula, columns, scope=None):
     pair = tuple(resolver.plain(part) for part in both)
     response = f"{words.PAIR}({', '.join(pair)})" if pair else resolver.plain(left)
     predictors = resolver.resolve(fixed)
-    offset = " + ".join(resolver.plain(part) for part in added)
+    offset = _added([resolver.plain(part) for part in added])
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
     smooths.refuse_twice(curves, error)
@@ -231,6 +232,11 @@ def _split_at_tilde(tokens):
         if token == "~" and depth == 0:
             return tokens[:i], tokens[i + 1 :]
     return [], tokens
+
+
+def _added(codes):
+    """Code of a sum of offsets, of numbers: truth values would add up to truth values."""
+    return "".join(codes) if len(codes) < 2 else " + ".join(["0.0", *(f"({c})" for c in codes)])
 
 
 def _ends_operand(token):

@@ -12,6 +12,7 @@ import patsy
 
 from sgmc.errors import FormulaError
 from sgmc.formula.chunks import COLUMN, evaluate
+from sgmc.formula.code import Check
 from sgmc.formula.columns import Places
 
 
@@ -69,6 +70,21 @@ class Factor:
         """Boolean array of shape (m,): where the value is missing."""
         gaps = np.asarray(pd.isna(self.evaluate(columns)))
         return gaps.any(axis=1) if gaps.ndim > 1 else gaps
+
+    def to_file(self):
+        """The attributes that a file keeps."""
+        return {**vars(self), "places": None}
+
+    def of_file(self, state):
+        """Take over the attributes in a file."""
+        vars(self).update(state)
+
+    def refuse_code(self, own):
+        """Raise `Refused` for code that formulas from outside may not have; `own` are names of the
+        user's functions.
+        """
+        if not self.is_column:
+            Check(self.inputs, self.functions, own, self.transforms).code(self.code)
 
     def __getstate__(self):
         # modules and patsy's transforms refuse to be pickled: their name, their attributes stand

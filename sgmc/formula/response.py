@@ -10,6 +10,7 @@ import pandas as pd
 
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Chunk, evaluate
+from sgmc.formula.code import Check
 from sgmc.formula.columns import codes_of, is_missing
 from sgmc.formula.outcomes import counts, numeric, pairs
 
@@ -68,6 +69,19 @@ class Response:
         if self.levels is None:
             return numeric(value, self.label)[0], None
         return codes_of(value, self.levels, self.label).astype(np.float64), None
+
+    def to_file(self):
+        """The attributes that a file keeps."""
+        return vars(self)
+
+    def of_file(self, state):
+        """Take over the attributes in a file."""
+        vars(self).update(state)
+
+    def refuse_code(self, own):
+        """See `Factor.refuse_code`."""
+        for code in self.summands or (self.code,):
+            Check(self.inputs, self.functions, own).code(code)
 
     def __getstate__(self):
         modules = {k: v.__name__ for k, v in self.functions.items() if is_module(v)}

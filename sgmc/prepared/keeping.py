@@ -13,7 +13,7 @@ from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.workshop import TABLE
-from sgmc.prepared.writing import facts_of, pickled
+from sgmc.prepared.writing import facts_of, recipe_bytes
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def keep(shop, scan, arguments, passes):
         shop.keep(study)
     if study.left_out:
         warn(left_out_warning(study.left_out))
-    recipe = pickled({"columns": study.kept})
+    recipe = recipe_bytes({"columns": study.kept})
     arrays = {"recipe": (np.uint8, (len(recipe),))}
     arrays |= {one.section: (one.dtype, (study.used,)) for one in study.kept}
     name = shop.place(TABLE)

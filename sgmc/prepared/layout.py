@@ -15,7 +15,7 @@ import numpy as np
 
 from sgmc.core.files import Damaged
 
-MAGIC, FORMAT = b"sgmc prepared table\n", 1
+MAGIC, FORMAT = b"sgmc prepared table\n", 2
 HEAD = struct.Struct("<IQQ32s")  # format; place, length and SHA-256 of the manifest
 PAGE = 4096
 READ_BYTES = 1 << 24  # that are read at a time to check them

@@ -13,6 +13,7 @@ from sgmc.core.memory import available
 from sgmc.errors import ArgumentError
 from sgmc.formula import dot
 from sgmc.formula.frames import no_column
+from sgmc.formula.listed import own
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
 from sgmc.prepared.identity import made_of
@@ -96,7 +97,7 @@ def filed(source, parsed, cache, given):
         return table
     place = os.path.join(cache, f"{name_of(source, parsed, arguments)}.sgmc")
     if os.path.exists(place):
-        return sealed(place)
+        return sealed(place, functions=own(parsed.functions), trust_formulas=True)
     return prepare(parsed.formula, source, place, **arguments)
 
 

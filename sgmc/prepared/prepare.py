@@ -17,6 +17,7 @@ from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.formula.frames import no_column
+from sgmc.formula.listed import own
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.keeping import keep
@@ -134,7 +135,7 @@ def prepare(
     options = Options(missing, compress, limit)
     scan = Scan(parsed, source, vectors, subset, options, passes.chunks)
     with on_disk(path), watched(progress):
-        shop = Workshop(path, mark)
+        shop = Workshop(path, mark, parsed.functions)
         try:
             if parsed.bars or parsed.smooths:
                 keep(shop, scan, arguments, passes)
@@ -150,7 +151,7 @@ def prepare(
         finally:
             shop.leave()
     passes.finish()
-    return opened(path)
+    return opened(path, functions=own(parsed.functions), trust_formulas=True)
 
 
 def refuse_times(parsed):

@@ -2,18 +2,19 @@
 
 import copy
 import os
-import pickle
 
 import numpy as np
 
 from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.core.files import Damaged
+from sgmc.core.files import Damaged, read_tree
 from sgmc.core.memory import shown
-from sgmc.errors import DataError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.coded import CodedTable
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
+from sgmc.saved import Trust, Unreadable, restored
+from sgmc.version import __version__
 
 VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
 SMALL = ("recipe", "mean", "sd", "shift")  # sections that are read, and checked, at once
@@ -55,13 +56,13 @@ class SealedTable:
 
     subset = groups = None
 
-    def __init__(self, path, check=False):
-        self.path = path
+    def __init__(self, path, check=False, trust=None):
+        self.path, self.trust = path, trust or Trust()
         sections, known, facts = _manifest(path)
         small = {name: sections[name] for name in SMALL if name in sections}
         _verified(path, sections if check else small, known)
         arrays = {name: mapped(path, section) for name, section in sections.items()}
-        recipe = pickle.loads(arrays["recipe"].tobytes())
+        recipe = _recipe(path, arrays["recipe"].tobytes(), self.trust)
         self.formula, self.columns = facts["formula"], facts["columns"]
         self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
         self.dropped, self.left_out = facts["dropped"], facts["left_out"]
@@ -71,11 +72,11 @@ class SealedTable:
         self.take(arrays, recipe)
 
     def take(self, arrays, recipe):
-        """Take over what the file has: arrays by name, and what was pickled."""
+        """Take over what the file has: arrays by name, and the recipe of the design."""
         raise NotImplementedError
 
     def __reduce__(self):
-        return type(self), (self.path,)
+        return type(self), (self.path, False, self.trust)
 
     def __repr__(self):
         return f"<prepared {self.formula!r}: {self.n} rows, {self.width} columns>"
@@ -132,7 +133,7 @@ class Prepared(SealedTable):
         return self.X.shape[1]
 
     def __reduce__(self):
-        return reopened, (self.path, self.outcome)
+        return reopened, (self.path, self.outcome, self.trust)
 
     def of_outcome(self, outcome):
         """This table with the outcomes of a family: "binary", "numeric" or "category"."""
@@ -173,9 +174,9 @@ class Prepared(SealedTable):
         return float(self.n) * width
 
 
-def reopened(path, outcome):
-    """A table as it was when it was pickled: its file is opened again."""
-    prepared = Prepared(path)
+def reopened(path, outcome, trust):
+    """A table as it was when it was sent to another process: its file is opened again."""
+    prepared = Prepared(path, trust=trust)
     return prepared if outcome is None else prepared.of_outcome(outcome)
 
 
@@ -201,10 +202,31 @@ def _design(coding, arrays):
     return CodedTable(*parts, coding.by)
 
 
-def open(path, check=False):
+def _recipe(path, content, trust):
+    """The recipe of the design."""
+    tree = {}
+    try:
+        tree = read_tree(content)
+        return restored(tree["content"], trust, "sgmc.open(path")
+    except ArgumentError:
+        raise
+    except Unreadable as error:
+        raise DataError(
+            f"{path} was prepared by sgmc {tree['version']}, and this is sgmc {__version__}: "
+            f"{error}; prepare it again"
+        ) from error
+    except Exception as error:  # whole, but no recipe of ours
+        raise DataError(
+            f"{path} has no recipe of a design in it ({type(error).__name__}: {error})"
+        ) from error
+
+
+def open(path, check=False, *, functions=None, trust_formulas=False):
     """Open a file that `sgmc.prepare` has written.
 
-    The file has a pickled recipe of the design in it: open only files that you trust.
+    Nothing in the file is executed: it has arrays, plain values and names of functions, which are
+    looked up in a fixed list.  New rows are read by the formula; its code may therefore have only
+    columns, arithmetic and listed functions (docs/security.md).
 
     Parameters
     ----------
@@ -212,6 +234,11 @@ def open(path, check=False):
     check : bool, default False
         Whether to read all of the file and compare it with its checksums; the small parts always
         are.
+    functions : dict, optional
+        Functions of your own that the formula calls, by the names that they have there, as for
+        `sgmc.load`.
+    trust_formulas : bool, default False
+        Whether the formula may have any code: for your own files.
 
     Returns
     -------
@@ -221,7 +248,7 @@ def open(path, check=False):
     Raises
     ------
     ArgumentError
-        If there is no such file.
+        If there is no such file, or it needs a function that is not given.
     DataError
         If it is damaged, of another kind, or of a format of another release.
     """
@@ -229,4 +256,5 @@ def open(path, check=False):
 
     path = readable("path", path)
     kind = _manifest(path)[2]["kind"]
-    return (KeptColumns if kind == "columns" else Prepared)(path, check)
+    trust = Trust({} if functions is None else functions, trust_formulas)
+    return (KeptColumns if kind == "columns" else Prepared)(path, check, trust)

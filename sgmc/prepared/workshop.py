@@ -4,16 +4,14 @@ and a journal of how far it is.
 
 import json
 import os
-import pickle
 import shutil
 
-import numpy as np
-
 from sgmc.arguments.seeds import entropy
-from sgmc.core.files import Damaged, held, read_sealed, replacing, write_sealed
+from sgmc.core.files import held, read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError
+from sgmc.saved import Trust, plain_tree, restored
 
-KIND = b"sgmc findings 1"
+KIND = b"sgmc findings 2"
 TABLE, FINDINGS, JOURNAL, LOCK = "table", "findings", "journal", "lock"
 
 
@@ -27,6 +25,9 @@ class Workshop:
     made_of : dict
         What the file is made of: plain values, which have to be the same to go on.
 
+    functions : dict, optional
+        That the formula calls, by name.
+
     Raises
     ------
     ArgumentError
@@ -35,8 +36,9 @@ class Workshop:
     OSError
     """
 
-    def __init__(self, path, made_of):
+    def __init__(self, path, made_of, functions=None):
         self.path, self.folder, self.made_of = path, f"{path}.part", made_of
+        self.functions = functions or {}
         os.makedirs(self.folder, exist_ok=True)
         self.lock = held(self.place(LOCK))
         if self.lock is None:
@@ -83,14 +85,15 @@ class Workshop:
 
     def keep(self, findings):
         """Write down what the passes over the source have found."""
-        content = np.frombuffer(pickle.dumps(findings), np.uint8)
-        write_sealed(self.place(FINDINGS), KIND, {"findings": content})
+        tree = plain_tree(findings, "what is known of the table")
+        write_sealed(self.place(FINDINGS), KIND, {"findings": tree})
 
     def kept(self):
-        """What was found before, or None."""
+        """What was found before, or None: then it is found again."""
         try:
-            return pickle.loads(read_sealed(self.place(FINDINGS), KIND)["findings"].tobytes())
-        except (OSError, Damaged):
+            tree = read_sealed(self.place(FINDINGS), KIND)["findings"]
+            return restored(tree, Trust(self.functions), "")
+        except Exception:  # damaged, or of another release
             return None
 
     def finish(self):

@@ -1,16 +1,16 @@
 """What is in the file of a prepared table, and such a file made of a table in memory."""
 
-import pickle
-
 import numpy as np
 
-from sgmc.core.files import replacing
+from sgmc.core.files import packed, replacing
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import ArgumentError
 from sgmc.formula.blocks import INTERCEPT
+from sgmc.formula.listed import own
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.moments import Moments
 from sgmc.prepared.prepared import VECTORS, Prepared
+from sgmc.saved import Trust, plain_tree
+from sgmc.version import __version__
 
 
 def arrays_of(n, spec, dtype, vectors, recipe):
@@ -44,18 +44,18 @@ def arrays_of(n, spec, dtype, vectors, recipe):
 
 def recipe_of(spec, levels, examples):
     """What makes rows of the design of new data, and what the outcomes are, as bytes."""
-    return pickled({"spec": spec, "outcome_levels": levels, "examples": examples})
+    return recipe_bytes({"spec": spec, "outcome_levels": levels, "examples": examples})
 
 
-def pickled(content):
-    """Bytes; ArgumentError if a function of the formula cannot be pickled."""
-    try:
-        return pickle.dumps(content)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ArgumentError(
-            f"the formula cannot be written to a file: {error}; its functions must be importable, "
-            "no lambda and none defined inside another function"
-        ) from error
+def recipe_bytes(content):
+    """A recipe as bytes, of arrays and plain values, see `sgmc.saved`."""
+    return packed({"version": __version__, "content": plain_tree(content, "this formula")})
+
+
+def functions_of(spec):
+    """The user's functions that the expressions of a design call, by name."""
+    used = [*spec.factors, *([spec.offset] if spec.offset else [])]
+    return own({name: value for factor in used for name, value in factor.functions.items()})
 
 
 def facts_of(formula, *, columns, dtype, **beside):
@@ -121,7 +121,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         for name, rows in parts.items():
             writer.append(name, rows)
         writer.seal(facts)
-    return Prepared(path)
+    return Prepared(path, trust=Trust(functions_of(spec), formulas=True))
 
 
 def shuffled(table, position):

@@ -1,12 +1,12 @@
 """Results that go on: from chains in memory, or from saved states and the data given again."""
 
-import pickle
 import time
 from dataclasses import dataclass, replace
 
 from sgmc.arguments.numbers import whole
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError
+from sgmc.saved import storable
 
 HARMLESS = ("time_limit", "threads", "progress", "checkpoint")  # arguments that change no draw
 
@@ -35,10 +35,10 @@ class Continuation:
 
         here = *HARMLESS, "client"
         arguments = {k: v for k, v in self.arguments.items() if k not in here}
-        try:
-            pickle.dumps(arguments)
-        except Exception as error:  # a local function as step_size, say: whatever pickle raises
-            return Continuation({}, None, f"an argument of the fit cannot be saved ({error})")
+        for name, value in arguments.items():
+            reason = storable({name: value})  # not of a function as step_size, say
+            if reason:
+                return Continuation({}, None, f"an argument of the fit cannot be saved ({reason})")
         return Continuation(
             arguments, Saved(mark(fit.problem, fit.plan, fit.settings), fit.states, fit.seconds)
         )

@@ -1,46 +1,91 @@
-"""Results in a file, without their data."""
+"""Results in a file, without their data: arrays and plain values, which execute nothing when they
+are read.
+"""
 
 import os
-import pickle
-
-import numpy as np
 
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError
+from sgmc.saved import Trust, Unreadable, plain_tree, restored
+from sgmc.version import __version__
 
-KIND, FORMAT = b"sgmc results", 8  # first line of a file; number of what is pickled in it
+KIND, FORMAT = b"sgmc results", 9  # first line of a file; number of the format of its tree
+PICKLED = 8  # formats up to it had a pickle in them
 
 
 def save(results, path):
     """See `Results.save`."""
-    try:
-        content = pickle.dumps(results)
-    except (pickle.PicklingError, AttributeError, TypeError) as error:
-        raise ArgumentError(
-            f"these results cannot be saved: {error}; functions in formulas must be importable, no "
-            "lambda and none defined inside another function"
-        ) from error
-    write_sealed(path, KIND, {"format": FORMAT, "pickle": np.frombuffer(content, dtype=np.uint8)})
+    tree = plain_tree(results, "these results")
+    write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
 
 
-def load(path):
-    """Read results written by `Results.save`.  As with any pickle, open only files you trust.
+def load(path, *, functions=None, trust_formulas=False):
+    """Read results written by `Results.save`.
+
+    Nothing in the file is executed: it has arrays, plain values and names of classes and functions,
+    each looked up in a fixed list.  Predictions of new rows evaluate the formula; its code may
+    therefore have only columns, arithmetic and listed functions (docs/security.md), and functions
+    of your own only where you give them here.
+
+    Parameters
+    ----------
+    path : str or path
+    functions : dict, optional
+        Functions, modules and classes of your own that the results use, by the names that they
+        have in the formula: ``{"mine": mine}``.  ``{"mine": None}`` opens the file without; what
+        needs the function then raises FormulaError.
+    trust_formulas : bool, default False
+        Whether the formula may have any code, such as methods of columns: for your own files.
+
+    Returns
+    -------
+    Results
+        Of the kind that was saved.
 
     Raises
     ------
     ArgumentError
-        If the file is not one of ours, damaged, or of another format.
+        If the file is not one of ours, damaged, or of another format; if it needs a function that
+        is not given, or its formula has code that is not allowed.
+
+    Examples
+    --------
+    >>> res.save("fit.sgmc")
+    >>> sgmc.load("fit.sgmc").predict(new)
     """
     if isinstance(path, bool) or not isinstance(path, (str, bytes, os.PathLike)):
         raise ArgumentError(f"load needs the path of a file, not {path!r}")
     refused = f"{path} is not a file written by Results.save, or it is damaged"
+    trust = Trust({} if functions is None else functions, trust_formulas)
     try:
         tree = read_sealed(path, KIND)
+        check_format(path, tree)
+        return restored(tree["results"], trust, "sgmc.load(path")
     except Damaged as error:
         raise ArgumentError(f"{refused}: it {error}") from error
-    if tree["format"] != FORMAT:
-        raise ArgumentError(f"{path} has format {tree['format']}, this release reads {FORMAT}")
-    try:
-        return pickle.loads(tree["pickle"].data)
-    except Exception as error:  # whole, but of a release whose classes are gone
+    except (ArgumentError, OSError):
+        raise
+    except Unreadable as error:
+        raise ArgumentError(
+            f"{path} was saved by sgmc {tree['version']}, and this is sgmc {__version__}: {error}; "
+            "open it with that release, or fit again"
+        ) from error
+    except Exception as error:  # whole, but no tree of ours
         raise ArgumentError(f"{refused} ({type(error).__name__}: {error})") from error
+
+
+def check_format(path, tree):
+    """ArgumentError for a file of another format, with the way on."""
+    number = tree["format"]
+    if number == FORMAT:
+        return
+    if isinstance(number, int) and number <= PICKLED:
+        raise ArgumentError(
+            f"{path} has format {number}, of a development version that saved results as a pickle, "
+            "which can execute code when it is opened; it is not read any more. Fit again and "
+            "save, or open it with that version and write what you need by to_frame() or to_arviz()"
+        )
+    raise ArgumentError(
+        f"{path} has format {number}, of sgmc {tree.get('version', 'of another version')}; this is "
+        f"sgmc {__version__}, which reads format {FORMAT}: install the newer release"
+    )

@@ -155,10 +155,14 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """Write draws, summaries and the design's recipe to a file, without the data;
         read it with `sgmc.load`.
 
+        The file has arrays and plain values, and executes nothing when it is opened.  Functions of
+        the formula are written by name: those of numpy, patsy and the package are found again,
+        those of your own are given to `sgmc.load`.
+
         Raises
         ------
         ArgumentError
-            If the formula calls a function that cannot be pickled; no file is written then.
+            If the results hold an object that is none of the package's; no file is written then.
         """
         files.save(self, path)
 

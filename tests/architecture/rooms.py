@@ -32,13 +32,17 @@ TABLE = {
         "errors arguments core",
     ),
     "formula": ("formulas and tables to designs and outcomes", "errors arguments core splines"),
+    "saved": (
+        "objects as arrays and plain values, for files that execute nothing when they are opened",
+        BELOW + " formula",
+    ),
     "sources": (
         "where rows come from: files, folders, tables of other libraries, in chunks",
         "errors arguments formula",
     ),
     "prepared": (
         "tables in sealed files: first pass, writing, opening",
-        "errors version arguments core formula sources",
+        "errors version arguments core formula saved sources",
     ),
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
@@ -48,7 +52,7 @@ TABLE = {
     ),
     "results": (
         "what a fit gives back; `report`: summary, verdict, warnings",
-        BELOW + " subsampling coordinates diagnostics formula sources plots fit",
+        BELOW + " subsampling coordinates diagnostics formula saved sources plots fit",
     ),
     "results/effects": (
         "effects on the scale of the outcome: predictions, comparisons, slopes, marginal effects",

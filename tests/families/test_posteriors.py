@@ -260,7 +260,7 @@ def newton(f, centre, scale, step=0.02):
 
 @pytest.mark.cover(0)
 @needs_data
-@pytest.mark.filterwarnings("ignore:df is informed by the prior alone")
+@pytest.mark.filterwarnings("ignore:the data do not determine df")
 @pytest.mark.parametrize("name, prior", FITS)
 def test_posteriors_on_real_data_are_right_at_default_settings(name, prior):
     """0.1 sd for means, 5 % for sds: what is promised;

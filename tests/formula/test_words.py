@@ -308,3 +308,12 @@ def test_the_order_of_cbind_matters():
     """Successes and failures exchanged turn the sign of every coefficient."""
     ours, other = (sgmc.logit(t, COUNTS, **HOW) for t in ("cbind(s, f) ~ x", "cbind(f, s) ~ x"))
     assert ours.params.iloc[0] * other.params.iloc[0] < 0
+
+
+def test_offsets_of_truth_values_and_of_operators_add_up():
+    """Two truths are 2, not true; each offset is in parentheses of its own."""
+    frame = pd.DataFrame({"y": [0.0, 1.0, 2.0], "x": [1.0, 3.0, 2.0], "s": [True, False, True]})
+    table = read("y ~ x + offset(s) + offset(s)", frame)
+    np.testing.assert_array_equal(table.offset, [2.0, 0.0, 2.0])
+    table = read("y ~ x + offset(x > 2) + offset(x > 1)", frame)
+    np.testing.assert_array_equal(table.offset, [0.0, 2.0, 1.0])

@@ -247,5 +247,7 @@ def test_the_default_start_is_what_is_installed(data, monkeypatch, found, start)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: found)
     assert sgmc.ICA(data).start == start
     monkeypatch.undo()
-    text = str(sgmc.ICA(data, start="whitening").fit(seed=1, draws=20, warmup=20).summary())
+    text = str(
+        sgmc.ICA(data, start="whitening").fit(seed=1, draws=20, warmup=20).summary(details=True)
+    )
     assert "Chains began near one unmixing (whitening)" in " ".join(text.split())

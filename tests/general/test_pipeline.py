@@ -47,7 +47,7 @@ class TestALine:
             results.draws_of("sigm")
 
     def test_the_summary_says_what_was_done(self, results):
-        text = str(results.summary())
+        text = str(results.summary(details=True))
         assert "Line" in text and "lmsgld-cv" in text and "sigma: positive" in text
         assert "Prior: b: normal(0, 2); sigma: exponential(1)" in text
         assert results.verdict.trustworthy and max(map(len, text.splitlines())) <= 78

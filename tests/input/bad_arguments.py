@@ -12,7 +12,7 @@ from .cases import Entry, N, series, shown
 
 ARGUMENTS = [
     (dict(sampler="sgdl"), ArgumentError, "sampler='sgdl' is not known; did you mean 'sgld'?"),
-    (dict(sampler="nuts"), ArgumentError, "sampler='nuts' is not known; known: "),
+    (dict(sampler="gibbs"), ArgumentError, "sampler='gibbs' is not known; known: "),
     (dict(sampler=""), ArgumentError, "sampler=''"),
     (dict(sampler=3), ArgumentError, "sampler=3 must be a name such as 'sgld'"),
     (dict(sampler=None), ArgumentError, "sampler=None"),

@@ -131,13 +131,13 @@ OF_CLASSES = [
             "quasi-separation",
             lambda c: c.formula("y ~ x1 + q", q=((c.y == 1) & (X[:, 1] > 0)).astype(int)),
             SeparationWarning,
-            "one value of q goes with a single outcome (quasi-complete separation)",
+            "some values of q have only one outcome (quasi-complete separation)",
         ),
         (
             "quasi-separation by a level",
             lambda c: c.formula("y ~ x1 + q", q=np.where((c.y == 1) & (X[:, 1] > 0), "u", "v")),
             SeparationWarning,
-            "one value of q[T.v] goes with a single outcome",
+            "some values of q[T.v] have only one outcome",
         ),
         (
             "separation with more coefficients than rows",
@@ -224,7 +224,7 @@ OF_REALS = [
             "y ~ x1, y too small to square",
             lambda c: c.formula("y ~ x1", y=1e-160 * c.y),
             DataError,
-            "change its units",
+            "rescale the column",
         ),
         (
             "y ~ x1, y of words",

@@ -226,9 +226,7 @@ def test_more_columns_than_rows(case):
     wide = np.random.default_rng(1).normal(size=(30, 40))
     with pytest.warns(SGMCWarning) as caught:
         results = case.model(case.y[:30], wide).fit(seed=1)
-    assert any(
-        "informed by the prior alone: there are only 30 rows" in str(w.message) for w in caught
-    )
+    assert any(": there are only 30 rows" in str(w.message) for w in caught)
     assert np.isfinite(results.draws).all()
     assert max(map(len, str(results.summary()).split("\n"))) <= 78
 

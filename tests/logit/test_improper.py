@@ -158,7 +158,7 @@ SEPARATED = {
     "a level of zeros": (lambda: sgmc.poisson("count ~ g", FRAME, seed=1), r"by g\[T.b\]\."),
     "no intercept, probit": (
         lambda: sgmc.probit("pure ~ 0 + g", FRAME, seed=1),
-        r"^one value of g\[b\] goes with a single outcome",
+        r"^some values of g\[b\] have only one outcome",
     ),
 }
 
@@ -190,7 +190,7 @@ def test_single_columns_and_combinations_are_told_apart():
     ]
     assert len(said) == 2
     assert said[0].startswith("some outcomes are separated (quasi-complete separation) by a + b")
-    assert "g[T.b]" not in said[0] and said[1].startswith("one value of g[T.b] goes with")
+    assert "g[T.b]" not in said[0] and said[1].startswith("some values of g[T.b] have only")
 
 
 def test_a_level_without_contrary_outcomes_and_without_intercept_is_sampled():

@@ -71,7 +71,7 @@ def test_what_groups_do_not_have_is_refused_by_name(frame, how):
 
 def test_nodes_are_as_given_and_resumed(frame, tmp_path):
     results = sgmc.logit("y ~ x + (1 | g)", frame, nodes=3, **SHORT)
-    assert "by 3 nodes each" in str(results.summary())
+    assert "by 3 quadrature nodes per group" in str(results.summary(details=True))
     results.save(tmp_path / "fit")
     longer = sgmc.load(tmp_path / "fit").resume(50, data=frame)
     assert np.array_equal(longer.draws, results.resume(50).draws)

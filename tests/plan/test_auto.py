@@ -30,11 +30,16 @@ def heavy(n, df, seed=1):
 def test_auto_takes_minibatches_where_they_pay_and_says_why(df, exact):
     results = sgmc.logit("y ~ a + b", df, seed=1, draws=2000)
     assert type(results.sampler) is (sgmc.MALA if exact else sgmc.LMSGLD)
-    text = " ".join(results.summary().as_text().split())
-    assert ("all rows" in text) == exact
-    touched, whole = re.search(
-        r"[Ss]ampler.* ([\d,]+) rows a unit of time, exact steps about ([\d,]+)\.", text
+    text = " ".join(results.summary(details=True).as_text().split())
+    assert ("exact MCMC on all rows" in text) == exact
+    times, touched, whole = re.search(
+        r"sampler chosen: (?:about ([\d.,]+)|batches).* \(([\d,]+) and about ([\d,]+) rows per ",
+        text,
     ).groups()
+    if not exact:
+        assert float(times) == pytest.approx(
+            len(df) / 2 / float(touched.replace(",", "")), rel=0.06
+        )
     assert int(whole.replace(",", "")) == len(df) // 2
     assert (int(touched.replace(",", "")) > len(df) / 2) == exact
 

@@ -17,7 +17,7 @@ from .cases import frame
 def test_a_number_is_a_constant_step():
     results = sgmc.logit("y ~ a", frame(), sampler="sgld", step_size=0.05, thin=20, seed=1)
     assert results.step_size == 0.05 and results.weights is None
-    assert "0.05 (given)" in results.summary().as_text()
+    assert "0.05 (given)" in results.summary(details=True).as_text()
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_decreasing_steps_weigh_the_draws(schedule, f):
     exact = sgmc.logit("y ~ a", frame(), sampler="mala", draws=3000, seed=1)
     error = np.hypot(exact.mcse(), results.mcse())
     assert (abs(results.params - exact.params) < 0.1 * exact.bse + 4 * error).all()
-    assert "decaying" in results.summary().as_text()
+    assert "decaying" in results.summary(details=True).as_text()
 
 
 @pytest.mark.parametrize("preconditioner", ["mode", "dense", "diag", None])

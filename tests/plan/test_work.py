@@ -30,13 +30,13 @@ def test_few_draws_of_a_wide_table_are_independent_proposals():
     results = wide(3000, 100).fit(seed=1, **FEW)
     assert type(results.sampler) is sgmc.IMH
     text = " ".join(results.summary(details=True).as_text().split())
-    assert "by counted flops and bytes: imh about" in text and "mini-batches" in text
+    assert "from counted flops and bytes: imh about" in text and "mini-batches" in text
 
 
 def test_many_draws_of_many_rows_are_of_minibatches():
     results = wide(20_000, 64).fit(seed=1)
     assert type(results.sampler) is sgmc.LMSGLD
-    assert "by counted flops and bytes: mini-batches about" in " ".join(
+    assert "from counted flops and bytes: mini-batches about" in " ".join(
         results.summary(details=True).as_text().split()
     )
 

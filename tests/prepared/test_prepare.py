@@ -244,12 +244,15 @@ def test_a_source_that_changes_is_noticed(tmp_path):
         prepare("y ~ x", Growing(FRAME, 100), tmp_path / "a.sgmc")
 
 
-def test_functions_that_cannot_be_written_are_refused(tmp_path):
+def test_functions_of_the_user_are_given_again(tmp_path):
     def twice(x):
         return 2 * x
 
-    with pytest.raises(ArgumentError, match="its functions must be importable"):
-        prepare("y ~ twice(x)", Chunked(FRAME, 100), tmp_path / "a.sgmc")
+    here = prepare("y ~ twice(x)", Chunked(FRAME, 100), tmp_path / "a.sgmc")
+    with pytest.raises(ArgumentError, match=r"the file needs twice.*functions=\{'twice': twice\}"):
+        opened(tmp_path / "a.sgmc")
+    again = opened(tmp_path / "a.sgmc", functions={"twice": twice})
+    assert np.array_equal(again.X, here.X)
 
 
 def test_progress_is_reported(tmp_path):

@@ -51,11 +51,11 @@ def test_rows_of_the_text(printed):
     rows = [
         line
         for line in text.split("\n")
-        if re.search(r"( +-?[\d.]+(e-?\d+)?){5} +\d+ +\d\.\d{3}$", line)
+        if re.search(r"( +-?[\d.]+(e-?\d+)?){4} +[<>]?[\d.]+ +\d+ +\d\.\d{3}$", line)
     ]
     assert len(rows) == len(printed.names)
     for row, (_, values) in zip(rows, printed.summary_frame().iterrows()):
-        numbers = [float(v) for v in row.split()[-7:]]
+        numbers = [float(v.strip("<>")) for v in row.split()[-7:]]
         np.testing.assert_allclose(numbers, values, rtol=1e-3, atol=6e-4)
     stubs = [row.rsplit(maxsplit=7)[0] for row in rows]
     assert len(set(stubs)) == len(rows)  # cut names still differ
@@ -134,9 +134,7 @@ def test_summaries_of_few_chains_or_draws(data, how):
     text = some.summary().as_text()
     assert "nan" not in text.lower().replace("nanmin", "") and max(map(len, text.split("\n"))) <= 78
     if how["chains"] == 1:
-        assert "Max. R-hat:                         -" in text.replace(
-            "  -\n", " -\n"
-        ) or re.search(r"Max\. R-hat: +-", text)
+        assert "no R-hat (one chain)" in " ".join(text.split())
         assert some.rhat().isna().all()
 
 

@@ -79,7 +79,7 @@ def test_ksd_is_that_of_plain_arrays_in_white_coordinates(either):
 
 def test_ksd_without_arguments_is_the_headers(either):
     assert either.ksd() == either._ksd == either.ksd(form="joint") == either.ksd(draws=1000)
-    assert f"{either.ksd():.3g} (exact)" in str(either.summary())
+    assert f"{either.ksd():.3g} (exact)" in str(either.summary(details=True))
 
 
 def test_ksd_does_not_depend_on_units(results):

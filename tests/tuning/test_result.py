@@ -24,13 +24,15 @@ def test_tune_in_a_verb(tmp_path):
     assert np.array_equal(results.draws, by_result.draws)
     assert np.array_equal(results.draws, by_hand.draws)
     longer = results.resume(draws=10)
-    assert all("(tuned)" in str(some.summary()) for some in (results, by_result, longer))
-    assert "(given)" in str(by_hand.summary())
+    assert all(
+        "(tuned)" in str(some.summary(details=True)) for some in (results, by_result, longer)
+    )
+    assert "(given)" in str(by_hand.summary(details=True))
     assert np.array_equal(longer.draws[:, :50], results.draws) and longer.tuning is results.tuning
     results.save(tmp_path / "fit.sgmc")
     loaded = sgmc.load(tmp_path / "fit.sgmc")
     assert loaded.tuning.best == same.best
-    assert "(tuned)" in str(loaded.resume(draws=10, data=df).summary())
+    assert "(tuned)" in str(loaded.resume(draws=10, data=df).summary(details=True))
 
 
 @pytest.mark.cover(0)

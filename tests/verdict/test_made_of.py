@@ -34,7 +34,8 @@ def test_accuracy_is_the_difference_from_a_long_run(plain):
 
 def test_every_summary_has_it(plain, tmp_path):
     text = str(plain.summary())
-    assert "Verdict: trustworthy to about 0.0" in text and "From Laplace:" in text
+    assert "Verdict: trustworthy to about 0.0" in text and "Laplace" not in text
+    assert "Difference from Laplace approximation:" in str(plain.summary(details=True))
     plain.save(tmp_path / "r.sgmc")
     again = sgmc.load(tmp_path / "r.sgmc")
     assert again.verdict == plain.verdict and str(again.summary()) == text
@@ -44,7 +45,7 @@ def test_every_summary_has_it(plain, tmp_path):
 
 def test_the_sandwich_is_judged_by_its_own_gaussian():
     right = Case("large", {"cov_type": "robust"}).fit()
-    assert right.verdict.trustworthy and "sandwich" in right.verdict.text
+    assert right.verdict.trustworthy and "sandwich" in right.verdict.basis
     with pytest.warns(sgmc.errors.StepSizeWarning):
         wide = Case("large", {"cov_type": "robust", **sgld(1.5)}).fit()
     assert not wide.verdict.trustworthy and wide.accuracy().sd_error.min() > WRONG
@@ -55,7 +56,7 @@ def test_fewer_draws_than_scores_need_are_judged_by_formula():
     few = Case("correlated", {"chains": 1, "draws": 40}).fit()  # 40 draws of 21 parameters
     assert few.accuracy().mean_error.isna().all() and few.accuracy().laplace_shift.notna().all()
     assert not few.verdict.trustworthy
-    assert "effective draws" in few.verdict.text
+    assert "effective draws" in few.verdict.basis
     assert "draws=" in few.verdict.text
     noisy = Case("correlated", {"chains": 1, "draws": 40, **NOISY}).fit()
     assert "spread off" in noisy.verdict.text and "gradient='cv'" in noisy.verdict.text

@@ -41,7 +41,7 @@ class NamedPriors(PriorTable):
     def described(self):
         """All of them in a line: of each parameter the different ones, at most three."""
         parts = []
-        if all(one is OWN for one in self.specified):
+        if all(one == OWN for one in self.specified):
             return "Prior: the model's own."
         for name, where in self.places.items():
             different = list(dict.fromkeys(map(str, self.specified[where])))

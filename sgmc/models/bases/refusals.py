@@ -13,8 +13,8 @@ def refuse(model, settings):
         )
     if rows.name == "block" and not model.shuffled:
         raise NotSupported(
-            "subsample='block' takes rows that are neighbours, and nobody knows whether this "
-            "model's are in random order; use subsample='uniform', or say so (shuffled = True)"
+            "subsample='block' takes neighbouring rows, and the order of this model's rows is "
+            "unknown; set shuffled = True in the model if it is random, or use subsample='uniform'"
         )
     if "strata" in rows.needs:
         raise NotSupported(

@@ -37,7 +37,7 @@ class GeneralInfo:
             f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "")
             for name, (kind, low, high) in self.constraints.items()
         ]
-        where, columns = fit.problem.coordinates, fit.problem.columns
+        columns = fit.problem.columns
         all_kept = columns is None or len(columns) == fit.problem.layout.size
         part = (
             []
@@ -47,16 +47,15 @@ class GeneralInfo:
                 "has all."
             ]
         )
-        raw = (
-            []
-            if where.between is not None
-            else [
-                "Coordinates are those of the parameters"
-                + (", of constrained ones free numbers." if lines else ".")
-            ]
-        )
         own = getattr(fit.problem.model, "remarks", [])
-        return ([f"Constrained: {'; '.join(lines)}."] if lines else []) + raw + part + own
+        return ([f"Constrained: {'; '.join(lines)}."] if lines else []) + part + own
+
+    def details(self, fit):
+        """See `ModelInfo.details`."""
+        if fit.problem.coordinates.between is not None:
+            return []
+        free = ", of constrained ones free numbers." if self.constraints else "."
+        return [f"Coordinates are those of the parameters{free}"]
 
 
 class ModelResults(Results):

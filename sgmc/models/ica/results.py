@@ -20,10 +20,10 @@ class SourcesInfo(GeneralInfo):
         self.reference, self.variances = model.reference, (model.X.std(axis=0) * model.unit) ** 2
         self.start = model.start if isinstance(model.start, str) else "given"
 
-    def remarks(self, fit):
-        """See `ModelInfo.remarks`: also where chains began."""
+    def details(self, fit):
+        """See `ModelInfo.details`: also where chains began."""
         return [
-            *super().remarks(fit),
+            *super().details(fit),
             f"Chains began near one unmixing ({self.start}), by which draws are matched.",
         ]
 

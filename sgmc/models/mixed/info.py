@@ -45,15 +45,20 @@ class MixedInfo(ModelInfo):
         """See `ModelInfo`."""
         factors = zip(["Groups:", "Within them"], self.effects.factors, self.sizes)
         lines = [sized(*one) for one in factors]
-        rule = fit.problem.rule
-        if rule.nodes:
-            one = f"{rule.nodes} nodes each" if rule.nodes > 1 else "Laplace's approximation"
-            if rule.nodes > 1 and rule.scheme.scattered:
-                one = f"{rule.nodes} points of importance sampling per group"
-            right = f": differences of log densities are right to about {max(rule.error, 1e-9):.1g}"
-            lines.append(f"Effects integrated out by {one}{'' if np.isnan(rule.error) else right}.")
         shared = self.intraclass if fit.problem.table.se is None else self.heterogeneity
         return [*lines, *shared(fit), *super().remarks(fit)]
+
+    def details(self, fit):
+        """See `ModelInfo`: how effects are integrated out."""
+        rule = fit.problem.rule
+        if not rule.nodes:
+            return super().details(fit)
+        by = f"{rule.nodes} quadrature nodes per group" if rule.nodes > 1 else "Laplace's method"
+        if rule.nodes > 1 and rule.scheme.scattered:
+            by = f"{rule.nodes} points of importance sampling per group"
+        off = f" (error of log density differences: about {max(rule.error, 1e-9):.1g})"
+        line = f"Effects are integrated out by {by}{'' if np.isnan(rule.error) else off}."
+        return [line, *super().details(fit)]
 
     def heterogeneity(self, fit):
         """I^2 of estimates with known standard errors, in a list, where there is one effect per

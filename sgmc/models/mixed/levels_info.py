@@ -45,12 +45,17 @@ class LevelsInfo(ModelInfo):
             f"integrated out{self.ranges(fit)}; coefficients() lists them. Their levels have "
             f"{sizes.min()} to {sizes.max()} rows, median {np.median(sizes):g}."
         ]
-        rule = fit.problem.rule
-        if rule.nodes:
-            right = f": differences of log densities are right to about {max(rule.error, 1e-9):.1g}"
-            known = "" if np.isnan(rule.error) else right
-            lines.append(f"Each by {rule.nodes} quadrature nodes{known}.")
         return [*lines, *super().remarks(fit)]
+
+    def details(self, fit):
+        """See `ModelInfo`: how coefficients are integrated out."""
+        rule = fit.problem.rule
+        if not rule.nodes:
+            return super().details(fit)
+        off = f" (error of log density differences: about {max(rule.error, 1e-9):.1g})"
+        known = "" if np.isnan(rule.error) else off
+        line = f"Each is integrated out by {rule.nodes} quadrature nodes{known}."
+        return [line, *super().details(fit)]
 
     def ranges(self, fit):
         """Ranges of the levels' posterior means and sds, where there is time for them."""

@@ -5,6 +5,7 @@ import numpy as np
 from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
+from sgmc.formula.outside import refuse_subset, refuse_text
 
 # what second linear predictors are, in summaries, by the beginning of their coefficients' names
 SCALES = {
@@ -78,12 +79,28 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
-        if mapping(table.X) is not None and not table.given:
-            lines.append(
-                f"The design is read from a file of {shown(fit.problem.file_bytes)}, rows in random"
-                " order."
-            )
-        return [*lines, "The design is used where it is, not copied."] if table.given else lines
+        return lines
+
+    def details(self, fit):
+        """Lines of a summary with details, about model and data."""
+        table = fit.problem.table
+        if table.given:
+            return ["The design matrix is used in place, without a copy."]
+        if mapping(table.X) is None:
+            return []
+        size = shown(fit.problem.file_bytes)
+        return [f"The design is read from a file of {size}, rows in random order."]
+
+    def refuse_code(self, own):
+        """Raise `Refused` where texts that `resume` and `update` evaluate have other code than
+        those from outside may have; see `Factor.refuse_code`.
+        """
+        if self.formula is not None:
+            refuse_text(self.formula, own)
+        if self.spec is not None:
+            refuse_text(f"{self.spec.expanded.partition(' ~ ')[0]} ~ 1", own)
+        if isinstance(self.inputs.get("subset"), str):
+            refuse_subset(self.inputs["subset"])
 
     @property
     def kinds(self):

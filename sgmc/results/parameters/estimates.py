@@ -120,8 +120,10 @@ class Estimates:
         self, yname=None, xname=None, title=None, alpha=0.05, *, details=False,
         exponentiate=False,
     ):  # fmt: skip
-        """The printed summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
+        """Return the summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
+
+        Its words are explained in the glossary of the documentation.
 
         Parameters
         ----------
@@ -133,8 +135,11 @@ class Estimates:
         alpha : float
             One minus the probability of the intervals.
         details : bool
-            Add a table of what the verdict goes by: tail effective sizes, tail indices (k-hat), and
-            errors of mean, sd and the ends of 95 % intervals with their Monte Carlo errors.
+            Add a table of tail effective sizes, tail indices (k-hat) and estimated errors of mean,
+            sd and the ends of 95 % intervals with their Monte Carlo errors; and a table about the
+            run: sampler, step size, rows per step, data passes, gradient noise, KSD, difference
+            from the Laplace approximation.  Notes add why the sampler was chosen, what the errors
+            are estimated by, and memory.
         exponentiate : bool
             Ratios in the place of coefficients: odds ratios (logit, mnlogit), rate ratios (counts),
             hazard ratios (cloglog), ratios of means (log link).  Medians and quantiles of exp of

@@ -9,6 +9,7 @@ from sgmc.results.report.verdict import (
     Verdict,
     at_most,
     judged,
+    may_be,
     refused,
 )
 
@@ -43,15 +44,18 @@ def beside(found, rows):
     if error > TRUSTED_ERROR or ends > TRUSTED_END:
         return refused(
             "not exact enough",
-            f"errors may be {error:.2g} sd, {max(rows.mean, rows.sd):.2g} of it by {rows.what}",
+            f"{may_be(error)}, {max(rows.mean, rows.sd):.2g} of it from {rows.what}",
             rows.advice,
+            found.basis,
         )
     return Verdict(
         True,
         at_most(error),
-        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by {rows.mean:.2g} "
-        f"sd and sds by {100 * rows.sd:.2g} % at most; of the draws: {found.text}",
+        f"trustworthy to about {at_most(error):g} sd: {rows.what} moves means by at most "
+        f"{rows.mean:.2g} posterior sd and sds by at most {100 * rows.sd:.2g} %; the draws alone "
+        f"are {found.text}",
         at_most(ends),
+        found.basis,
     )
 
 
@@ -64,12 +68,13 @@ def allowing(found, allowance):
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
-            f"errors may be {error:.2g} sd, {size:.2g} of it by {what}",
+            f"{may_be(error)}, {size:.2g} of it from {what}",
             "Take more draws, or fit all rows together.",
+            found.basis,
         )
     ends = None if found.ends is None else at_most(found.ends + size)
     text = (
-        f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it by {what}; of the draws: "
-        f"{found.text}"
+        f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it from {what}; the draws "
+        f"alone are {found.text}"
     )
-    return Verdict(True, at_most(error), text, ends)
+    return Verdict(True, at_most(error), text, ends, found.basis)

@@ -1,4 +1,4 @@
-"""The facts in the head of a summary, as text."""
+"""What a summary states of a fit besides its numbers, as text."""
 
 from typing import NamedTuple
 
@@ -33,12 +33,13 @@ class Facts(NamedTuple):
 
 
 def facts(model, fit, known):
-    """Pairs (label, text) for the left and the right column, and lines beneath.
+    """Pairs (label, text) about model and run, lines for every summary, and those for details.
 
     Returns
     -------
     left, right : list of (str, str)
-    lines : list of str
+    lines, details : list of str
+        The first of the lines is the verdict.
     """
     plan, (left, right) = fit.plan, model.heading(fit)
     left = [
@@ -77,22 +78,48 @@ def facts(model, fit, known):
     past = fit.noise.tau / plan.spec.breaking_point(fit.kept_step)
     if (past > 0).any():
         right.append(("Noise/breaking pt.", f"{past.max():.2g}"))
-    lines = [f"Verdict: {known.verdict}"]
-    if plan.reason:
-        lines.append(f"Sampler chosen {plan.reason}.")
-    functionals = fit.problem.functionals
+    lines, functionals = [f"Verdict: {known.verdict}"], fit.problem.functionals
     if functionals is not None:
         lines.append(
-            f"Judged by {functionals.what}, as is R-hat above: {functionals.why}, so that single "
-            "parameters mean nothing."
+            f"Judged by {functionals.what}, as are ESS and R-hat: {functionals.why}, so that "
+            "single parameters have no meaning."
         )
-    lines += [*model.remarks(fit), fit.problem.priors.described()]
+    lines += [sampling(fit, known), *model.remarks(fit), fit.problem.priors.described()]
     if plan.spec.sticky:
         lines.append(
             f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that "
             "prior; see inclusion()."
         )
-    return left, right, lines
+    details = [f"{plan.reason}."] if plan.reason else []
+    if known.verdict.basis:
+        details.append(f"Errors are estimated by {known.verdict.basis}.")
+    return left, right, lines, details + model.details(fit)
+
+
+def sampling(fit, known):
+    """How the draws were made, a line; e.g. "Sampling: lmsgld, mini-batches of 32 rows; min. ESS
+    3,166; max. R-hat 1.002."
+    """
+    spec = fit.plan.spec
+    parts = [f"{spec.name}, {how(fit)}", f"min. ESS {number(known.ess, np.nanmin, ',.0f')}"]
+    if fit.x.shape[0] > 1:
+        parts.append(f"max. R-hat {number(known.rhat, np.nanmax, '.3f')}")
+    else:
+        parts.append("no R-hat (one chain)")
+    return f"Sampling: {'; '.join(parts)}."
+
+
+def how(fit):
+    """What a step of the sampler uses, and whether it is exact."""
+    spec = fit.plan.spec
+    if fit.stand_in:
+        return "draws of the Gaussian approximation at the mode"
+    if not spec.uses_gradient:
+        return f"draws of the {spec.drawn}"
+    rows = minibatch_text(fit)
+    if spec.minibatches:
+        return f"{'exact, ' if spec.exact else ''}mini-batches of {rows}"
+    return f"{'exact MCMC' if spec.exact else 'steps'} on {rows}"
 
 
 def from_laplace(errors):

@@ -4,6 +4,7 @@ import copy
 import html
 import re
 import textwrap
+from itertools import zip_longest
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc.arguments.names import texts
 from sgmc.results.report.ratios import ratio_name, ratios
+from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
 MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
@@ -69,6 +71,8 @@ def latex_escape(text):
         "^": r"\textasciicircum{}",
         "{": r"\{",
         "}": r"\}",
+        "<": "$<$",
+        ">": "$>$",
     }
     return "".join(special.get(c, c) for c in text)
 
@@ -82,13 +86,12 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     """
     if exponentiate:
         ratio_name(results)  # refused before anything else
-    (yname, xname), (left, right, lines) = names, results.header
-    listed = parameter_names(results, xname)
-    left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
+    yname, xname = names
+    shown, listed = Shown.of(results, yname), parameter_names(results, xname)
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
     out.tables = [
-        head(left, right, title or f"{dict(left)['Model']} Posterior Summary"),
+        head(shown.left, shown.right, title or f"{shown.model} Posterior Summary"),
         (
             numbers(ratios(results, alpha), listed, "P(>1)")
             if exponentiate
@@ -98,25 +101,28 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     if "sd_nonrobust" in frame and not exponentiate:
         out.tables.append(beside(frame, listed))
     if details:
-        out.tables.append(errors(results, listed))
+        out.tables += [errors(results, listed), listing(shown.run)]
     untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
-    more = results._details() if details else []
-    if details and results._stopping is not None:
-        more = [results._stopping.text, *more]
-    if details and results.memory is not None:
-        more = [*more, str(results.memory)]
-    notes = [wrap(line) for line in [*untold, *lines, *more]] + [
-        wrap(f"[{w.code}] {w}", "    ") for w in results.warnings
-    ]
-    out.extra_txt = "\n".join(notes)
+    out.extra_txt = "\n".join(
+        wrap(line, "    " if line.startswith("[") else "  ")
+        for line in [*untold, *shown.lines, *(shown.details if details else [])]
+    )
     return out
+
+
+def listing(facts):
+    """A table of facts, a row each."""
+    room = max(len(name) for name, _ in facts) + 2
+    text = dict(TEXT, data_fmts=["%s"] * 2, data_aligns="ll", colwidths=[room, WIDTH - room])
+    rows = [[f"{name}:", fit_in(value, WIDTH - room)] for name, value in facts]
+    return SimpleTable(rows, txt_fmt=text)
 
 
 def numbers(frame, names, share):
     """A table of positive numbers or effects, a row a name; the column `share` is of
     probabilities.
     """
-    forms = {share: "{:.3f}".format, "ess_bulk": whole, "r_hat": ratio}
+    forms = {share: probability, "ess_bulk": whole, "r_hat": ratio}
     rows = [
         [forms.get(name, compact)(value) for name, value in zip(frame.columns, row)]
         for row in frame.to_numpy()[:MAX_PRINTED]
@@ -143,12 +149,15 @@ def effects_summary(left, right, frame, alpha):
 
 def wrap(text, indent="  "):
     """Text in lines of at most WIDTH."""
-    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent=indent))
+    kept = text.replace(" %", "\0%")  # a number and its unit stay on one line
+    return "\n".join(textwrap.wrap(kept, WIDTH, subsequent_indent=indent)).replace("\0", " ")
 
 
 def head(left, right, title):
     """Two columns of facts; the wider one gets more room."""
-    right = right + [("", "")] * (len(left) - len(right))
+    left, right = (
+        side + [("", "")] * (max(len(left), len(right)) - len(side)) for side in (left, right)
+    )
     widths = column_widths(left, right)
     rows = [
         [
@@ -164,9 +173,11 @@ def head(left, right, title):
 
 
 def column_widths(left, right):
-    """Widths of the four columns of the head, together WIDTH."""
+    """Widths of the four columns of the head, together WIDTH: halves, if the left one has room."""
     labels = max(len(k) for k, _ in left) + 2, max(len(k) for k, _ in right) + 4
     last = min(max(len(v) for _, v in right) + 1, 24)
+    spare = WIDTH - sum(labels) - max(len(v) for _, v in left)
+    last = max(last, min(WIDTH // 2 - labels[1], spare))
     return [labels[0], WIDTH - sum(labels) - last, labels[1], last]
 
 
@@ -181,7 +192,7 @@ def parameters(frame, names):
     if len(frame) > MAX_PRINTED:
         return blocks(frame, names)
     rows = [
-        [compact(v) for v in row[:4]] + [f"{row[4]:.3f}", whole(row[5]), ratio(row[6])]
+        [compact(v) for v in row[:4]] + [probability(row[4]), whole(row[5]), ratio(row[6])]
         for row in frame.to_numpy()
     ]
     names, widths = [str(n) for n in names], [10, 9, 10, 10, 7, 9, 7]
@@ -292,6 +303,12 @@ def compact(value):
     return f"{value:.2e}"
 
 
+def probability(value):
+    """Three digits, which are never 0 or 1: draws do not show that."""
+    text = f"{value:.3f}"
+    return {"0.000": "<0.001", "1.000": ">0.999"}.get(text, text)
+
+
 def two_digits(value):
     """A small number as text."""
     return "-" if not np.isfinite(value) else f"{value:.2g}"
@@ -314,13 +331,12 @@ def summary2(results, alpha, title, names, float_format):
     from statsmodels.iolib.summary2 import Summary as Second
 
     yname, xname = names
-    left, right, lines = results.header
-    left = [(k, yname if k == "Dep. Variable" and yname else v) for k, v in left]
-    right = right + [("", "")] * (len(left) - len(right))
+    shown = Shown.of(results, yname)
     out = Second()
-    out.add_title(title or f"{dict(left)['Model']} Posterior Summary")
+    out.add_title(title or f"{shown.model} Posterior Summary")
+    sides = zip_longest(shown.left, shown.right, fillvalue=("", ""))
     out.add_df(
-        pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in zip(left, right)]),
+        pd.DataFrame([[a, b, c, d] for (a, b), (c, d) in sides]),
         header=False,
         index=False,
         align="l",
@@ -329,7 +345,7 @@ def summary2(results, alpha, title, names, float_format):
         results.summary_frame(alpha).set_axis(parameter_names(results, xname)),
         float_format=float_format,
     )
-    for line in [*lines, *(f"[{w.code}] {w}" for w in results.warnings)]:
+    for line in shown.lines:
         out.add_text(line)
     return out
 

@@ -40,6 +40,7 @@ FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 8
 MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 LEAST_ERROR = 0.01  # no posterior is called better
+UNCHECKED = "effective draws and the sampler's own formula for its bias"
 
 
 @dataclass(frozen=True)
@@ -57,12 +58,15 @@ class Verdict:
     ends : float or None
         Within which the ends of 95 % intervals are right, relative to their distances from the
         median; likewise.
+    basis : str
+        What the errors are estimated by; empty where that is not known.
     """
 
     trustworthy: bool
     error: float | None
     text: str
     ends: float | None = None
+    basis: str = ""
 
     def __str__(self):
         return self.text
@@ -150,7 +154,8 @@ def judged(fit, table, concerns, ess, along, heat):
         if kind in found:
             return refused(word, found[kind].message.rstrip("."), found[kind].advice)
     if not np.isfinite(ess).all():
-        return refused("too few draws", "nothing can be said of them", "Take at least draws=100.")
+        reason = "their errors cannot be estimated"
+        return refused("too few draws", reason, "Take at least draws=100.")
     if fit.settings.robust and ShapeWarning in found:
         return refused(
             "not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice
@@ -163,7 +168,7 @@ def judged(fit, table, concerns, ess, along, heat):
             >= max(errors.mean.least, errors.sd.least)
         )
         if not (spec.exact and unsure):  # of exact draws there is another measure
-            basis = "by the sandwich's own Gaussian" if fit.settings.robust else "by the scores"
+            basis = "the sandwich's Gaussian" if fit.settings.robust else "scores at the draws"
             advice, expected = cause(found, fit), 1 / math.sqrt(ess[0])
             return by_comparison(errors, advice, expected, basis, spec.hidden_error)
     biased = (
@@ -178,17 +183,17 @@ def judged(fit, table, concerns, ess, along, heat):
             return refused("spread off", found[kind].message.rstrip("."), found[kind].advice)
     if not spec.exact and table.departure.notna().any():
         return refused(
-            "not to be checked",
-            "the posterior, or where the draws are, is too far from a Gaussian for scores to tell",
+            "not checked",
+            "the posterior is too far from a Gaussian to estimate errors from scores",
             "Compare with sampler='mala'.",
         )
     if heat is not None:
         return by_temperatures(Errors.of(table, by_scores=False), heat, ess, fit)
     if not spec.exact and not fit.problem.coordinates.scaled:
         return refused(
-            "not to be checked",
-            "the posterior's scale was not known, so that no formula tells what the step does, and "
-            "there are too few draws for scores to tell",
+            "not checked",
+            "errors cannot be estimated: the posterior's scale was not known, so that no formula "
+            "has the bias of the step, and there are too few draws for scores",
             "Compare with a smaller step_size, or an exact sampler.",
         )
     divergent, proposed = divergences(fit, BoundaryWarning in found)
@@ -197,15 +202,13 @@ def judged(fit, table, concerns, ess, along, heat):
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
     functionals = fit.problem.functionals
-    basis = (
-        "effective draws"
-        + (f" of {functionals.what}" if functionals is not None else "")
-        + ", from an exact sampler"
-        if spec.exact
-        else "effective draws and the sampler's formula, unchecked"
-        if along is None
-        else "effective draws, and scores along random directions"
-    )
+    basis = "effective draws" + (f" of {functionals.what}" if functionals is not None else "")
+    if spec.exact:
+        basis += " of an exact sampler"
+    elif along is not None:
+        basis += " and scores along random directions"
+    else:
+        basis = UNCHECKED
     return by_effective_draws(errors, ess, basis, fit.x.shape[1])
 
 
@@ -248,28 +251,19 @@ def by_comparison(errors, advice, expected, basis, factor):
         wide = sd.size > 0
         return refused(
             "spread inflated" if wide else "spread too narrow",
-            f"sds are up to {100 * abs(sd.size):.0f} % too {'wide' if wide else 'narrow'}, {basis}",
+            f"sds are up to {100 * abs(sd.size):.0f} % too {'wide' if wide else 'narrow'}",
             advice,
+            basis,
         )
     if mean.least > TRUSTED_ERROR:
-        return refused("means off", f"by up to {abs(mean.size):.2g} sd, {basis}", advice)
+        reason = f"means are off by up to {abs(mean.size):.2g} posterior sd"
+        return refused("means off", reason, advice, basis)
     error = max(means, sds, expected)
     if error > TRUSTED_ERROR:
-        return refused(
-            "not exact enough",
-            f"errors may be {error:.2g} sd, {basis} and effective draws",
-            advice,
-        )
+        return refused("not exact enough", may_be(error), advice, f"{basis} and effective draws")
     if ends > TRUSTED_END:
-        return ends_off(errors, advice)
-    return Verdict(
-        True,
-        at_most(error),
-        f"trustworthy to about {at_most(error):g} sd: means are within {at_most(means):g} sd, "
-        f"sds within {100 * at_most(sds):g} % and ends of 95 % intervals "
-        f"within {100 * at_most(ends):g} % of their half-widths, {basis}.",
-        at_most(ends),
-    )
+        return ends_off(errors, advice, basis)
+    return trusted(error, (means, sds, ends), basis)
 
 
 def by_temperatures(errors, heat, ess, fit):
@@ -284,15 +278,17 @@ def by_temperatures(errors, heat, ess, fit):
         narrow = ", in their narrow directions" if at[0] else ""
         return refused(
             "spread off",
-            f"draws of {heat.blocks[at[1]]} are {off}, by the scores{narrow}",
+            f"draws of {heat.blocks[at[1]]} are {off}{narrow}",
             LESS_NOISE,
+            "scores at the draws",
         )
     wide = float((np.abs(heat.wide[:, 0]) + FEWEST_ERRORS * heat.mcse[:, 0]).max())
     if not wide <= TRUSTED_ERROR:
         return refused(
             "not exact enough",
-            f"draws may be {100 * wide:.0f} % too wide or too narrow, by the scores",
+            f"draws may be {100 * wide:.0f} % too wide or too narrow",
             f"Take more draws. {LESS_NOISE}",
+            "scores at the draws",
         )
     basis = f"effective draws of {fit.problem.functionals.what}, and scores (spread within {{}} %)"
     return by_effective_draws(
@@ -310,24 +306,36 @@ def by_effective_draws(errors, ess, basis, draws, wide=0.0):
     if error > TRUSTED_ERROR:
         return refused(
             "not exact enough",
-            f"errors may be {error:.2g} sd, by effective draws",
+            may_be(error),
             more(draws, error / TRUSTED_ERROR),
+            "effective draws",
         )
     if errors.end.most > TRUSTED_END:
-        return ends_off(errors, more(draws, errors.end.most / TRUSTED_END))
-    return Verdict(
-        True,
-        at_most(error),
-        f"trustworthy to about {at_most(error):g} sd, ends of 95 % intervals to "
-        f"{100 * at_most(errors.end.most):g} % of their half-widths, by {basis}.",
-        at_most(errors.end.most),
+        return ends_off(errors, more(draws, errors.end.most / TRUSTED_END), "effective draws")
+    return trusted(error, (error, error, errors.end.most), basis)
+
+
+def trusted(error, parts, basis):
+    """A verdict for: the largest error, and those of means, sds and ends of intervals."""
+    means, sds, ends = map(at_most, parts)
+    provided = ", if the sampler's own formula for its bias is right" if basis == UNCHECKED else ""
+    text = (
+        f"trustworthy to about {at_most(error):g} sd: estimated errors are at most {means:g} "
+        f"posterior sd for means, {100 * sds:g} % for sds and {100 * ends:g} % of the half-width "
+        f"for ends of 95 % intervals{provided}."
     )
+    return Verdict(True, at_most(error), text, ends, basis)
 
 
-def ends_off(errors, advice):
+def may_be(error):
+    """The reason of verdicts on too few draws."""
+    return f"errors of means and sds may be {error:.2g} posterior sd"
+
+
+def ends_off(errors, advice, basis):
     """The verdict where means and sds are right, and intervals are not known well enough."""
-    off = f"their ends may be off by {100 * errors.end.most:.2g} % of their half-widths"
-    return refused("intervals not exact enough", off, advice)
+    off = f"ends may be off by {100 * errors.end.most:.2g} % of the half-widths"
+    return refused("intervals not exact enough", off, advice, basis)
 
 
 def more(draws, ratio):
@@ -341,9 +349,9 @@ def at_most(error):
     return round(math.ceil(max(error, LEAST_ERROR) / unit - 1e-9) * unit, 12)
 
 
-def refused(word, reason, advice):
+def refused(word, reason, advice, basis=""):
     """A verdict against."""
-    return Verdict(False, None, f"not trustworthy, {word}: {reason}. {advice}")
+    return Verdict(False, None, f"not trustworthy, {word}: {reason}. {advice}", basis=basis)
 
 
 def cause(found, fit):

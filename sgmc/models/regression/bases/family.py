@@ -395,6 +395,6 @@ class Continuous(Family):
         sd = size * np.std(y / size)
         if not 1 / MAX_SD < sd < MAX_SD:
             raise DataError(
-                f"the outcome {label!r} has an sd of {sd:.3g}, too "
-                f"{'small' if sd < 1 else 'large'} to reckon with its square; change its units"
+                f"the outcome {label!r} has an sd of {sd:.3g}: its square "
+                f"{'underflows' if sd < 1 else 'overflows'}; rescale the column"
             )

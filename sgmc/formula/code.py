@@ -1,0 +1,226 @@
+"""What the code of a formula may do that comes from outside: a web form, a file.
+
+Code is read as a tree (`ast`) and never evaluated here.  Everything that is not allowed by name is
+refused, so that what is not thought of is refused too.
+"""
+
+import ast
+from types import ModuleType
+
+from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
+
+DEEPEST = 40  # nodes within each other
+LARGEST = 1e15  # whole number
+LARGEST_POWER = 64  # of a number by a number, which Python computes with all digits
+MOST_COLUMNS = 1000  # of a spline or polynomial
+BASES = ("bs", "cr", "cc", "te", "ns", "poly")
+TEXTUAL = ("C", "factor", "relevel", "Surv", "ns", "bs", "Categorical", "cut", "qcut", "isin")
+TEXTUAL += ("where", "select", *CONTRASTS)  # functions whose arguments may be text
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd)
+OPERATORS += (ast.BitOr, ast.BitXor, ast.USub, ast.UAdd, ast.Not, ast.Invert)
+REASONS = {
+    ast.Lambda: "a lambda is a function of its own",
+    ast.Subscript: "brackets take what is no column",
+    ast.Attribute: "a dot takes what belongs to an object",
+    ast.JoinedStr: "text with code in it",
+    ast.NamedExpr: "':=' changes names",
+    ast.IfExp: "'if' is no arithmetic: use np.where()",
+    ast.Starred: "a star takes arguments apart",
+    ast.Dict: "a dict is no column",
+    ast.Set: "a set is no column",
+    ast.Await: "'await' is no arithmetic",
+}
+REASONS |= dict.fromkeys(
+    (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp), "a comprehension is a loop"
+)
+
+
+class Refused(Exception):
+    """Code that is not allowed: the piece of it, and why."""
+
+    def __init__(self, piece, reason):
+        super().__init__(f"{piece!r}: {reason}")
+        self.piece, self.reason = piece, reason
+
+
+class Check:
+    """Looks through code; raises `Refused`.
+
+    Parameters
+    ----------
+    columns : container of str
+        Names that are columns.
+    functions : dict
+        Name -> function or module that the code would call.
+    own : container of str
+        Of these, names that the user has given for this code.
+    transforms : container of str
+        Names of fitted transforms, of which ``name.transform(...)`` is called.
+    """
+
+    def __init__(self, columns, functions, own=(), transforms=()):
+        self.columns, self.functions = columns, functions
+        self.own, self.transforms = own, transforms
+
+    def code(self, code):
+        """Look through an expression."""
+        self.text = code
+        try:
+            tree = ast.parse(code.strip(), mode="eval")
+        except (SyntaxError, ValueError) as error:
+            raise Refused(code, f"it is no expression ({error.args[0]})") from error
+        except (RecursionError, MemoryError) as error:
+            raise Refused(code[:40], "it is too deep") from error
+        self.text = code.strip()
+        self.value(tree.body, 0)
+
+    def refuse(self, node, reason):
+        """Raise `Refused` for a node."""
+        raise Refused(ast.get_source_segment(self.text, node) or self.text, reason)
+
+    def value(self, node, depth, text=False, columns=True):
+        """Look through what is to have a value; `text` where it may be text or a list, `columns`
+        where columns may be in it.
+        """
+        if depth > DEEPEST:
+            self.refuse(node, f"it is deeper than {DEEPEST} levels")
+        down = depth + 1
+        if isinstance(node, ast.Constant):
+            self.constant(node, text)
+        elif isinstance(node, ast.Name):
+            self.name(node, text, columns)
+        elif isinstance(node, ast.Call):
+            self.call(node, down, columns)
+        elif isinstance(node, ast.BinOp | ast.UnaryOp) and isinstance(node.op, OPERATORS):
+            self.power(node)
+            for part in (
+                (node.operand,) if isinstance(node, ast.UnaryOp) else (node.left, node.right)
+            ):
+                self.value(part, down, columns=columns)
+        elif isinstance(node, ast.BoolOp):
+            for part in node.values:
+                self.value(part, down, columns=columns)
+        elif isinstance(node, ast.Compare):
+            for part in (node.left, *node.comparators):
+                self.value(part, down, text=True, columns=columns)
+        elif isinstance(node, ast.List | ast.Tuple) and text:
+            for part in node.elts:
+                self.value(part, down, text=True, columns=columns)
+        elif isinstance(node, ast.Attribute):
+            self.attribute(node)
+            if callable(getattr(self.module(node), node.attr, None)):
+                self.refuse(node, "a function is called, with parentheses after it")
+        else:
+            kind = "a list stands in a call" if isinstance(node, ast.List | ast.Tuple) else None
+            self.refuse(node, REASONS.get(type(node), kind or "it is no arithmetic of columns"))
+
+    def constant(self, node, text):
+        """A plain value."""
+        if isinstance(node.value, str):
+            if not text:
+                self.refuse(
+                    node, "text is compared with a column, or is a level in C() or the like"
+                )
+        elif isinstance(node.value, int) and abs(node.value) > LARGEST:
+            self.refuse(node, "the number is too large")
+        elif not isinstance(node.value, int | float | bool | None):
+            self.refuse(
+                node, f"{type(node.value).__name__} is no number, text, True, False or None"
+            )
+
+    def name(self, node, text, columns):
+        """A name that is not called: a column, or coding of levels as in ``C(g, Sum)``."""
+        if node.id in self.columns:
+            if not columns:
+                self.refuse(node, "an argument by name is a plain value")
+        elif not (text and node.id in CONTRASTS and self.known(node.id)):
+            self.refuse(node, "it is no column")
+
+    def known(self, name):
+        """Whether a name is that of a listed function, or of one that the user has given."""
+        value = self.functions.get(name)
+        return value is not None and (name in self.own or name_of(value) is not None)
+
+    def call(self, node, depth, columns):
+        """A call of a listed function."""
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            name = self.attribute(function)
+        elif isinstance(function, ast.Name):
+            name = function.id
+            if name in self.columns or not self.known(name):
+                self.refuse(function, "it is not in the list of functions")
+            if isinstance(self.functions[name], ModuleType):
+                self.refuse(function, "a module is not called")
+        else:
+            self.refuse(node, "only functions are called, by their names")
+        text = name in self.own or (name in TEXTUAL and name not in OF_PYTHON)
+        lists = text or name in BASES
+        for part in node.args:
+            self.argument(part, name, depth, lists, columns)
+        for part in node.keywords:
+            if part.arg is None:
+                self.refuse(part.value, "two stars take arguments apart")
+            named = name == "Surv" and columns
+            self.argument(part.value, name, depth, True, named)
+
+    def argument(self, node, name, depth, text, columns):
+        """An argument of a call."""
+        whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
+        if name in BASES and whole and abs(node.value) > MOST_COLUMNS:
+            self.refuse(node, f"{name}() has at most {MOST_COLUMNS} columns")
+        self.value(node, depth, text=text, columns=columns)
+
+    def attribute(self, node):
+        """What follows a dot: a listed function of a module, or a transform's; its last name."""
+        base = node.value
+        if isinstance(base, ast.Name) and base.id in self.transforms and node.attr == "transform":
+            return self.transform_name(base.id)
+        module = self.module(node)
+        if module is None:
+            self.refuse(node, REASONS[ast.Attribute])
+        root = base
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if root.id in self.own:
+            if node.attr.startswith("_") or not isinstance(base, ast.Name):
+                self.refuse(node, "only functions of the module itself can be called")
+            return node.attr
+        if node.attr not in names_of(module.__name__):
+            self.refuse(node, f"it is not in the list of functions of {module.__name__}")
+        return node.attr
+
+    def transform_name(self, place):
+        """The word of a transform, of which patsy's name for it ends: ``_patsy_stobj__bs__0__``."""
+        return next((word for word in (*BASES, *TEXTUAL) if f"__{word}__" in place), place)
+
+    def module(self, node):
+        """The module before the last dot, None where there is none that is listed or given."""
+        base = node.value
+        if isinstance(base, ast.Name):
+            found = None if base.id in self.columns else self.functions.get(base.id)
+            if found is not None and base.id in self.own:
+                return found
+            return found if isinstance(found, ModuleType) and name_of(found) else None
+        if isinstance(base, ast.Attribute):
+            above = self.module(base)
+            if above is not None and above.__name__ == "scipy" and base.attr == "special":
+                return above.special
+        return None
+
+    def power(self, node):
+        """Refuse powers of numbers that Python would compute with all their digits."""
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and plain(node):
+            exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
+            if not isinstance(exponent, ast.Constant) or not (
+                isinstance(exponent.value, int | float) and exponent.value <= LARGEST_POWER
+            ):
+                self.refuse(node, f"powers of numbers are at most {LARGEST_POWER}")
+            left = node.left.operand if isinstance(node.left, ast.UnaryOp) else node.left
+            if not isinstance(left, ast.Constant):
+                self.refuse(node, "a power of a power")
+
+
+def plain(node):
+    """Whether a node is of numbers alone."""
+    return not any(isinstance(part, ast.Name) for part in ast.walk(node))

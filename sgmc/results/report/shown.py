@@ -1,0 +1,84 @@
+"""What a summary shows of the facts of a fit: those of the model, or, with details, of the run."""
+
+import re
+from typing import NamedTuple
+
+# facts of the run, which details list, by the words that they have there
+RUN = {
+    "Df Model": "Coefficients without intercepts",
+    "Sampler": "Sampler",
+    "Step size": "Step size",
+    "Minibatch": "Rows per step",
+    "Warmup/Draws": "Warmup steps / draws x thinning",
+    "Data passes": "Data passes",
+    "Draw spacing": "Time between draws",
+    "Events": "Events",
+    "Acceptance": "Acceptance rate",
+    "Events accepted": "Acceptance rate of events",
+    "Bound violations": "Share of events above their bound",
+    "Grad-noise share": "Share of the variance from gradient noise",
+    "Noise/breaking pt.": "Gradient noise over breaking point",
+    "Min. ESS bulk": "Min. ESS (bulk)",
+    "Min. ESS path": "Min. ESS of path means",
+    "Max. R-hat": "Max. R-hat",
+    "KSD (scores)": "KSD (scores)",
+    "From Laplace": "Difference from Laplace approximation",
+}
+# and of the model, by other words than in statsmodels' summaries
+MODEL = {"Dep. Variable": "Outcome", "No. Observations": "Rows", "No. Groups": "Groups"}
+COUNTS = "Rows", "Groups", "Users x items"
+DIGITS = re.compile(r"(?<![\d.])\d{4,}(?![\d.])")
+
+
+class Shown(NamedTuple):
+    """What a summary prints besides its tables of numbers.
+
+    Attributes
+    ----------
+    model : str
+    left, right : list of (str, str)
+        The head.
+    run : list of (str, str)
+        What details list of the run.
+    lines, details : list of str
+        Beneath the tables, and what details add.
+    """
+
+    model: str
+    left: list
+    right: list
+    run: list
+    lines: list
+    details: list
+
+    @classmethod
+    def of(cls, results, yname=None):
+        """Of a Results; `yname` is another name of the outcome."""
+        left, right, (verdict, *lines), details = results.header
+        facts = dict([*left, *right])
+        chains, draws = results.draws.shape[:2]
+        first, second = (
+            [(MODEL.get(k, k), v) for k, v in side if is_of_model(k)] for side in (left, right)
+        )
+        first = [(k, yname if k == "Outcome" and yname else v) for k, v in first]
+        second = [(k, with_commas(v) if k in COUNTS else v) for k, v in second]
+        first.append(("Chains x draws", f"{chains} x {draws:,}"))
+        second.append(("Seconds", facts["Time (s)"]))
+        warned = [f"[{w.code}] {w}" for w in results.warnings]
+        more = [*details, *results._details()]
+        if results._stopping is not None:
+            more.insert(0, results._stopping.text)
+        if results.memory is not None:
+            more.append(str(results.memory))
+        run = [(label, facts[k]) for k, label in RUN.items() if k in facts]
+        return cls(facts["Model"], first, second, run, [verdict, *warned, *lines], more)
+
+
+def is_of_model(name):
+    """Whether a fact is one of the model, and not of the run."""
+    return name not in RUN and name not in ("Chains", "Time (s)")
+
+
+def with_commas(text):
+    """The same text; whole numbers of four digits and more have commas."""
+    return DIGITS.sub(lambda found: f"{int(found[0]):,}", text)

@@ -1,0 +1,161 @@
+"""Classes whose objects files may hold: a name in the file to a place in the package.
+
+A name stays when its class moves to another module or gets another name: then only the table
+changes.  Samplers and regression families are found in their rooms, those of the user's that are
+registered among them.
+"""
+
+import importlib
+import pkgutil
+from functools import cache
+
+from sgmc import errors
+from sgmc.registry import ROOMS, room
+
+MODELS = "sgmc.models"
+HOMES = {
+    "sgmc.results.results": "Results",
+    "sgmc.results.continuation": "Continuation",
+    "sgmc.results.outcomes.labels": "RowLabels",
+    "sgmc.results.report.verdict": "Verdict",
+    f"{MODELS}.bases.results": "ModelResults GeneralInfo",
+    f"{MODELS}.bases.priors": "NamedPriors OwnPrior",
+    f"{MODELS}.regression.results": "RegressionResults",
+    f"{MODELS}.regression.dispersion_results": "DispersionResults",
+    f"{MODELS}.regression.zero_results": "ZeroResults",
+    f"{MODELS}.regression.info": "ModelInfo",
+    f"{MODELS}.regression.prior_alone": "PriorsAlone",
+    f"{MODELS}.regression.bases.errors": "KnownErrors",
+    f"{MODELS}.regression.bases.known": "KnownFamily",
+    f"{MODELS}.regression.bases.family": "Auxiliary Binomial",
+    f"{MODELS}.regression.bases.thresholds": "Thresholds",
+    f"{MODELS}.updated.results": "UpdatedResults",
+    f"{MODELS}.updated.info": "UpdatedInfo",
+    f"{MODELS}.updated.past": "Past",
+    f"{MODELS}.updated.taylor": "Taylor",
+    f"{MODELS}.updated.prior": "CarriedPriors",
+    f"{MODELS}.mixed.results": "MixedResults",
+    f"{MODELS}.mixed.levels_results": "LevelsResults",
+    f"{MODELS}.mixed.info": "MixedInfo",
+    f"{MODELS}.mixed.levels_info": "LevelsInfo",
+    f"{MODELS}.mixed.effects": "Effects MixedPriors",
+    f"{MODELS}.mixed.loading": "Loading UnitLoading",
+    f"{MODELS}.crossed.results": "CrossedResults",
+    f"{MODELS}.crossed.info": "CrossedInfo",
+    f"{MODELS}.crossed.names": "CrossedEffects",
+    f"{MODELS}.crossed.curves": "CurveDraws",
+    f"{MODELS}.scales.info": "LearnedInfo",
+    f"{MODELS}.scales.groups": "LearnedPriors Group",
+    f"{MODELS}.lda.results": "LDAResults LDAInfo",
+    f"{MODELS}.communities.results": "MMSBResults MMSBInfo",
+    f"{MODELS}.factorization.results": "FactorResults FactorInfo",
+    f"{MODELS}.factorization.data": "RatingTable",
+    f"{MODELS}.factorization.bpmf": "NormalGamma",
+    f"{MODELS}.factorization.ppmf": "GammaGamma",
+    f"{MODELS}.hmm.results": "HMMResults LinearGaussianResults",
+    f"{MODELS}.hmm.volatility_results": "VolatilityResults",
+    f"{MODELS}.ica.results": "ICAResults SourcesInfo",
+    f"{MODELS}.mixture.results": "GaussianMixtureResults",
+    f"{MODELS}.network.results": "NetworkResults",
+    f"{MODELS}.network.info": "NetworkInfo Recipe",
+    f"{MODELS}.network.laws": "Softmax Gaussian Heteroscedastic Poisson",
+    "sgmc.cluster.results": "PartitionedInfo",
+    "sgmc.priors.spec": "PriorSpec",
+    "sgmc.priors.joint": "JointNormal Margin",
+    "sgmc.coordinates.prior_table": "PriorTable Together",
+    "sgmc.core.memory": "Used",
+    "sgmc.core.schedules": "Constant Polynomial Cyclical",
+    "sgmc.fit.paths": "Travelled",
+    "sgmc.fit.stopping": "Stopping",
+    "sgmc.fit.run.checkpoint": "Saved",
+    "sgmc.fit.run.facts": "ChainFacts",
+    "sgmc.tuning.result": "TuneResult",
+    "sgmc.formula.design": "DesignSpec",
+    "sgmc.formula.parts": "PartsSpec",
+    "sgmc.formula.factors": "Factor",
+    "sgmc.formula.offsets": "Offset",
+    "sgmc.formula.response": "Response",
+    "sgmc.formula.blocks": "Block Contrast",
+    "sgmc.formula.coding": "Coding",
+    "sgmc.formula.groups": "GroupSpec Levels TermSpec",
+    "sgmc.formula.transforms": "Standardize Center BSplines Categories",
+    "sgmc.formula.r_words": "Poly NaturalTerm Relevel",
+    "sgmc.splines.natural": "NaturalSplines",
+    "sgmc.splines.bases": "Basis",
+    "sgmc.splines.smooth": "Smooth",
+    "sgmc.prepared.kept": "KeptColumn",
+    "sgmc.prepared.keeping": "Study",
+    "sgmc.prepared.columns": "ColumnFacts",
+    "sgmc.prepared.facts": "Facts",
+    "patsy.mgcv_cubic_splines": "CR CC TE",
+}
+# where two classes have one name: name in the file -> (module, class)
+RENAMED = {"SmoothBlock": ("sgmc.splines.smooth", "Block")}
+# classes that refuse a state of its own: what they are made of again
+ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}
+
+
+@cache
+def places():
+    """Names in files -> (module, class) of the table."""
+    named = {name: (home, name) for home, names in HOMES.items() for name in names.split()}
+    return named | RENAMED
+
+
+@cache
+def _names():
+    return {place: name for name, place in places().items()}
+
+
+@cache
+def leaves(kind):
+    """The package's own classes in the files of a room that is found by name: name -> class."""
+    found = {}
+    package = importlib.import_module(ROOMS[kind])
+    for info in pkgutil.iter_modules(package.__path__):
+        if not info.ispkg:
+            module = importlib.import_module(f"{package.__name__}.{info.name}")
+            values = [one for one in vars(module).values() if isinstance(one, type)]
+            found |= {one.__name__: one for one in values if one.__module__ == module.__name__}
+    return found
+
+
+def of_rooms():
+    """Samplers, regressions and their families, those among them that users have registered: name
+    in files -> class.
+    """
+    samplers = leaves("samplers") | {one.__name__: one for one in room("samplers").values()}
+    models = leaves("families") | {one.__name__: one for one in room("families").values()}
+    families = (one.family for one in room("families").values())
+    classes = (one if isinstance(one, type) else type(one) for one in families)
+    models |= {one.__name__: one for one in classes}
+    kinds = {"sampler": samplers, "regression": models}
+    return {f"{kind} {name}": one for kind, them in kinds.items() for name, one in them.items()}
+
+
+def name_of(cls):
+    """The name of a class in files; None for one that files do not hold."""
+    known = _names().get((cls.__module__, cls.__name__))
+    if known is not None:
+        return known
+    if issubclass(cls, errors.SGMCWarning):
+        return f"warning {cls.__name__}" if vars(errors).get(cls.__name__) is cls else None
+    for kind in ("sampler", "regression"):
+        if of_rooms().get(f"{kind} {cls.__name__}") is cls:
+            return f"{kind} {cls.__name__}"
+    return None
+
+
+def class_of(name):
+    """The class of a name in a file; None where this release has none of that name.
+
+    The name is looked for in tables, and never imported or looked up as it stands.
+    """
+    if name in places():
+        home, own = places()[name]
+        return getattr(importlib.import_module(home), own)
+    kind, _, rest = str(name).partition(" ")
+    if kind == "warning":
+        found = vars(errors).get(rest)
+        return found if isinstance(found, type) and issubclass(found, Warning) else None
+    return of_rooms().get(str(name))

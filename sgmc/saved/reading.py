@@ -1,0 +1,304 @@
+"""Plain trees to objects: without executing anything of what is in them."""
+
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from importlib import import_module
+from types import ModuleType
+
+import numpy as np
+
+from sgmc.errors import ArgumentError, FormulaError
+from sgmc.formula import listed
+from sgmc.formula.code import Refused
+from sgmc.saved import classes
+from sgmc.saved.foreign import KINDS, NOTHING
+
+UNMADE = object()  # in the place of an object whose parts are read
+
+
+@dataclass(frozen=True)
+class Trust:
+    """What the user allows when a file is opened.
+
+    Attributes
+    ----------
+    functions : dict
+        Functions, modules and classes of the user's by the names that the file has of them; None
+        for those that it is to be opened without.
+    formulas : bool
+        Whether formulas in the file may have any code.
+    """
+
+    functions: dict = field(default_factory=dict)
+    formulas: bool = False
+
+    def __reduce__(self):  # to another process; modules go by name
+        modules = {k: v.__name__ for k, v in self.functions.items() if isinstance(v, ModuleType)}
+        others = {k: v for k, v in self.functions.items() if k not in modules}
+        return _trust, (others, modules, self.formulas)
+
+
+def _trust(functions, modules, formulas):
+    return Trust({**functions, **{k: import_module(v) for k, v in modules.items()}}, formulas)
+
+
+class Unreadable(ValueError):
+    """A tree that is not one of `plain_tree`, or of another release: why."""
+
+
+class Absent:
+    """In the place of a function that the user has not given; FormulaError where it is used."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __call__(self, *_given, **_how):
+        raise FormulaError(
+            f"{self._name}() was not given when these results were opened: "
+            f"sgmc.load(path, functions={{{self._name!r}: {self._name}}})"
+        )
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self
+
+
+def restored(tree, trust, opened):
+    """The value that `plain_tree` has made the tree of.
+
+    Parameters
+    ----------
+    tree : object
+    trust : Trust
+    opened : str
+        The call that opens the file, for messages: ``"sgmc.load(path"``.
+
+    Raises
+    ------
+    Unreadable
+        For classes, functions and fields that this release does not have.
+    ArgumentError
+        For functions that the user has to give, and formulas with other code than formulas from
+        outside may have.
+    """
+    check_functions(trust.functions)
+    reader = Reader(trust)
+    value = reader.grown(tree)
+    reader.ask(opened)
+    if not trust.formulas:
+        reader.refuse_code(opened)
+    return value
+
+
+def check_functions(functions):
+    """ArgumentError for what is no dict of functions, modules and classes by name."""
+    if not isinstance(functions, dict) or not all(isinstance(name, str) for name in functions):
+        raise ArgumentError(
+            "functions must be a dict of names and functions, such as {'mine': mine}, not "
+            f"{functions!r}"
+        )
+    for name, one in functions.items():
+        if one is not None and not callable(one) and not isinstance(one, ModuleType):
+            raise ArgumentError(f"functions[{name!r}] must be a function or None, not {one!r}")
+
+
+class Reader:
+    """Makes objects of plain values.
+
+    Attributes
+    ----------
+    known : list
+        What has been made so far, in the order in which `Writer` has met it.
+    objects : list
+        Of the package's classes.
+    asked : list of str
+        Names of the user's functions that are not given.
+    """
+
+    def __init__(self, trust):
+        self.trust, self.known, self.objects, self.asked = trust, [], [], []
+
+    def grown(self, tree):
+        """The value of a tree."""
+        if isinstance(tree, np.ndarray):
+            self.known.append(tree)
+            return tree
+        if isinstance(tree, list):
+            out = []
+            self.known.append(out)
+            out.extend(self.grown(one) for one in tree)
+            return out
+        if not isinstance(tree, dict):
+            return tree
+        kind = tree.get("is")
+        if kind in NOTHING:
+            return NOTHING[kind]
+        if kind in KINDS:
+            return self.foreign(kind, tree["state"])
+        if kind not in WAYS:
+            raise Unreadable(f"this release has no value of the kind {kind!r}")
+        return WAYS[kind](self, tree)
+
+    def each(self, state):
+        """The values of the trees of a dict."""
+        return {str(key): self.grown(one) for key, one in state.items()}
+
+    def foreign(self, kind, state):
+        """A value of another library."""
+        place = self.place()
+        self.known[place] = KINDS[kind][2](self.each(state))
+        return self.known[place]
+
+    def place(self):
+        """The number of an object whose parts are read first."""
+        self.known.append(UNMADE)
+        return len(self.known) - 1
+
+    def same(self, tree):
+        """What was made before."""
+        number = tree["as"]
+        if not 0 <= number < len(self.known) or self.known[number] is UNMADE:
+            raise Unreadable("it refers to what is not there")
+        return self.known[number]
+
+    def tuple(self, tree):
+        """A tuple, with names or without."""
+        values = [self.grown(one) for one in tree["of"]]
+        if "class" not in tree:
+            return tuple(values)
+        cls = self.class_of(tree["class"])
+        if not issubclass(cls, tuple) or len(values) != len(cls._fields):
+            raise Unreadable(f"{tree['class']} has other fields in this release")
+        return cls._make(values)
+
+    def dict(self, tree):
+        """A dict."""
+        out = {}
+        self.known.append(out)
+        keys = [self.grown(key) for key in tree["keys"]]
+        out.update(zip(keys, (self.grown(one) for one in tree["values"]), strict=True))
+        return out
+
+    def function(self, tree):
+        """A function or module of the list."""
+        found = listed.function_of(tree["name"])
+        if found is None:
+            raise Unreadable(
+                f"{tree['name']!r} is not in this release's list of functions that files may name"
+            )
+        return found
+
+    def yours(self, tree):
+        """A function of the user's."""
+        name = str(tree["name"])
+        if name not in self.trust.functions:
+            self.asked.append(name)
+        given = self.trust.functions.get(name)
+        return Absent(name) if given is None else given
+
+    def cls(self, tree):
+        """A class itself."""
+        return self.class_of(tree["name"])
+
+    def class_of(self, name):
+        """The class of a name."""
+        found = classes.class_of(name)
+        if found is None:
+            more = ""
+            if str(name).startswith(("regression ", "sampler ")):
+                more = "; if it is yours, import the module that registers it first"
+            raise Unreadable(f"this release has no {name!r} that files may hold{more}")
+        return found
+
+    def object(self, tree):
+        """An object of one of the package's classes."""
+        cls, place = self.class_of(tree["class"]), self.place()
+        own = self.yours({"name": tree["own"]}) if "own" in tree else None
+        if isinstance(own, type) and issubclass(own, cls):
+            cls = own
+        if "arguments" in tree:
+            made = self.known[place] = cls(*[self.grown(one) for one in tree["arguments"]])
+            return made
+        made = self.known[place] = cls.__new__(cls)
+        state = self.each(tree["state"])
+        if is_dataclass(cls):
+            check_fields(cls, state)
+        if hasattr(made, "of_file"):
+            made.of_file(state)
+        elif "__setstate__" in dir(cls):
+            made.__setstate__(state)
+        else:
+            for name, value in state.items():
+                object.__setattr__(made, name, value)
+        self.objects.append(made)
+        return made
+
+    def transform(self, tree):
+        """A fitted transform of the user's, of the class behind its function."""
+        place, given = self.place(), self.yours(tree)
+        cls = getattr(given, "__patsy_stateful_transform__", None)
+        state = self.each(tree["state"])
+        if not isinstance(cls, type):
+            self.known[place] = Absent(str(tree["name"]))
+        else:
+            self.known[place] = cls.__new__(cls)
+            vars(self.known[place]).update(state)
+        return self.known[place]
+
+    def ask(self, opened):
+        """ArgumentError where functions of the user's are missing."""
+        if not self.asked:
+            return
+        names = list(dict.fromkeys(self.asked))
+        given = ", ".join(f"{name!r}: {name}" for name in names)
+        without = ", ".join(f"{name!r}: None" for name in names)
+        raise ArgumentError(
+            f"the file needs {', '.join(names)}, which are yours: files hold names of functions, "
+            f"no code. Give them, {opened}, functions={{{given}}}), or open it without what needs "
+            f"them, such as predictions of new rows: {opened}, functions={{{without}}})"
+        )
+
+    def refuse_code(self, opened):
+        """ArgumentError where a formula of the file has code that those from outside may not
+        have.
+        """
+        own = frozenset(name for name, one in self.trust.functions.items() if one is not None)
+        absent = {name for name, one in self.trust.functions.items() if one is None}
+        for one in self.objects:
+            if not hasattr(one, "refuse_code"):
+                continue
+            try:
+                one.refuse_code(own | absent)
+            except Refused as error:
+                raise ArgumentError(
+                    f"a formula in the file has {error.piece!r}: {error.reason}. Predictions would "
+                    f"execute it; if the file is from someone you trust, {opened}, "
+                    "trust_formulas=True)"
+                ) from error
+
+
+WAYS = {
+    "same": Reader.same,
+    "tuple": Reader.tuple,
+    "dict": Reader.dict,
+    "function": Reader.function,
+    "yours": Reader.yours,
+    "class": Reader.cls,
+    "object": Reader.object,
+    "transform": Reader.transform,
+}
+
+
+def check_fields(cls, state):
+    """Unreadable where the fields of a dataclass are not those of a file."""
+    known = {one.name: one for one in fields(cls)}
+    cached = {name for name in state if name not in known and hasattr(cls, name)}
+    unknown = sorted({*state} - {*known} - cached)
+    missing = [
+        name
+        for name, one in known.items()
+        if name not in state and one.default is MISSING and one.default_factory is MISSING
+    ]
+    if unknown or missing:
+        what = f"has a field {unknown[0]!r} there" if unknown else f"lacks {missing[0]!r} there"
+        raise Unreadable(f"{cls.__name__} {what}, which this release does not expect")
