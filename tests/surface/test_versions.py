@@ -32,7 +32,7 @@ def test_every_dependency_is_listed():
     project = tomllib.loads(PROJECT.read_text())["project"]
     name = lambda text: re.match(r"[\w-]+", text).group()
     assert tuple(map(name, project["dependencies"])) == versions.REQUIRED
-    tools = {"cython", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools"}
+    tools = {"cython", "hypothesis", "mypy", "pytest", "pytest-xdist", "ruff", "setuptools"}
     extra = {name(text) for text in project["optional-dependencies"]["test-all"]} - tools
     assert extra == {*versions.OPTIONAL} | ({"arviz-stats"} & extra)
 
