@@ -12,13 +12,20 @@ import pytest
 FOLDER = Path(__file__).resolve().parents[1] / "vignettes"
 pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 
-SPEC = importlib.util.spec_from_file_location("vignettes_check", FOLDER / "check.py")
-check = importlib.util.module_from_spec(SPEC)
-SPEC.loader.exec_module(check)
+
+def loaded(name):
+    """A script of the folder, as a module."""
+    spec = importlib.util.spec_from_file_location(f"vignettes_{name}", FOLDER / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+check, report = loaded("check"), loaded("report")
 
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.py") if "story.end(" in path.read_text())
 PAPERS.remove("check")
-SHORT = ("getting-started", "groups")  # of the default tier
+SHORT = ("getting-started", "curves")  # of the default tier
 ENVIRONMENT = {"MPLBACKEND": "agg", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -88,3 +95,31 @@ def test_a_page_that_needs_a_neighbour_fails(tmp_path):
     """The planted mistake: what the runner of a pasted page must notice."""
     with pytest.raises(AssertionError, match="No module named 'story'"):
         python("-", input="import story", cwd=tmp_path, env=os.environ | {"PYTHONSAFEPATH": "1"})
+
+
+# ---- the page of results -------------------------------------------------------------------------
+
+
+def test_results_are_in_words():
+    """Each paper's page has a paragraph and a line for each figure; no sampler has a code name."""
+    pages = report.descriptions((FOLDER / "papers.md").read_text())
+    results = [json.loads(path.read_text()) for path in (FOLDER / "results").glob("*.json")]
+    assert set(pages) == {found["name"] for found in results if report.is_paper(found)}
+    for found in results:
+        if report.is_paper(found):
+            title, prose, shown = pages[found["name"]]
+            labels = [f[len(found["name"]) + 1 : -4] for f in found["figures"]]
+            assert len(title) < 100 < len(prose) and sorted(shown) == sorted(labels)
+    text = report.report(results, pages)
+    assert all(line.count("|") <= 4 for line in text.split("\n") if line.startswith("|"))
+    papers = text[text.index("## The papers") : text.index("## The tutorials")]
+    for name in ("vsgbd", "csgbd", "esgbd", "lmsgld", "rows touched", "epochs an effective"):
+        assert name not in papers
+
+
+def test_a_statement_that_fails_is_shown_with_its_reason():
+    claim = {"where": "fig 2", "paper": "esgbd wins", "here": "no", "holds": False, "why": "luck"}
+    text = "\n".join(report.statements([claim, claim | {"holds": True}]))
+    assert "**Figure 2.** Extreme SGBD wins." in text
+    assert text.count("***Does not hold.*** Here: no. Reason: luck.") == 1
+    assert text.count("*Holds.* Here: no.") == 1
