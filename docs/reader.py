@@ -7,7 +7,7 @@ from pathlib import Path
 import jupytext
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "vignettes"))
-import check  # noqa: E402
+import check
 
 KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}
 
