@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+import sgmc
+
 HERE = Path(__file__).resolve().parent
 A9A_GROUPS = (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)
 
@@ -37,19 +39,11 @@ def a9a(rows=32_561, seed=0):
 
 
 def sepsis(rows=110_204, seed=0):
-    """Ages, sexes, episodes and survival, of which 93 % are 1."""
-    rng = np.random.default_rng(seed)
-    age = np.minimum(100, 100 * rng.beta(2.2, 1.2, rows)).round().astype(np.int64)
-    sex = rng.integers(0, 2, rows)
-    episode = np.minimum(1 + rng.geometric(0.75, rows) - 1, 5)
-    alive = coin(rng, 5.4 - 0.04 * age + 0.3 * sex - 0.02 * episode)
-    return pd.DataFrame(
-        {
-            "age_years": age,
-            "sex_0male_1female": sex,
-            "episode_number": episode,
-            "hospital_outcome_1alive_0dead": alive,
-        }
+    """Ages, sexes, episodes and survival, of which 93 % are 1: `sgmc.datasets.hospital_stays`."""
+    table, _ = sgmc.datasets.hospital_stays(rows, seed)
+    return table[["age", "female", "episode", "alive"]].set_axis(
+        ["age_years", "sex_0male_1female", "episode_number", "hospital_outcome_1alive_0dead"],
+        axis=1,
     )
 
 

@@ -26,6 +26,7 @@ FIRST = (
     "groups",
     "crossed",
     "curves",
+    "larger-than-memory",
     "trust",
     "choosing-a-sampler",
     "bring-your-own-model",

@@ -14,6 +14,7 @@ import pandas as pd
 import pooch
 import pytest
 
+import sgmc
 from sgmc.datasets import checksum, load, names, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled
 from sgmc.errors import ArgumentError, DataError
@@ -211,7 +212,7 @@ def test_nothing_is_downloaded_where_it_may_not(retrieve):
 
 def test_flights_by_hand(monkeypatch, tmp_path):
     monkeypatch.setenv("SGMC_DATA", str(tmp_path))
-    with pytest.raises(DataError, match=r"'flights' is not on this machine.*run write\.csv.* in R"):
+    with pytest.raises(DataError, match=r"'flights' is not on this machine.*rdata.*to_csv"):
         load("flights")
 
 
@@ -254,3 +255,54 @@ def test_checksum_is_of_the_content():
         frame[["b", "a"]],
     ]
     assert len({checksum.of_content(other) for other in [frame, *others]}) == 1 + len(others)
+
+
+# ---- simulated tables ----------------------------------------------------------------------------
+SIMULATED = {
+    "reaction_times": (
+        sgmc.ols,
+        "reaction ~ day + (1 + day | subject)",
+        {"subjects": 200, "days": 10},
+    ),
+    "recoveries": (
+        sgmc.logit,
+        "recovered ~ age + severe + (1 + severe | clinic)",
+        {"patients": 6_000, "clinics": 150},
+    ),
+    "course_ratings": (
+        sgmc.ols,
+        "rating ~ service + (1 | student) + (1 | lecturer) + (1 | department)",
+        {"ratings": 3_000, "students": 60, "lecturers": 40, "departments": 8},
+    ),
+    "hospital_stays": (sgmc.logit, "alive ~ age + female + episode", {"stays": 20_000}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
+@pytest.mark.parametrize(
+    "name",
+    ["hospital_stays"]
+    + [pytest.param(n, marks=pytest.mark.extended) for n in SIMULATED if n != "hospital_stays"],
+)
+def test_simulated_tables_have_their_truth(name):
+    """All parameters within 4 posterior sds: missed by chance in 1 of 1,000 such tests."""
+    verb, formula, sizes = SIMULATED[name]
+    table, truth = getattr(sgmc.datasets, name)(**sizes)
+    res = verb(formula, table, seed=1, draws=400)
+    assert list(res.params.index) == list(truth.index)
+    assert ((res.params - truth) / res.bse).abs().max() < 4
+    # planted mistake: a coefficient of the other sign is seen
+    slope = truth.index[1]
+    wrong = truth.where(truth.index != slope, -truth)
+    assert ((res.params - wrong) / res.bse).abs().max() > 4
+
+
+@pytest.mark.parametrize("name", SIMULATED)
+def test_simulated_tables_depend_on_sizes_and_seed(name):
+    simulate, sizes = getattr(sgmc.datasets, name), SIMULATED[name][2]
+    table = simulate(**sizes)[0]
+    assert table.equals(simulate(**sizes)[0]) and not table.equals(simulate(**sizes, seed=1)[0])
+    assert not table.isna().any().any()
+    first = next(iter(sizes))
+    with pytest.raises(ArgumentError, match=f"{first} must be"):
+        simulate(**sizes | {first: 0})

@@ -6,42 +6,30 @@
 # %% [markdown]
 # # Bring your own model
 #
-# A model that is no regression is a class with named parameters and a log density of some rows, in
-# numpy. Samplers, default steps, checks and results are those of the regressions. This page writes
-# one, breaks it, constrains it, gives it priors, checks its posterior against a known one, and then
-# writes it again for JAX, numba and Cython.
+# A model that is not a regression is a class with named parameters and a log density of some rows,
+# in numpy. Samplers, default step sizes, checks and results are those of the regressions. This page
+# writes a model, breaks it, constrains its parameters, compares it with a known posterior, and then
+# writes it again for JAX and numba. All data are simulated on the page.
 #
-# Notation: theta are the parameters, d numbers in all; N rows, n in a minibatch.
+# Notation: theta are the parameters; N rows, n rows in a mini-batch.
 
 # %%
-import importlib
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
-import warnings
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
-from story import HERE, Story
 
 import sgmc
 
-story = Story("bring-your-own-model", minutes=3)
-pd.set_option("display.width", 140, "display.max_columns", None, "display.max_colwidth", 100)
+ROWS = 2000  # quick: 500
 
 # %% [markdown]
 # ## A model in twelve lines
 #
-# Concentrations fall exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` gives
-# names and shapes, `constraints` what is positive (also `"ordered"`, `"positive_ordered"`,
-# `"simplex"`, `("interval", low, high)`), `prior` what is known beforehand, all in the parameters'
-# own units. `log_lik` is the log density of the rows asked for, together; `rows` is a slice or an
-# array of numbers.
+# A concentration falls exponentially: `y = size exp(-rate t) + N(0, sigma^2)`. `parameters` has
+# names and shapes. `constraints` names what is positive; other constraints are `"ordered"`,
+# `"positive_ordered"`, `"simplex"` and `("interval", low, high)`. `prior` has a prior for each
+# parameter, in the parameter's own units. `log_lik` returns the sum of the log densities of some
+# rows; `rows` is a slice or an array of row numbers.
 
 
 # %%
@@ -62,7 +50,7 @@ class Decay(sgmc.Model):
 
 
 rng = np.random.default_rng(0)
-t = rng.uniform(0, 3, story.pick(2000, 500))
+t = rng.uniform(0, 3, ROWS)
 y = 2 * np.exp(-1.5 * t) + 0.3 * rng.normal(size=len(t))
 model = Decay(t, y)
 print(sgmc.check_model(model))
@@ -70,12 +58,14 @@ res = model.fit(seed=1)
 print(res.summary())
 
 # %% [markdown]
-# The mode was found, coordinates whitened there, step and minibatch derived, as for a regression;
-# gradients are finite differences until the model has a `grad`. Draws come back in their shapes.
+# The sampler, its step size and its mini-batches are chosen as for a regression. Gradients are
+# finite differences until the model has a method `grad`. `draws_of` returns the draws of a
+# parameter in its shape. The left figure has the data, the posterior mean of the curve, and its 95
+# % band. The right figure has joint draws of two parameters.
 
 # %%
 print(res.draws_of("rate").shape, f"P(rate > 1.4) = {res.hypothesis('rate > 1.4').prob:.3f}")
-figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2))
+figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.2), layout="constrained")
 at = np.linspace(0, 3, 100)
 curves = res.draws_of("size").ravel()[::20, None] * np.exp(
     -res.draws_of("rate").ravel()[::20, None] * at
@@ -83,33 +73,18 @@ curves = res.draws_of("size").ravel()[::20, None] * np.exp(
 axes[0].plot(t, y, ".", color="0.75", markersize=2)
 axes[0].plot(at, curves.mean(0))
 axes[0].fill_between(at, *np.quantile(curves, [0.025, 0.975], axis=0), alpha=0.4, linewidth=0)
-axes[0].set(xlabel="t", ylabel="y", title="Data, mean curve and 95 % band")
+axes[0].set(xlabel="time t", ylabel="concentration y", title="data, mean curve, 95 % band")
 axes[1].plot(
     res.draws_of("rate").ravel()[::4], res.draws_of("size").ravel()[::4], ".", markersize=2
 )
-axes[1].set(xlabel="rate", ylabel="size", title="Joint draws")
-story.figure("decay", figure)
-truth = {"size": 2, "rate": 1.5, "sigma": 0.3}
-off = {
-    name: abs(float(res.mean_of(name)) - value) / float(res.sd_of(name))
-    for name, value in truth.items()
-}
-story.claim(
-    "README",
-    "a class with a log density of rows is all that is needed",
-    "the values that made the data are "
-    + ", ".join(f"{value:.1f}" for value in off.values())
-    + " sd from the means; "
-    + str(res.verdict).split(":")[0],
-    res.verdict.trustworthy and max(off.values()) < 3.5,
-)
+axes[1].set(xlabel="rate (1 / time)", ylabel="size", title="joint draws")
 
 # %% [markdown]
-# ## What is wrong with it
+# ## Finding mistakes
 #
-# Five ways to break it, most of which produce numbers all the same, and what `check_model` says. A
-# wrong gradient is the worst: an exact sampler goes on being right and becomes slow, others become
-# wrong.
+# Here are five ways to break the model. Most of them still return numbers. `check_model` reports
+# what is wrong. A wrong gradient is the worst mistake: an exact sampler becomes slow, and others
+# become wrong.
 
 
 # %%
@@ -128,7 +103,7 @@ class WrongGradient(Decay):
 
 
 class Mean(Decay):
-    """The mean over rows where their sum is wanted."""
+    """The mean over rows in place of the sum."""
 
     def log_lik(self, theta, rows):
         """Log density, divided."""
@@ -136,7 +111,7 @@ class Mean(Decay):
 
 
 class AllRows(Decay):
-    """All rows whatever was asked for."""
+    """All rows in place of those that were asked for."""
 
     def log_lik(self, theta, rows):
         """Log density of everything."""
@@ -152,7 +127,7 @@ class Random(Decay):
 
 
 class Misspelt(Decay):
-    """A prior of a parameter that there is not."""
+    """A prior for a parameter that does not exist."""
 
     prior = {"speed": sgmc.gamma(2, rate=1)}
 
@@ -163,17 +138,10 @@ broken = {
 }
 for report in broken.values():
     print(report, "\n")
-story.claim(
-    "README",
-    "check_model says what is wrong, in words",
-    f"{sum(not report.ok for report in broken.values())} of {len(broken)} broken models found out, "
-    "none of the right one",
-    sgmc.check_model(model).ok and not any(report.ok for report in broken.values()),
-)
 
 # %% [markdown]
-# A fit makes the same comparisons at a few rows before it samples, and refuses what is clearly
-# wrong:
+# A fit makes the same checks with a few rows before it samples. It raises an error where a model is
+# clearly wrong.
 
 # %%
 refused = {}
@@ -183,19 +151,14 @@ for cls in (WrongGradient, Mean, AllRows, Random, Misspelt):
     except sgmc.errors.ArgumentError as error:
         refused[cls.__name__] = str(error)
 print("\n\n".join(refused.values()))
-story.claim(
-    "README",
-    "a fit refuses a model that is clearly wrong, before it samples",
-    f"{len(refused)} of {len(broken)} broken models refused",
-    len(refused) == len(broken),
-)
 
 # %% [markdown]
 # ## A known posterior
 #
-# With conjugate priors an answer in closed form exists: counts of three kinds with probabilities p
-# on the simplex and a Dirichlet prior have a Dirichlet posterior; rates with a gamma prior have a
-# gamma one. One model has both, and neither coordinates nor Jacobians are the user's business.
+# With conjugate priors the posterior is known. Customers are of three kinds, with probabilities `p`
+# on the simplex and a Dirichlet prior: their posterior is a Dirichlet distribution. Each kind buys
+# at its own Poisson rate with a gamma prior: its posterior is a gamma distribution. One model has
+# both. Transformations to unconstrained coordinates, and their Jacobians, are done by the package.
 
 
 # %%
@@ -223,7 +186,7 @@ class Shop(sgmc.Model):
         return {"p": customers / theta["p"], "rate": things / theta["rate"] - customers}
 
 
-kind = rng.choice(3, story.pick(1500, 400), p=[0.6, 0.3, 0.1])
+kind = rng.choice(3, ROWS, p=[0.6, 0.3, 0.1])
 shop = Shop(kind, rng.poisson(np.array([1.0, 3.0, 0.5])[kind]))
 customers, things = np.bincount(kind), np.bincount(kind, shop.bought)
 a, b = 2.0 + customers, 2.0 + things
@@ -235,38 +198,36 @@ exact = pd.DataFrame(
     }
 )
 print(sgmc.check_model(shop))
-warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)  # the verdict, below, says the same
-errors = {}
-for sampler in story.pick(
-    ["auto", "mala", "hmc", "lmsgld", "baoab", "sgld", "sbps"], ["auto", "mala", "lmsgld"]
-):
-    found = shop.fit(sampler=sampler, seed=1, draws=story.pick(2000, 1000))
-    apart = np.abs((found.params.to_numpy() - exact["mean"]) / exact.sd)
-    errors[sampler] = {
-        "sampler": found.header[0][1][1],
-        "mean off (sd)": apart.max(),
-        "sd off": np.abs(found.bse.to_numpy() / exact.sd - 1).max(),
-        "trusted": found.verdict.trustworthy,
-    }
-errors = pd.DataFrame(errors).T
-print(errors)
-trusted, refused = errors[errors.trusted.astype(bool)], errors[~errors.trusted.astype(bool)]
-off = ", ".join(f"{name} (sds {error:.0%} off)" for name, error in refused["sd off"].items())
-story.claim(
-    "README",
-    "any sampler drives a user's model, and the draws are of its posterior, or the verdict says "
-    "that they are not",
-    f"{', '.join(trusted.index)}: means within {trusted['mean off (sd)'].max():.3f} sd of "
-    f"Dirichlet and gamma, sds within {trusted['sd off'].max():.1%}; refused: {off or 'none'}",
-    {"auto", "mala", "lmsgld"} <= set(trusted.index)
-    and trusted["mean off (sd)"].max() < 0.1
-    and trusted["sd off"].max() < 0.07,
-)
+rows = []
+for name, how in {
+    "auto": {},
+    "mala": {"sampler": "mala"},
+    "lmsgld": {"sampler": "lmsgld"},
+    "sgld, long step": {"sampler": "sgld", "step_size": 1.0},
+}.items():
+    fit = shop.fit(seed=1, draws=1000, **how)
+    rows.append(
+        {
+            "sampler": name,
+            "mean off (sd)": np.abs((fit.params.to_numpy() - exact["mean"]) / exact.sd).max(),
+            "sd off": np.abs(fit.bse.to_numpy() / exact.sd - 1).max(),
+            "trusted": fit.verdict.trustworthy,
+        }
+    )
+errors = pd.DataFrame(rows).set_index("sampler")
+print(errors.round(3))
+
+# %% [markdown]
+# A sampler whose draws are not accurate is not trusted: a warning is issued, and the verdict gives
+# the reason. The next figure has the draws of `auto` as histograms, and the exact densities as
+# lines.
 
 # %%
 found = shop.fit(seed=1, draws=2000)
-figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.1))
-for ax, name, label in zip(axes, ("p", "rate"), ("probability of a kind", "purchases of a kind")):
+figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.1), layout="constrained")
+for ax, name, label in zip(
+    axes, ("p", "rate"), ("probability of a kind of customer", "purchases per customer")
+):
     for k in range(3):
         draws, (mean, sd) = (
             found.draws_of(name)[..., k].ravel(),
@@ -282,18 +243,14 @@ for ax, name, label in zip(axes, ("p", "rate"), ("probability of a kind", "purch
         ax.plot(grid, law / (law.sum() * (grid[1] - grid[0])), color=f"C{k}")
     ax.set(xlabel=label, ylabel="density")
     ax.legend()
-axes[0].set_title("Draws and beta densities")
-axes[1].set_title("Draws and gamma densities")
-story.figure("known", figure)
 
 # %% [markdown]
 # ## The same model, compiled
 #
-# A numpy model costs Python's calls at every step, which for small minibatches are most of it.
-# Where that matters, the same density can be a JAX function, whose gradient is JAX's own; a numba
-# `cfunc`, or any compiled function by its address; or Cython that cimports sgmc's contracts. Draws
-# are the same to rounding. Ways whose packages are not installed here are skipped, and this page
-# says so.
+# A numpy model is called from Python at every step. With small mini-batches, these calls take most
+# of the time. The same density can be a JAX function, whose gradient JAX computes, or a function
+# compiled by numba. Both give the same draws as numpy, up to rounding; 200 draws show it. The next
+# cells skip what is not installed.
 
 
 # %%
@@ -317,7 +274,7 @@ class Line(sgmc.Model):
         return np.append(e @ self.X[rows] / theta["sigma"], (e @ e - len(e)) / theta["sigma"])
 
 
-said = {"constraints": Line.constraints, "prior": Line.prior}
+options = {"constraints": Line.constraints, "prior": Line.prior}
 
 
 def with_jax(X, y):
@@ -329,7 +286,7 @@ def with_jax(X, y):
         e = (y - X @ theta["b"]) / theta["sigma"]
         return -0.5 * jnp.sum(e**2) - y.shape[0] * jnp.log(theta["sigma"])
 
-    return sgmc.JaxModel(log_lik, (X, y), parameters={"b": X.shape[1], "sigma": ()}, **said)
+    return sgmc.JaxModel(log_lik, (X, y), parameters={"b": X.shape[1], "sigma": ()}, **options)
 
 
 # %% [markdown]
@@ -364,118 +321,31 @@ def with_numba(X, y):
         return total
 
     return sgmc.CompiledModel(
-        log_lik, len(y), data=np.column_stack([X, y]), parameters={"b": d, "sigma": ()}, **said
+        log_lik, len(y), data=np.column_stack([X, y]), parameters={"b": d, "sigma": ()}, **options
     )
-
-
-# %% [markdown]
-# The Cython model is a package of its own, in `examples/cython_model` (60 lines, most of them the
-# loop over rows); here it is built in a temporary folder, in the full mode alone.
 
 
 # %%
-def with_cython(X, y):
-    """The example package, built."""
-    if story.fast:
-        raise ImportError("nothing is built in the fast mode")
-    importlib.import_module("Cython")
-    place = Path(tempfile.mkdtemp()) / "model"
-    shutil.copytree(HERE.parent / "examples" / "cython_model", place)
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(
-            [str(Path(sgmc.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
-        ),
-    }
-    built = subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=place,
-        env=env,
-        capture_output=True,
-    )
-    if built.returncode:
-        raise ImportError("Cython, its headers or a C compiler are not here")
-    sys.path.insert(0, str(place))
-    return importlib.import_module("line_model").Line(X, y)
-
-
-def chain(model, thin):
-    """200 draws of one chain of lmsgld with control variates,
-    and the seconds of the processor that they took.
-    """
-    how = {
-        "sampler": "lmsgld",
-        "gradient": "cv",
-        "step_size": 0.5,
-        "batch_size": 50,
-        "warmup": 0,
-        "chains": 1,
-        "threads": 1,
-        "seed": 1,
-    }
-    begun = time.process_time()
-    return model.fit(draws=200, thin=thin, **how), time.process_time() - begun
-
-
-X = rng.normal(size=(story.pick(20_000, 4_000), 10))
-line = X @ rng.normal(size=10) + 0.8 * rng.normal(size=len(X))
-thin, ways = story.pick(201, 51), {}
-for name, make in {
-    "numpy": Line,
-    "JAX": with_jax,
-    "numba": with_numba,
-    "Cython": with_cython,
-}.items():
+X = rng.normal(size=(ROWS, 5))
+line = X @ rng.normal(size=5) + 0.8 * rng.normal(size=ROWS)
+how = dict(sampler="lmsgld", gradient="cv", step_size=0.5, batch_size=50, chains=1, seed=1)
+ways = {}
+for name, make in {"numpy": Line, "JAX": with_jax, "numba": with_numba}.items():
     try:
         written = make(X, line)
     except ImportError as error:
-        story.note(f"{name} left out: {error}")
+        print(f"skipped: {error}")
         continue
-    chain(written, 1)  # compiles
-    once, (fitted, often) = min(chain(written, 1)[1] for _ in range(3)), chain(written, thin)
-    ways[name] = {
-        "draws": fitted.draws,
-        "step": (often - once) / (200 * (thin - 1)),
-        "ok": sgmc.check_model(written).ok,
-    }
-compared = pd.DataFrame(
-    {
-        name: {
-            "over numpy's time of a step": way["step"] / ways["numpy"]["step"],
-            "check_model": way["ok"],
-            "largest difference from numpy's draws": np.abs(
-                way["draws"] - ways["numpy"]["draws"]
-            ).max(),
-        }
-        for name, way in ways.items()
-    }
-).T
-print(compared)
-if len(ways) > 1:
-    story.claim(
-        "README",
-        "the draws are the same",
-        f"{', '.join(list(ways)[1:])}: at most {compared.iloc[1:, 2].max():.0e} from numpy's",
-        compared.iloc[1:, 2].max() < 1e-8,
-    )
-if {"numba", "Cython"} & set(ways):
-    quick = (
-        min(ways[name]["step"] for name in ("numba", "Cython") if name in ways)
-        / ways["numpy"]["step"]
-    )
-    story.claim(
-        "README",
-        "a compiled step takes 0.11 to 0.15 of numpy's time",
-        f"{quick:.2f} of it, the quickest way",
-        quick < 0.5,
-    )
+    ways[name] = written.fit(draws=200, **how).draws
+    apart = np.abs(ways[name] - ways["numpy"]).max()
+    print(f"{name}: draws differ from numpy's by at most {apart:.0e}; {sgmc.check_model(written)}")
 
 # %% [markdown]
+# A Cython model is a package of its own. `examples/cython_model` in the repository has one in 60
+# lines.
+#
 # ## Where next
 #
-# `docs/models.md` has what else a model may say of itself: where chains start, `scaled = False` for
-# posteriors of several modes, priors by hand, and how the package's own models are written. `trust`
+# `docs/models.md` lists the other attributes of a model: where chains start, `scaled = False` for
+# posteriors with several modes, and how the package's own models are written. The page `trust`
 # shows what happens to a verdict when there are two modes.
-
-# %%
-story.end(rows=len(X), batch=50, steps=200 * thin, ways=list(ways))

@@ -1,123 +1,199 @@
-"""Make RESULTS.md of the vignettes' results: ``python vignettes/report.py``."""
+"""Make RESULTS.md of the vignettes' results: ``python vignettes/report.py``.
+
+Numbers come from ``results/*.json``.  What the papers claim, and what the figures show, is written
+in ``papers.md``: for each page a title, a paragraph, and a line for each figure.
+"""
 
 import json
+import re
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-PAPERS = {
-    "sgld": "Welling & Teh (2011), stochastic gradient Langevin dynamics",
-    "sgbd": "Mauri & Zanella (2024), stochastic gradient Barker dynamics",
-    "sbps": "Pakman et al. (2017), stochastic bouncy particle sampler",
-    "review": "Nemeth & Fearnhead (2021), review of stochastic gradient MCMC",
-    "mamba": "Coullon, South & Nemeth (2023), MAMBA",
-}
-INTRO = """# Every claim, checked
+PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
+INTRO = """# Results of the papers and of the tutorials
 
-Made by `python vignettes/report.py` from the files in `vignettes/results`, which the vignettes \
-write in their full mode. A claim holds
-where a number computed by the vignette meets the criterion that is written in it. What does \
-not hold is shown as well, with why.
+The package contains the methods of five papers on Bayesian inference with mini-batches. This page \
+lists what the papers state and what came out here, first in words, then statement by statement. \
+A statement **holds** if a number computed here meets a criterion that was fixed in the script. \
+Statements that do not hold are listed with the reason, as far as it is known. The last part has \
+the same lists for the tutorials.
+
+Abbreviations: *sd*, standard deviation; *effective draws*, the number of independent draws that \
+are worth as much; *data pass* or *epoch*, as many gradients of rows as the table has rows; *KSD*, \
+kernel Stein discrepancy, a distance between draws and posterior; *control variates*, a \
+correction of mini-batch gradients that reduces their noise.
+
+Samplers: *SGLD*, *SGHMC*, *SGNHT*, stochastic gradient Langevin, Hamiltonian and thermostat \
+dynamics (*-CV* with control variates); *SGBD*, stochastic gradient Barker dynamics in three \
+variants; *SBPS*, stochastic bouncy particle sampler; *MALA*, *HMC*, exact samplers that use all \
+rows.
+
+This page is written by `python vignettes/report.py` from full runs of the scripts in this folder.
 """
+NAMES = {
+    "vsgbd": "vanilla SGBD",
+    "csgbd": "corrected SGBD",
+    "esgbd": "extreme SGBD",
+    "csgld": "corrected SGLD",
+    "lmsgld-taylor": "Leimkuhler-Matthews SGLD (Taylor control variates)",
+    "lmsgld-cv": "Leimkuhler-Matthews SGLD (control variates)",
+    "lmsgld-simple": "Leimkuhler-Matthews SGLD (no control variates)",
+    "lmsgld": "Leimkuhler-Matthews SGLD",
+    "zzcv": "zig-zag with control variates",
+    "msgnht": "mSGNHT",
+    "psbps": "preconditioned SBPS",
+    "hmc": "HMC",
+    "bpmf": "BPMF",
+    "sgd": "SGD",
+    **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab".split()},
+    "cv": "CV",
+}
+NAME = re.compile(rf"(?<![\w'])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w'=])")
+WORDS = [  # a word of the scripts, and what a reader finds here
+    (r"\bthe others' least ESS\b", "smallest ESS of the others"),
+    (r"\b(epochs|rows|row gradients) an? effective draw\b", r"\1 per effective draw"),
+    (r"\bepochs a draw\b", "epochs per effective draw"),
+    (r"\bnats a (row|rating)\b", r"nats per \1"),
+    (r"\brows a draw\b", "rows per effective draw"),
+    (r"\beffective draws a unit\b", "effective draws per unit"),
+    (r"\bCPU time an epoch\b", "CPU time per epoch"),
+    (r"\brows touched\b", "rows used"),
+    (r"\btouches\b", "uses"),
+    (r"\bminibatch", "mini-batch"),
+    (r"\((nan|inf): [^)]*\)", ""),
+    (r"\bnan\b", "diverged"),
+    (r"\btakes inf\b|ZZ-SS inf\b", "ZZ-SS did not arrive within 3,000"),
+    (r"\bsds\b(?= off| apart| away)", "sd"),
+    (r"\*\*", ""),
+    (r"\|", "\\|"),
+]
+
+
+def plain(text):
+    """A text of a claim in words of the field."""
+    for pattern, word in WORDS:
+        text = re.sub(pattern, word, text)
+    return " ".join(NAME.sub(lambda found: NAMES[found[1]], text).split())
 
 
 def place(name):
-    """Where a vignette comes: papers in their order, the parts of one together, then the others."""
+    """Order of a page: papers first, the parts of one together, then the tutorials."""
     paper = name.split("-")[0]
-    return (list(PAPERS).index(paper) if paper in PAPERS else len(PAPERS)), name
+    return (PAPERS.index(paper) if paper in PAPERS else len(PAPERS)), name
 
 
-def cell(text):
-    """A text that fits between the bars of a table."""
-    return str(text).replace("|", "\\|").replace("\n", " ")
+def is_paper(found):
+    """Whether results are of a paper's page."""
+    return place(found["name"])[0] < len(PAPERS)
 
 
-def plain(value):
-    """A setting in words: what is in a dict as names and values, ranges as such."""
-    if isinstance(value, dict):
-        return ", ".join(f"{name} {plain(part)}" for name, part in value.items())
-    return " ".join(map(plain, value)) if isinstance(value, list) else str(value)
+def descriptions(text):
+    """Name of a page -> its title, its paragraph, and what each figure shows."""
+    pages = {}
+    for part in re.split(r"(?m)^# ", text)[1:]:
+        name, rest = part.split("\n", 1)
+        title, words = re.match(r"\s*## ([^\n]*)\n(.*)", rest, re.DOTALL).groups()
+        prose, *figures = re.split(r"(?m)^- ", words)
+        shown = (" ".join(figure.split()).split(": ", 1) for figure in figures)
+        pages[name.strip()] = (title, prose.strip(), dict(shown))
+    return pages
 
 
-def table(claims, *first):
-    """Claims as lines of a table, by its first columns."""
-    yield f"| {' | '.join(first)} | the claim | here | holds |"
-    yield "|---" * (len(first) + 3) + "|"
-    for claim in claims:
-        verdict = (
-            "yes" if claim["holds"] else "**no**" + (f": {claim['why']}" if claim["why"] else "")
-        )
-        yield (
-            f"| {' | '.join(cell(claim[name]) for name in (*first, 'paper', 'here'))} | "
-            f"{cell(verdict)} |"
-        )
-    yield ""
+def where(text):
+    """A place in a paper, written out."""
+    text = text.replace("(headline)", "").replace(", headline", "").strip()
+    text = re.sub(r"\bfig(s?) ", r"figure\1 ", text)
+    return text[:1].upper() + text[1:]
 
 
-def section(found):
-    """The heading, the settings, the figures and the table of a vignette."""
-    held = sum(claim["holds"] for claim in found["claims"])
-    paper = PAPERS.get(found["name"].split("-")[0])
-    yield f"## {found['name']}" + (f": {paper}" if paper else "")
-    yield ""
-    yield (
-        f"[`{found['name']}.py`]({found['name']}.py): {held} of {len(found['claims'])} claims "
-        f"hold; {found['seconds']:.0f} s (budget {found['budget_seconds']:.0f} s). "
-        + "; ".join(f"{key} {plain(value)}" for key, value in found["settings"].items())
+def sentence(text):
+    """A text with a capital, unless it begins with a symbol."""
+    return (
+        text[:1].upper() + text[1:] if text.split()[0].isalpha() and text[1:2].isalpha() else text
     )
+
+
+def counted(found):
+    """How many statements hold."""
+    held = sum(claim["holds"] for claim in found["claims"])
+    return held, len(found["claims"]) - held
+
+
+def statements(claims):
+    """Lines of a list: what is stated, and what came out."""
+    for claim in claims:
+        yield f"- **{where(claim['where'])}.** {sentence(plain(claim['paper']))}."
+        result = f"Here: {plain(claim['here'])}."
+        if claim["holds"]:
+            yield f"  *Holds.* {result}"
+        else:
+            reason = f" Reason: {plain(claim['why'])}." if claim["why"] else ""
+            yield f"  ***Does not hold.*** {result}{reason}"
+    yield ""
+
+
+def section(found, pages):
+    """The heading, the paragraph, the figures and the statements of a page."""
+    name = found["name"]
+    title, prose, shown = pages.get(name, (name, "", {}))
+    held, not_held = counted(found)
+    yield f"### {title}"
+    yield ""
+    if prose:
+        yield from (prose, "")
+    yield f"Statements that hold: {held}; that do not: {not_held}. Script: [{name}.py]({name}.py)."
     yield ""
     for note in found["notes"]:
-        yield f"- {note}"
+        yield f"- Note: {plain(note)}."
     if found["notes"]:
         yield ""
-    labels = {
-        name: name.removeprefix(found["name"] + "-").removesuffix(".png")
-        for name in found["figures"]
-    }
-    yield "Figures: " + ", ".join(f"[{label}](results/{name})" for name, label in labels.items())
+    if shown:
+        yield "Figures:"
+        yield ""
+    for file in found["figures"]:
+        label = file.removeprefix(name + "-").removesuffix(".png")
+        yield f"- [{label.replace('-', ' ')}](results/{file})" + (
+            f": {shown[label]}" if label in shown else ""
+        )
     yield ""
-    yield from table(found["claims"], "where")
+    failed = [claim for claim in found["claims"] if not claim["holds"]]
+    if failed:
+        yield from ("#### What does not hold", "", *statements(failed))
+    yield from (
+        "#### What holds",
+        "",
+        *statements([claim for claim in found["claims"] if claim["holds"]]),
+    )
 
 
-def report(results):
+def overview(results):
+    """A table of three columns."""
+    yield from ("| page | hold | do not |", "|---|---|---|")
+    for found in results:
+        held, not_held = counted(found)
+        yield f"| [{found['name']}]({found['name']}.py) | {held} | {not_held} |"
+    held, not_held = map(sum, zip(*map(counted, results)))
+    yield from (f"| all | {held} | {not_held} |", "")
+
+
+def report(results, pages):
     """The whole text, of results in their order."""
     results = sorted(results, key=lambda found: place(found["name"]))
-    lines = [
-        INTRO,
-        "| vignette | claims | held | not held | figures | seconds | budget | simulated |",
-        "|---" * 8 + "|",
-    ]
-    for found in results:
-        held = sum(claim["holds"] for claim in found["claims"])
-        lines.append(
-            f"| {found['name']} | {len(found['claims'])} | {held} | {len(found['claims']) - held} "
-            f"| {len(found['figures'])} | {found['seconds']:.0f} | {found['budget_seconds']:.0f} | "
-            f"{', '.join(found['simulated']) or '-'} |"
-        )
-    claims = [claim for found in results for claim in found["claims"]]
-    lines.append(
-        f"| all | {len(claims)} | {sum(claim['holds'] for claim in claims)} | "
-        f"{sum(not claim['holds'] for claim in claims)} | "
-        f"{sum(len(found['figures']) for found in results)} | "
-        f"{sum(found['seconds'] for found in results):.0f} | "
-        f"{sum(found['budget_seconds'] for found in results):.0f} | |"
-    )
-    lines += ["", "## The headlines", ""]
-    lines += table(
-        [
-            claim | {"vignette": found["name"]}
-            for found in results
-            for claim in found["claims"]
-            if "headline" in claim["where"]
-        ],
-        "vignette",
-        "where",
-    )
-    for found in results:
-        lines.extend(section(found))
-    return "\n".join(lines)
+    lines = [INTRO, *overview(results)]
+    for title, some in (
+        ("## The papers", [found for found in results if is_paper(found)]),
+        ("## The tutorials", [found for found in results if not is_paper(found)]),
+    ):
+        lines += [title, ""]
+        for found in some:
+            lines.extend(section(found, pages))
+    return "\n".join(lines).rstrip() + "\n"
 
 
 if __name__ == "__main__":
     (HERE / "RESULTS.md").write_text(
-        report([json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))])
+        report(
+            [json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))],
+            descriptions((HERE / "papers.md").read_text()),
+        )
     )

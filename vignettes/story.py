@@ -115,6 +115,15 @@ class Story:
             self.simulated.append(name)
             return SIMULATORS[name]()
 
+    def published(self, name):
+        """A table of the folder SGMC_DATA/grouped, or None and a note where it is absent."""
+        folder = Path(os.environ.get("SGMC_DATA", "")) / "grouped"
+        for path in (folder / f"{name}.csv", folder / f"{name}.csv.gz"):
+            if path.exists():
+                return pd.read_csv(path)
+        self.note(f"skipped: comparison with the published table {name}, not in SGMC_DATA")
+        return None
+
     def note(self, text):
         """Something that a reader of the results should know."""
         self.notes.append(text)

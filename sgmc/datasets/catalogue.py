@@ -152,7 +152,10 @@ CATALOGUE = {
         sha256="fd089bbf5048f4eca6acc9e11001b380f199605e57f01aa886ad6a00331ae45c",
         read=readers.table,
         url="https://cran.r-project.org/src/contrib/Archive/nycflights13/nycflights13_0.1.tar.gz",
-        by_hand="run write.csv(flights, 'flights.csv', row.names = FALSE) in R",
+        by_hand=(
+            "read data/flights.rda of it (rdata.read_rda of the Python package rdata) and write "
+            "its table with to_csv('flights.csv', index=False)"
+        ),
     ),
     "meg": Dataset(
         file="meg/MEG_data_reduced.csv",

@@ -1,0 +1,1 @@
+"""What the tutorials state, as claims about the variables that they leave."""
