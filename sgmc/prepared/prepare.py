@@ -18,6 +18,7 @@ from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
 from sgmc.formula import caller_scope, dot
 from sgmc.formula.frames import no_column
 from sgmc.formula.listed import own
+from sgmc.formula.outside import check_subset_of
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.keeping import keep
@@ -120,6 +121,7 @@ def prepare(
         limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
+    check_subset_of(formula, subset)
     source = source_of(source)
     parsed = dot.parse(formula, source.columns, scope_of(source))
     refuse_times(parsed)

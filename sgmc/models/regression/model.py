@@ -114,7 +114,8 @@ class Regression(PriorPredictive):
         ----------
         {keywords}
         scope : dict, optional
-            Names that the formula may use besides columns.  Default: those of the caller.
+            Names that the formula may use besides columns.  Default: those of the caller; a formula
+            of `sgmc.formula` uses none of them.
 
         Raises
         ------
@@ -122,9 +123,11 @@ class Regression(PriorPredictive):
             Naming the column or argument.
         """
         from sgmc.formula import caller_scope
+        from sgmc.formula.outside import check_subset_of
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
+        check_subset_of(formula, inputs["subset"])
         cls = cls.for_formula(formula, options)
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
         scope = caller_scope() if scope is None else scope
@@ -229,7 +232,7 @@ class Regression(PriorPredictive):
             )
 
     def __repr__(self):
-        what = f"{self.formula!r}, " if self.formula else ""
+        what = f"{str(self.formula)!r}, " if self.formula else ""
         size = self.data.d * max(len(self.data.equations), 1)
         return f"<{self.family.title} model: {what}{self.data.n} rows, {size} coefficients>"
 
