@@ -12,7 +12,7 @@ from sgmc.formula.code import Refused
 MOST_TERMS = 5_000  # besides one for each column of the table
 MOST_FACTORS = 8  # within a term: patsy's contrasts have 2^factors parts
 MOST_WIDTH = 10_000  # columns of a design, besides one for each column of the table
-MOST_LEVELS = 1_000  # of an expression: patsy's contrasts are dense, levels^2 numbers
+MOST_OWN_LEVELS = 1_000  # of an expression: patsy's contrasts are dense, levels^2 numbers
 MOST_TAKEN_OFF = 50  # group terms and smooths, each with a density or a basis of its own
 MOST_ELEMENTS = 1_000  # of the basis of a smooth
 
@@ -127,7 +127,7 @@ def width_of(factor, chunks, scope, names):
             return 1
         categories = getattr(column, "cat", None)
         found |= {*(column.dropna().unique() if categories is None else categories.categories)}
-        if len(found) > MOST_LEVELS:
+        if len(found) > MOST_OWN_LEVELS:
             label = names.quoted(factor.name())
-            raise too_large(f"{label} has more than {MOST_LEVELS:,} levels")
+            raise too_large(f"{label} has more than {MOST_OWN_LEVELS:,} levels")
     return max(len(found), 1)

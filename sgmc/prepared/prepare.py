@@ -15,10 +15,9 @@ from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
-from sgmc.formula import caller_scope, dot
+from sgmc.formula import caller_scope, check_subset_of, dot
 from sgmc.formula.frames import no_column
 from sgmc.formula.listed import own
-from sgmc.formula.outside import check_subset_of
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.keeping import keep

@@ -84,8 +84,7 @@ class Regression(PriorPredictive):
         names = columns.pop("names")
         self.data = from_arrays(endog, exog, label, names, columns, outcome=self.family.outcome)
         self.data.equations = equations(self.family, self.levels)
-        self.spec = self.formula = None
-        self.inputs = {}
+        self.spec, self.formula, self.inputs = None, None, {}
         self.take_errors()
         self.check_outcomes()
 
@@ -114,16 +113,14 @@ class Regression(PriorPredictive):
         ----------
         {keywords}
         scope : dict, optional
-            Names that the formula may use besides columns.  Default: those of the caller; a formula
-            of `sgmc.formula` uses none of them.
+            Names that a formula of one's own may use besides columns.  Default: the caller's.
 
         Raises
         ------
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc.formula import caller_scope
-        from sgmc.formula.outside import check_subset_of
+        from sgmc.formula import caller_scope, check_subset_of
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
