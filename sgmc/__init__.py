@@ -32,7 +32,7 @@ except ModuleNotFoundError as _error:
         "Run `pip install .` in it (or `python setup.py build_ext --inplace`), or leave the folder."
     ) from None
 
-_ROOMS = ("datasets", "diagnostics", "errors", "registry")
+_ROOMS = ("datasets", "diagnostics", "errors", "formula", "registry")
 __all__ = [*_HOMES, *_ROOMS]
 
 

@@ -33,7 +33,7 @@ def parser():
     top.add_argument("--version", action="version", version=f"sgmc {__version__}")
     commands = top.add_subparsers(dest="command", required=True)
     fit = commands.add_parser("fit", help="fit a model and print its summary")
-    fit.add_argument("formula", help='e.g. "y ~ ." or "y ~ x1 + C(g)"')
+    add_formula(fit, 'e.g. "y ~ ." or "y ~ x1 + C(g)"')
     fit.add_argument("data", nargs="+", help=DATA)
     fit.add_argument(
         "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
@@ -44,7 +44,7 @@ def parser():
         "--details", action="store_true", help="add sampler, step size, errors and memory"
     )
     prepare = commands.add_parser("prepare", help="write the table of a formula to a file")
-    prepare.add_argument("formula", help="that of the fits to come")
+    add_formula(prepare, "that of the fits to come")
     prepare.add_argument("data", nargs="+", help=DATA)
     prepare.add_argument("path", help="the file to write, e.g. table.sgmc")
     add_options(prepare, options_of_prepare())
@@ -53,6 +53,23 @@ def parser():
     describe = commands.add_parser("describe", help="explain a verb, a sampler or an argument")
     describe.add_argument("name", help="e.g. logit, sgld or batch_size")
     return top
+
+
+def add_formula(command, brief):
+    """Add the formula, and where it comes from."""
+    command.add_argument("formula", help=brief)
+    command.add_argument(
+        "--safe",
+        action="store_true",
+        help="the formula and --subset come from outside: call listed functions alone",
+    )
+
+
+def formula_of(asked):
+    """Return the formula of a command."""
+    from sgmc.formula.outside import formula
+
+    return formula(asked.formula, safe=asked.safe)
 
 
 def add_options(command, rows):
@@ -168,7 +185,7 @@ def fit(asked):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them
         results = verb(
-            asked.formula,
+            formula_of(asked),
             read(asked.data),
             **chosen,
         )
@@ -186,7 +203,9 @@ def prepare(asked):
 
     # as it goes on where it was interrupted, nothing is lost
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    print(write(asked.formula, read(asked.data), asked.path, **given(asked, options_of_prepare())))
+    print(
+        write(formula_of(asked), read(asked.data), asked.path, **given(asked, options_of_prepare()))
+    )
     return OK
 
 

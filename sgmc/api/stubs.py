@@ -48,6 +48,8 @@ from numpy.typing import ArrayLike
 from sgmc import datasets as datasets, diagnostics as diagnostics
 from sgmc import errors as errors, registry as registry
 from sgmc.core.spec import SamplerSpec
+from sgmc.formula.outside import formula as formula
+from sgmc.formula.safe import SafeFormula
 from sgmc.models.regression.results import RegressionResults
 from sgmc.priors import PriorSpec
 from sgmc.version import __version__ as __version__

@@ -80,7 +80,7 @@ class PartitionedRegression(Regression):
         inputs = {name: value for name, value in self.inputs.items() if name != "nodes"}
         beside = {one: inputs[one] for one in BESIDE if inputs[one] is not None}
         subset = inputs["subset"]
-        texts = self.formula, *beside.values(), *([subset] if isinstance(subset, str) else [])
+        texts = str(self.formula), *beside.values(), *([subset] if isinstance(subset, str) else [])
         looked = self.traffic.run(
             "first look",
             self.blocks,
@@ -147,8 +147,8 @@ class PartitionedRegression(Regression):
 
     def __repr__(self):
         return (
-            f"<{self.family.title} model: {self.formula!r}, {self.seen} rows in {self.partitions} "
-            "partitions>"
+            f"<{self.family.title} model: {str(self.formula)!r}, {self.seen} rows in "
+            f"{self.partitions} partitions>"
         )
 
     def info(self):

@@ -1,14 +1,34 @@
-"""The formula front end: an R-style formula and a table to outcomes, weights and a design.
+"""Return a formula whose text comes from outside: see `sgmc.formula.outside.formula`.
+
+This package is the formula front end: an R-style formula and a table to outcomes, weights and a
+design.  It can be called, as ``sgmc.formula(text, safe=True)``: Python binds the name of a package
+in the one above it, so that no function can have it.
 
 `reader` decides what is used, `dot` speaks the formula's text, `columns` knows kinds of columns,
 `design` holds the recipe of the design, made of `blocks` of `factors`, and fills it; `coding` leads
 to designs whose factors stay codes, `coded`.  `transforms` are the functions a formula may call
-besides the user's.
+besides the user's; `outside` has formulas from elsewhere, of which `code` is looked through.
 """
+
+import sys
+from types import ModuleType
 
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.in_time import read_in_time
+from sgmc.formula.outside import check_subset_of, formula
 from sgmc.formula.reader import caller_scope, left_out_warning, read
 from sgmc.formula.table import Table
 
-__all__ = ["DesignSpec", "Table", "caller_scope", "left_out_warning", "read", "read_in_time"]
+__all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "left_out_warning", "read"]
+__all__ += ["read_in_time"]
+
+
+class Front(ModuleType):
+    """The package as something that can be called."""
+
+    def __call__(self, text, *, safe=False):
+        return formula(text, safe=safe)
+
+
+sys.modules[__name__].__class__ = Front
+Front.__call__.__doc__ = sys.modules[__name__].__doc__ = formula.__doc__

@@ -9,6 +9,7 @@ from sgmc.formula import dot
 from sgmc.formula.columns import codes_of, is_missing, kind
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import Reader, numbers_of
+from sgmc.formula.safe import like
 from sgmc.formula.subsets import subset_rows
 
 
@@ -35,7 +36,7 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
     if frame.empty:
         raise DataError(f"the new data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     spec.check_columns(frame)
-    parsed = dot.parse(f"{outcome_text(spec)} ~ 1", frame.columns, scope)
+    parsed = dot.parse(like(f"{outcome_text(spec)} ~ 1", spec.formula), frame.columns, scope)
     vectors = {
         argument: numbers_of(argument, value, frame)
         for argument, value in given.items()

@@ -5,6 +5,7 @@ import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import is_plain, own, plain
+from sgmc.formula.wraps import refuse_wrap
 
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
@@ -84,6 +85,7 @@ def evaluate(code, functions, names, label):
     """
     # ``x -= 1`` would change it for others
     names = {place: own(values) for place, values in names.items()}
+    refuse_wrap(code, functions, names, label)
     try:
         # the log of a negative number is missing; of zero, infinite and reported
         with np.errstate(all="ignore"):

@@ -5,17 +5,35 @@ refused, so that what is not thought of is refused too.
 """
 
 import ast
+import operator
 from types import ModuleType
 
 from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
 
 DEEPEST = 40  # nodes within each other
 LARGEST = 1e15  # whole number
-LARGEST_POWER = 64  # of a number by a number, which Python computes with all digits
-MOST_COLUMNS = 1000  # of a spline or polynomial
+LARGEST_POWER = 64
+MOST_COLUMNS = 1000  # of a spline or polynomial; intervals, differences and digits
 BASES = ("bs", "cr", "cc", "te", "ns", "poly")
 TEXTUAL = ("C", "factor", "relevel", "Surv", "ns", "bs", "Categorical", "cut", "qcut", "isin")
 TEXTUAL += ("where", "select", *CONTRASTS)  # functions whose arguments may be text
+COUNTED = (*BASES, "cut", "qcut", "diff", "round", "around")  # what follows x is a count
+POWERS = ("power", "float_power", "pow", "left_shift", "bitwise_left_shift")
+UNBOUNDED = ("python", "math")  # homes of functions whose numbers have any number of digits
+# what would write into an array, leave it unwritten, or compute with objects of Python
+NOT_GIVEN = ("out", "where", "signature", "sig", "casting", "subok", "extobj")
+DTYPES = ("float64", "float32", "int64", "int32", "bool", "float", "int")
+FOLDED = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+    ast.UAdd: operator.pos,
+}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.BitAnd)
 OPERATORS += (ast.BitOr, ast.BitXor, ast.USub, ast.UAdd, ast.Not, ast.Invert)
 REASONS = {
@@ -92,11 +110,11 @@ class Check:
         elif isinstance(node, ast.Call):
             self.call(node, down, columns)
         elif isinstance(node, ast.BinOp | ast.UnaryOp) and isinstance(node.op, OPERATORS):
-            self.power(node)
-            for part in (
-                (node.operand,) if isinstance(node, ast.UnaryOp) else (node.left, node.right)
-            ):
+            for part in operands(node):
                 self.value(part, down, columns=columns)
+            if isinstance(node.op, ast.Pow):
+                self.power(node, node.left, node.right)
+            self.number(node)
         elif isinstance(node, ast.BoolOp):
             for part in node.values:
                 self.value(part, down, columns=columns)
@@ -156,20 +174,43 @@ class Check:
             self.refuse(node, "only functions are called, by their names")
         text = name in self.own or (name in TEXTUAL and name not in OF_PYTHON)
         lists = text or name in BASES
-        for part in node.args:
+        if name in POWERS and len(node.args) > 1:
+            self.power(node, *node.args[:2])
+        for place, part in enumerate(node.args):
             self.argument(part, name, depth, lists, columns)
+            if place and name in COUNTED and name != "te":
+                self.count(part, name)
         for part in node.keywords:
             if part.arg is None:
                 self.refuse(part.value, "two stars take arguments apart")
+            if part.arg in NOT_GIVEN and name not in self.own:
+                self.refuse(node, f"{part.arg}= is not for formulas")
+            if part.arg == "dtype" and name not in self.own:
+                self.dtype(part.value)
+            if name in COUNTED:
+                self.count(part.value, name)
             named = name == "Surv" and columns
             self.argument(part.value, name, depth, True, named)
 
     def argument(self, node, name, depth, text, columns):
         """An argument of a call."""
-        whole = isinstance(node, ast.Constant) and isinstance(node.value, int)
-        if name in BASES and whole and abs(node.value) > MOST_COLUMNS:
-            self.refuse(node, f"{name}() has at most {MOST_COLUMNS} columns")
         self.value(node, depth, text=text, columns=columns)
+
+    def count(self, node, name):
+        """What follows the first argument of a call that makes as much of it: plain values."""
+        if isinstance(node, ast.List | ast.Tuple):
+            return
+        if not isinstance(node, ast.Constant):
+            node = node.operand if isinstance(node, ast.UnaryOp) else node
+            if not isinstance(node, ast.Constant):
+                self.refuse(node, f"in {name}() what follows the first argument is a plain value")
+        if isinstance(node.value, int) and abs(node.value) > MOST_COLUMNS:
+            self.refuse(node, f"in {name}() numbers such as this one are at most {MOST_COLUMNS}")
+
+    def dtype(self, node):
+        """The type of numbers that a function is to compute with."""
+        if not (isinstance(node, ast.Constant) and node.value in DTYPES):
+            self.refuse(node, f"dtype is one of {', '.join(DTYPES)}, as text")
 
     def attribute(self, node):
         """What follows a dot: a listed function of a module, or a transform's; its last name."""
@@ -208,17 +249,45 @@ class Check:
                 return above.special
         return None
 
-    def power(self, node):
-        """Refuse powers of numbers that Python would compute with all their digits."""
-        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow) and plain(node):
-            exponent = node.right.operand if isinstance(node.right, ast.UnaryOp) else node.right
-            if not isinstance(exponent, ast.Constant) or not (
-                isinstance(exponent.value, int | float) and exponent.value <= LARGEST_POWER
-            ):
-                self.refuse(node, f"powers of numbers are at most {LARGEST_POWER}")
-            left = node.left.operand if isinstance(node.left, ast.UnaryOp) else node.left
-            if not isinstance(left, ast.Constant):
-                self.refuse(node, "a power of a power")
+    def power(self, node, base, exponent):
+        """Refuse powers that Python would compute with all their digits."""
+        for part in (*ast.walk(base), *ast.walk(exponent)):
+            if isinstance(part, ast.Call) and self.home(part.func) in UNBOUNDED:
+                self.refuse(node, "powers are of columns and numbers, not of what Python computes")
+        size = self.number(exponent)
+        if size is None and plain(exponent) or size is not None and abs(size) > LARGEST_POWER:
+            self.refuse(node, f"powers are at most {LARGEST_POWER}")
+
+    def home(self, function):
+        """Where a listed function is from: the module, "python" or the like."""
+        if isinstance(function, ast.Attribute):
+            return getattr(self.module(function), "__name__", "")
+        found = self.functions.get(function.id) if isinstance(function, ast.Name) else None
+        return str(name_of(found)).partition(".")[0]
+
+    def number(self, node):
+        """The number that an expression of numbers is, None for any other; refused if too large."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, int | float) else None
+        if not isinstance(node, ast.BinOp | ast.UnaryOp) or type(node.op) not in FOLDED:
+            return None
+        parts = [self.number(part) for part in operands(node)]
+        if None in parts:
+            return None
+        if isinstance(node.op, ast.Pow) and abs(parts[1]) > LARGEST_POWER:
+            self.refuse(node, f"powers are at most {LARGEST_POWER}")
+        try:
+            found = FOLDED[type(node.op)](*parts)
+        except ArithmeticError as error:
+            self.refuse(node, f"it is no number ({error})")
+        if isinstance(found, complex) or isinstance(found, int) and abs(found) > LARGEST:
+            self.refuse(node, "the number is too large, or complex")
+        return found
+
+
+def operands(node):
+    """The operands of an operation."""
+    return (node.operand,) if isinstance(node, ast.UnaryOp) else (node.left, node.right)
 
 
 def plain(node):

@@ -18,11 +18,10 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars, beyond, smooths, words
+from sgmc.formula import bars, beyond, bounds, safe, smooths, words
 from sgmc.formula.functions import FUNCTIONS
+from sgmc.formula.places import DOT, PLACEHOLDER
 
-_DOT = "_sgmc_dot_"
-_PLACEHOLDER = re.compile(r"\b_sgmc_(\d+)_\b")
 _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _QUOTES = re.compile(rf"\bQ\s*\(\s*(?P<call>{_STRING})\s*\)|{_STRING}|`(?P<tick>[^`]+)`")
 _SPACING = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
@@ -47,17 +46,17 @@ class Names:
 
     def inputs(self, code):
         """Placeholders in `code` -> column names, in the order of their first use."""
-        return {match[0]: self.columns[int(match[1])] for match in _PLACEHOLDER.finditer(code)}
+        return {match[0]: self.columns[int(match[1])] for match in PLACEHOLDER.finditer(code)}
 
     def quoted(self, code):
         """`code` with the names put back, awkward ones in backticks,
         so that it can be read again.
         """
-        return _PLACEHOLDER.sub(lambda match: _quote(self.columns[int(match[1])]), code)
+        return PLACEHOLDER.sub(lambda match: _quote(self.columns[int(match[1])]), code)
 
     def label(self, code):
         """`code` with the names put back; a column on its own is shown without backticks."""
-        match = _PLACEHOLDER.fullmatch(code)
+        match = PLACEHOLDER.fullmatch(code)
         return self.columns[int(match[1])] if match else self.quoted(code)
 
 
@@ -74,8 +73,8 @@ class Parsed:
 
     Parameters
     ----------
-    formula : str
-        As the user wrote it.
+    formula : str or SafeFormula
+        As the user gave it.
     response, predictors : str
         Code left and right of the tilde; the dot is still one name in `predictors`.
     names : Names
@@ -102,9 +101,23 @@ class Parsed:
     offset: str = ""
 
     @property
+    def safe(self):
+        """Whether it comes from outside: then it calls listed functions alone, see `safe`."""
+        return isinstance(self.formula, safe.SafeFormula)
+
+    @property
+    def sides(self):
+        """Code of sums of terms: the fixed part, effects of group terms, covariates of smooths."""
+        return [
+            self.predictors,
+            *(bar.effects for bar in self.bars),
+            *(one.code for one in self.smooths),
+        ]
+
+    @property
     def has_dot(self):
         """Whether the right side has R's dot."""
-        return _DOT in self.predictors
+        return DOT in self.predictors
 
     @property
     def summands(self):
@@ -127,7 +140,7 @@ class Parsed:
         if self.has_dot and not dot:
             raise self.error("the dot stands for no column: none is left for it")
         dotted = _sum([self.names.placeholder(name) for name in dot])
-        terms = self.terms_of(self.predictors.replace(_DOT, dotted))
+        terms = self.terms_of(self.predictors.replace(DOT, dotted))
         if not terms:
             raise self.error("the right side has no term: write '~ 1' for an intercept alone")
         return terms
@@ -135,7 +148,10 @@ class Parsed:
     def terms_of(self, code):
         """Patsy's terms of some code over placeholders, an intercept among them by default."""
         try:
-            return patsy.ModelDesc.from_formula("~ " + code).rhs_termlist
+            tree = safe.tree_of(code)
+            if self.safe:
+                bounds.refuse_many(tree, self.names)
+            return patsy.ModelDesc.from_formula(tree).rhs_termlist
         except (patsy.PatsyError, SyntaxError) as error:
             raise self.error(str(error.args[0])) from error
         except RecursionError as error:
@@ -159,6 +175,7 @@ def _sum(codes):
 
 
 def _error(formula, message):
+    formula = str(formula)
     formula = formula if len(formula) <= 200 else formula[:200] + "..."
     return FormulaError(f"{message} (in the formula {formula!r})")
 
@@ -168,12 +185,13 @@ def parse(formula, columns, scope=None):
 
     Parameters
     ----------
-    formula : str
+    formula : str or SafeFormula
         ``"response ~ predictors"`` in patsy's grammar, with R's ``.``, ``^`` and backticks.
     columns : sequence of str
         The columns of the data.
     scope : dict, optional
-        The user's own names, of which functions and modules can be used.
+        The user's own names, of which functions and modules can be used; a formula from outside
+        has none of them.
 
     Returns
     -------
@@ -185,10 +203,21 @@ def parse(formula, columns, scope=None):
         If there is no response, a name is neither a column nor a function, or the text is not a
         formula.
     """
-    if not isinstance(formula, str):
+    if not safe.is_formula(formula):
         raise FormulaError(f"the formula must be text, not {type(formula).__name__}")
+    safe.refuse_long(formula)
+    try:
+        parsed = _parsed(formula, columns, safe.scope_of(formula, scope))
+    except (RecursionError, MemoryError) as error:
+        raise _error(formula, "the formula is too deep to be read") from error
+    safe.refuse_parsed(parsed)
+    return parsed
+
+
+def _parsed(formula, columns, scope):
+    """See `parse`."""
     names = columns if isinstance(columns, Names) else Names(columns)
-    resolver = _Resolver(formula, names, scope or {})
+    resolver = _Resolver(formula, names, scope)
     left, right = _split_at_tilde(resolver.tokens())
     if not left:
         raise _error(formula, "the formula has no response: write 'response ~ predictors'")
@@ -210,7 +239,7 @@ def parse(formula, columns, scope=None):
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
     smooths.refuse_twice(curves, error)
     inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
-    if any(_DOT in code for code in (response, offset, *inside)):
+    if any(DOT in code for code in (response, offset, *inside)):
         raise _error(
             formula, "the dot cannot be used in the response, an offset, a group term or a smooth"
         )
@@ -254,7 +283,7 @@ class _Resolver:
 
     def tokens(self):
         """The formula's tokens, with quoted names already replaced by placeholders."""
-        text = _QUOTES.sub(self._unquote, self.formula).replace("\n", " ").strip()
+        text = _QUOTES.sub(self._unquote, str(self.formula)).replace("\n", " ").strip()
         try:
             found = [
                 token
@@ -311,13 +340,13 @@ class _Resolver:
     def _dot(self, in_call):
         if in_call:
             raise _error(self.formula, "the dot cannot stand inside a call or brackets")
-        return _DOT
+        return DOT
 
     def _name(self, name, after, in_call):
         """A column's placeholder, or the name of a function or module as it stands."""
         value = self._function(name)
         wants_function = after == "(" or (after == "." and ismodule(value))
-        if _PLACEHOLDER.fullmatch(name):
+        if PLACEHOLDER.fullmatch(name):
             return name
         if name in self.names and not wants_function:
             return self.names.placeholder(name)

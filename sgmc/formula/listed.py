@@ -16,7 +16,7 @@ import patsy.builtins
 from sgmc.formula.functions import FUNCTIONS
 
 OF_NUMPY = """
-where clip round around isin digitize searchsorted select nan_to_num interp polyval mean
+where clip round around isin digitize searchsorted select nan_to_num interp mean
 median average std var ptp min max amin amax sum prod cumsum cumprod diff percentile
 quantile nanmean nanmedian nanstd nanvar nanmin nanmax nansum nanpercentile nanquantile
 asarray ravel isclose real sinc i0 unwrap float64 float32 int64 int32 bool_
@@ -25,7 +25,9 @@ NUMBERS = ("pi", "e", "inf", "nan", "euler_gamma")
 OF_PANDAS = ("cut", "qcut", "isna", "isnull", "notna", "notnull", "to_numeric", "to_datetime")
 OF_PANDAS += ("Categorical",)
 OF_PYTHON = ("abs", "round", "min", "max", "sum", "len", "float", "int", "bool")
-NOT_OF_MATH = ("factorial", "comb", "perm")  # of numbers so large that they do not end
+NOT_OF_MATH = ("factorial", "comb", "perm", "prod")  # of numbers so large that they do not end
+# beginnings of names in scipy.special whose loops are as long as an argument is large
+LONG_LOOPS = ("eval_", "mathieu_", "obl_", "pro_", "ncf", "nct", "hyp1f1", "kn", "yn")
 CONTRASTS = ("Treatment", "Sum", "Helmert", "Diff", "Poly")
 NOT_WORDS = ("Q", "np")  # a column by its name, which is one before a formula is read; a module
 MODULES = ("numpy", "math", "pandas", "patsy", "scipy", "scipy.special")
@@ -41,12 +43,21 @@ def names_of(module):
         return frozenset(name for name in dir(math) if name[0] != "_" and name not in NOT_OF_MATH)
     if module == "scipy.special":
         special = importlib.import_module(module)
-        return frozenset(n for n in dir(special) if isinstance(getattr(special, n), np.ufunc))
+        found = {n for n in dir(special) if isinstance(getattr(special, n), np.ufunc)}
+        return frozenset(n for n in found if not n.startswith(LONG_LOOPS))
     if module == "pandas":
         return frozenset(OF_PANDAS)
     if module == "patsy":
         return frozenset({*patsy.builtins.__all__} - {*NOT_WORDS})
     return frozenset({"special"} if module == "scipy" else ())
+
+
+@cache
+def modules():
+    """The modules that formulas from outside may name, as they name them: name -> module."""
+    found = {name: importlib.import_module(name) for name in MODULES if "." not in name}
+    importlib.import_module("scipy.special")
+    return {**found, "np": found["numpy"], "pd": found["pandas"]}
 
 
 def words():

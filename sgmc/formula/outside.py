@@ -1,23 +1,25 @@
-"""Texts of formulas and subsets that come from a file: looked through before they are evaluated."""
+"""Texts of formulas and subsets from outside, looked through before they are evaluated."""
 
 import re
 
-from sgmc.errors import FormulaError
+from sgmc.arguments.choices import flag
+from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.formula import dot, parts
 from sgmc.formula.code import Check, Refused
-from sgmc.formula.functions import FUNCTIONS
+from sgmc.formula.listed import modules
+from sgmc.formula.safe import WAY_OUT, SafeFormula, refuse_code
 
-PLACE = re.compile(r"_sgmc_(\d+|dot)_")
+PLAIN_VALUES = ("True", "False", "None", "TRUE", "FALSE")
 
 
 class AnyNames(dot.Names):
-    """Names of columns that are not known: every name that is not that of a function."""
+    """Names of columns that are not known: every name may be one that is not called."""
 
     def __init__(self):
         super().__init__(())
 
     def __contains__(self, name):
-        return name not in FUNCTIONS and name not in ("True", "False", "None", "TRUE", "FALSE")
+        return name not in PLAIN_VALUES
 
     def placeholder(self, name):
         """See `Names`."""
@@ -27,11 +29,53 @@ class AnyNames(dot.Names):
         return self._placeholders[name]
 
 
-class Places:
-    """The placeholders of columns, and the dot."""
+def formula(text, *, safe=False):
+    """Return a formula whose text comes from outside: a web form, a file, a chat.
 
-    def __contains__(self, name):
-        return PLACE.fullmatch(name) is not None
+    A formula is code. With ``safe=True`` it may have columns, arithmetic, comparisons and calls of
+    functions in a fixed list, and what it would compute is bounded; anything else is refused before
+    anything is evaluated. Names are columns of the table or functions of that list, never what the
+    caller has in scope.
+
+    Parameters
+    ----------
+    text : str
+        ``"y ~ poly(x, 2) + C(g)"``, in the language of all formulas.
+    safe : bool, default False
+        Whether the text comes from outside. Without it the text is returned as it is: a plain text
+        may call what is in scope where a verb is called.
+
+    Returns
+    -------
+    SafeFormula or str
+        What verbs, `from_formula` of models, `sgmc.prepare` and `update` of results take as their
+        formula. Results and prepared files remember that it is safe, and look through the text of
+        ``subset=``, too.
+
+    Raises
+    ------
+    FormulaError
+        Naming the piece that is refused, the reason, and the way out.
+
+    Examples
+    --------
+    >>> sgmc.logit(sgmc.formula("y ~ poly(x, 2) + C(g)", safe=True), df).summary()
+    """
+    if not isinstance(text, str):
+        raise ArgumentError(f"text must be a formula as str, not {type(text).__name__}")
+    if not flag("safe", safe):
+        return text
+    made = SafeFormula(text)
+    for one in texts_of(made):
+        parsed = dot.parse(one, AnyNames())
+        for code in parsed.sides:
+            parsed.terms_of(code)
+    return made
+
+
+def texts_of(formula):
+    """The formulas of the parts of a formula."""
+    return parts.split(formula, "zero:") if parts.has_bar(formula) else (formula,)
 
 
 def refuse_text(formula, own=()):
@@ -39,27 +83,16 @@ def refuse_text(formula, own=()):
 
     Parameters
     ----------
-    formula : str
+    formula : str or SafeFormula
     own : iterable of str
         Names of functions of the user's that it may call.
     """
-    for text in parts.split(formula, "zero:") if parts.has_bar(formula) else (formula,):
+    for text in texts_of(str(formula)):
         try:
-            parsed = dot.parse(text, AnyNames(), dict.fromkeys(own, refuse_text))
-            terms = parsed.terms_of(parsed.predictors)
-            for one in (*(bar.effects for bar in parsed.bars), *(s.code for s in parsed.smooths)):
-                terms = [*terms, *parsed.terms_of(one)]
+            parsed = dot.parse(text, AnyNames(), {**modules(), **dict.fromkeys(own, refuse_text)})
         except FormulaError as error:
-            raise Refused(formula, str(error)) from error
-        codes = [factor.code for term in terms for factor in term.factors]
-        codes += [*(parsed.pair or (parsed.response,)), *([parsed.offset] if parsed.offset else [])]
-        codes += [one.by for one in parsed.smooths if one.by]
-        check = Check(Places(), parsed.functions, own)
-        for code in codes:
-            try:
-                check.code(code)
-            except Refused as error:
-                raise Refused(parsed.names.quoted(error.piece), error.reason) from error
+            raise Refused(text, str(error)) from error
+        refuse_code(parsed, own)
 
 
 def refuse_subset(subset):
@@ -68,6 +101,21 @@ def refuse_subset(subset):
     if "@" in text:
         raise Refused("@", "it takes variables of Python")
     Check(Everything(), {}).code(text.replace("\n", " "))
+
+
+def check_subset_of(formula, subset):
+    """DataError where the text of ``subset=`` beside a formula from outside has other code than a
+    comparison of columns.
+    """
+    if not isinstance(formula, SafeFormula) or not isinstance(subset, str):
+        return
+    try:
+        refuse_subset(subset)
+    except Refused as error:
+        raise DataError(
+            f"subset={subset!r} beside a safe formula has {error.piece!r}: {error.reason}. "
+            f"{WAY_OUT}"
+        ) from error
 
 
 class Everything:

@@ -8,6 +8,7 @@ import pandas as pd
 from sgmc.arguments.names import SECOND
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, FormulaError
+from sgmc.formula.safe import like
 from sgmc.formula.table import Table
 
 
@@ -39,7 +40,7 @@ def split(formula, second):
 
     Parameters
     ----------
-    formula : str
+    formula : str or SafeFormula
     second : str
         Key of `SECOND`.
 
@@ -50,14 +51,14 @@ def split(formula, second):
     """
     response, predictors, bars = bars_of(formula)
     if not bars:
-        return formula, f"{response}~ 1"
+        return formula, like(f"{response}~ 1", formula)
     before, after = predictors[: bars[0]], predictors[bars[0] + 1 :]
     if len(bars) > 1 or not before.strip() or not after.strip():
         raise FormulaError(
-            f"formula {formula!r}: write 'y ~ x | z', predictors of the count before one bar and "
-            f"those of {SECOND[second]} after it; for no predictor write 1"
+            f"formula {str(formula)!r}: write 'y ~ x | z', predictors of the count before one bar "
+            f"and those of {SECOND[second]} after it; for no predictor write 1"
         )
-    return f"{response}~{before}", f"{response}~{after}"
+    return like(f"{response}~{before}", formula), like(f"{response}~{after}", formula)
 
 
 class PartsSpec:
@@ -171,7 +172,7 @@ def joined(formula, second, read, frame):
     first, other = tables
     if other.spec.offset is not None:
         raise FormulaError(
-            f"formula {formula!r}: {other.spec.offset.label} after the bar would belong to "
+            f"formula {str(formula)!r}: {other.spec.offset.label} after the bar would belong to "
             f"{SECOND[second]}; an offset is of the count: write it before the bar"
         )
     if not np.array_equal(first.rows, other.rows):

@@ -5,11 +5,13 @@ import pandas as pd
 import patsy
 
 from sgmc.core.deadline import OutOfTime
-from sgmc.errors import DataError, OutOfMemoryError
+from sgmc.errors import DataError, FormulaError, OutOfMemoryError
+from sgmc.formula.bounds import refuse_wide
 from sgmc.formula.chunks import COLUMN, PatsyChunk, evaluate
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.labels import refuse_levels
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
+from sgmc.formula.wraps import cure_of
 
 NOT_A_PAIR = (
     "{label} is counts of successes and failures, for models of 0 and 1 such as sgmc.logit: give "
@@ -148,10 +150,12 @@ class Terms:
         scope = patsy.EvalEnvironment([self.parsed.functions])
         try:
             with np.errstate(all="ignore"):
+                if self.parsed.safe:
+                    refuse_wide(terms, levels, chunks, scope, self.parsed.names)
                 info = patsy.design_matrix_builders([terms], chunks, scope)[0]
         except patsy.PatsyError as error:
-            raise self.parsed.error(error.message) from error
-        except (DataError, OSError, OutOfTime):
+            raise self.parsed.error(error.message + cure_of(error.message)) from error
+        except (DataError, FormulaError, OSError, OutOfTime):
             raise
         except MemoryError as error:
             raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error

@@ -25,7 +25,7 @@ def made_of(source, parsed, arguments, subset):
         functions["subset"] = marked(subset)
     return {
         "source": source.identity,
-        "formula": parsed.formula,
+        "formula": repr(parsed.formula) if parsed.safe else parsed.formula,
         **arguments,
         "functions": functions,
         "version": [FORMAT, SERIES],

@@ -41,7 +41,7 @@ class KeptColumns(SealedTable):
         needed, free = READING * 8.0 * self.n * self.width, available()
         if needed > free:
             raise OutOfMemoryError(
-                f"the columns of {self.formula!r} need about {shown(needed)} of memory, and "
+                f"the columns of {str(self.formula)!r} need about {shown(needed)} of memory, and "
                 f"{shown(free)} are available: rows of formulas with group terms and smooths are "
                 "read into memory; prepare a subset of them"
             )

@@ -15,7 +15,7 @@ from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import MB, available, shown
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
-from sgmc.formula import caller_scope, dot
+from sgmc.formula import caller_scope, check_subset_of, dot
 from sgmc.formula.frames import no_column
 from sgmc.formula.listed import own
 from sgmc.prepared.cells import compressed
@@ -120,6 +120,7 @@ def prepare(
         limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
+    check_subset_of(formula, subset)
     source = source_of(source)
     parsed = dot.parse(formula, source.columns, scope_of(source))
     refuse_times(parsed)

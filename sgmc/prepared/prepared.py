@@ -11,6 +11,7 @@ from sgmc.core.files import Damaged, read_tree
 from sgmc.core.memory import shown
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.coded import CodedTable
+from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
 from sgmc.saved import Trust, Unreadable, restored
@@ -64,6 +65,8 @@ class SealedTable:
         arrays = {name: mapped(path, section) for name, section in sections.items()}
         recipe = _recipe(path, arrays["recipe"].tobytes(), self.trust)
         self.formula, self.columns = facts["formula"], facts["columns"]
+        if facts.get("safe"):
+            self.formula = SafeFormula(self.formula)
         self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
         self.dropped, self.left_out = facts["dropped"], facts["left_out"]
         self.arguments = facts["arguments"]
@@ -79,12 +82,12 @@ class SealedTable:
         return type(self), (self.path, False, self.trust)
 
     def __repr__(self):
-        return f"<prepared {self.formula!r}: {self.n} rows, {self.width} columns>"
+        return f"<prepared {str(self.formula)!r}: {self.n} rows, {self.width} columns>"
 
     def __str__(self):
         compression = f"{self.n:,} different rows with frequencies" if self.compressed else "none"
         parts = {
-            "formula": self.formula,
+            "formula": str(self.formula),
             "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
             "compression": compression,
             "columns": f"{self.width:,}, {self.dtype}",

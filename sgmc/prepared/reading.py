@@ -3,6 +3,7 @@
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported
 from sgmc.formula import dot
+from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.kept import KeptColumns
 from sgmc.prepared.prepared import SealedTable
 
@@ -58,7 +59,11 @@ def refuse_groups(given):
 
 
 def same(formula, prepared, scope):
-    """Whether a formula has the response and the predictors that a table was prepared with."""
+    """Whether a formula has the response and the predictors that a table was prepared with; one
+    from outside may call other functions of the same names.
+    """
+    if isinstance(formula, SafeFormula) != isinstance(prepared.formula, SafeFormula):
+        return False
     if formula == prepared.formula:
         return True
     ours, theirs = (dot.parse(one, prepared.columns, scope) for one in (prepared.formula, formula))

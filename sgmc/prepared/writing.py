@@ -6,6 +6,7 @@ from sgmc.core.files import packed, replacing
 from sgmc.core.rng import seed_sequence
 from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.listed import own
+from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.moments import Moments
 from sgmc.prepared.prepared import VECTORS, Prepared
@@ -61,7 +62,8 @@ def functions_of(spec):
 def facts_of(formula, *, columns, dtype, **beside):
     """Plain facts for the manifest, see `Prepared`."""
     return {
-        "formula": formula,
+        "formula": str(formula),
+        "safe": isinstance(formula, SafeFormula),
         "columns": list(columns),
         "dtype": np.dtype(dtype).str,
         **beside,

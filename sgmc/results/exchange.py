@@ -119,7 +119,7 @@ def facts(results):
         "inference_library": "sgmc",
         "sampler": results.sampler.name,
         "model": results.model.title,
-        "formula": results.model.formula or "",
+        "formula": str(results.model.formula or ""),
         "weighted_draws": "resampled in proportion to step-size weights"
         if results.weights is not None
         else "no",

@@ -74,6 +74,7 @@ HOMES = {
     "sgmc.fit.run.checkpoint": "Saved",
     "sgmc.fit.run.facts": "ChainFacts",
     "sgmc.tuning.result": "TuneResult",
+    "sgmc.formula.safe": "SafeFormula",
     "sgmc.formula.design": "DesignSpec",
     "sgmc.formula.parts": "PartsSpec",
     "sgmc.formula.factors": "Factor",

@@ -117,7 +117,7 @@ TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),
     "api": (
         "verbs, command line, public names",
-        BELOW + " datasets sources prepared fit results tuning"
+        BELOW + " datasets formula sources prepared fit results tuning"
         " models/bases models/regression models/user",
     ),
     "": ("the package itself: its names, loaded at first use", "version core api"),

@@ -107,6 +107,8 @@ class BNN(Model):
         dtype=None,
     ):
         self.activation = one_of("activation", activation, ACTIVATIONS)
+        from sgmc.formula.safe import is_formula
+
         self.outcome = outcome
         one_of("outcome", outcome, LAWS)
         one_of("scale", scale, ("auto", "columns", "table", None))
@@ -124,13 +126,15 @@ class BNN(Model):
                 "refresh=False"
             )
         self.notes = []
-        X, y, names = self.read(X, y) if isinstance(X, str) else arrays(X, y)
+        X, y, names = self.read(X, y) if is_formula(X) else arrays(X, y)
         self.set_data(X, y, names, scale, dtype)
 
     @classmethod
     def from_formula(cls, formula, data, **options):
         """The same as ``BNN(formula, data, **options)``."""
-        if not isinstance(formula, str):
+        from sgmc.formula.safe import is_formula
+
+        if not is_formula(formula):
             raise ArgumentError(f"formula must be a str, not {type(formula).__name__}")
         return cls(formula, data, **options)
 

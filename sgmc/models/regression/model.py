@@ -84,8 +84,7 @@ class Regression(PriorPredictive):
         names = columns.pop("names")
         self.data = from_arrays(endog, exog, label, names, columns, outcome=self.family.outcome)
         self.data.equations = equations(self.family, self.levels)
-        self.spec = self.formula = None
-        self.inputs = {}
+        self.spec, self.formula, self.inputs = None, None, {}
         self.take_errors()
         self.check_outcomes()
 
@@ -114,17 +113,18 @@ class Regression(PriorPredictive):
         ----------
         {keywords}
         scope : dict, optional
-            Names that the formula may use besides columns.  Default: those of the caller.
+            Names that a formula of one's own may use besides columns.  Default: the caller's.
 
         Raises
         ------
         FormulaError, DataError
             Naming the column or argument.
         """
-        from sgmc.formula import caller_scope
+        from sgmc.formula import caller_scope, check_subset_of
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
+        check_subset_of(formula, inputs["subset"])
         cls = cls.for_formula(formula, options)
         cls.check_applies(inputs["offset"], inputs["exposure"], inputs["se"])
         scope = caller_scope() if scope is None else scope
@@ -229,7 +229,7 @@ class Regression(PriorPredictive):
             )
 
     def __repr__(self):
-        what = f"{self.formula!r}, " if self.formula else ""
+        what = f"{str(self.formula)!r}, " if self.formula else ""
         size = self.data.d * max(len(self.data.equations), 1)
         return f"<{self.family.title} model: {what}{self.data.n} rows, {size} coefficients>"
 

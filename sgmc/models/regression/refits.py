@@ -289,8 +289,8 @@ def changed(results, formula, data, how):
         raise ArgumentError(f"update({formula!r}) needs the table: give data=")
     if model.family.parts:
         raise ArgumentError(
-            f"update({formula!r}): a dot would stand for both parts of {model.formula!r}; write "
-            "the whole formula, and fit again"
+            f"update({formula!r}): a dot would stand for both parts of {str(model.formula)!r}; "
+            "write the whole formula, and fit again"
         )
     inputs = {k: v for k, v in model.inputs.items() if v is not None and k not in how}
     lost = next((name for name, value in inputs.items() if value is True), None)
@@ -299,7 +299,9 @@ def changed(results, formula, data, how):
     given = {**results._continuation.arguments, **how}
     own = {k: given.pop(k) for k in list(given) if k in names(FORMULA)}
     options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
-    new = updated_formula(model.formula, formula)
+    from sgmc.formula.safe import like
+
+    new = like(updated_formula(str(model.formula), str(formula)), model.formula, formula)
     return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)
 
 

@@ -78,7 +78,9 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         >>> res = sgmc.logit("y ~ x + g", january)
         >>> res = res.update(february)
         """
-        if isinstance(new_data, str) and "~" in new_data:
+        from sgmc.formula.safe import is_formula
+
+        if is_formula(new_data) and "~" in str(new_data):
             return changed(self, new_data, data, how)
         if data is not None:
             raise ArgumentError("update: data belongs to a formula, such as '~ . + z'")

@@ -36,12 +36,13 @@ class TwoDesigns(Regression):
         from sgmc.formula import read
         from sgmc.formula.frames import as_frame
         from sgmc.formula.parts import joined, split
+        from sgmc.formula.safe import like
         from sgmc.prepared.opening import opened
         from sgmc.prepared.prepared import SealedTable
 
         second = cls.family.parts
         first, other = split(formula, second)
-        both = f"{first} + {other.partition('~')[2]}"
+        both = like(f"{first} + {str(other).partition('~')[2]}", formula)
         data = opened(both, data, scope, inputs)
         if isinstance(data, SealedTable):
             raise NotSupported(
