@@ -69,6 +69,7 @@ HOMES = {
     "sgmc.fit.stopping": "Stopping",
     "sgmc.fit.run.checkpoint": "Saved",
     "sgmc.fit.run.facts": "ChainFacts",
+    "sgmc.fit.run.warmup": "Warmup",
     "sgmc.tuning.result": "TuneResult",
     "sgmc.formula.design": "DesignSpec",
     "sgmc.formula.parts": "PartsSpec",
