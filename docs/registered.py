@@ -12,7 +12,7 @@ from pathlib import Path
 import defaults
 
 import sgmc
-from sgmc import errors
+from sgmc import datasets, errors
 from sgmc.api import names
 from sgmc.registry import headline, room
 
@@ -110,6 +110,23 @@ def family_row(model):
     return f"| `{verb}` | {family.accepts} | {formula} | {own} |"
 
 
+def licences():
+    """Return the table of sources and licences of data sets."""
+    rows = datasets.licences().itertuples()
+    lines = [
+        f"   * - ``{name}``\n     - {source}\n     - {licence}" for name, source, licence in rows
+    ]
+    head = [
+        ".. list-table::",
+        "   :header-rows: 1",
+        "",
+        "   * - data",
+        "     - source",
+        "     - licence",
+    ]
+    return "\n".join([*head, *lines])
+
+
 PARTS = {
     "verbs": verbs,
     "regressions": regressions,
@@ -120,6 +137,7 @@ PARTS = {
     "errors": named(errors.SGMCError),
     "warnings": named(errors.SGMCWarning),
     "families": families,
+    "licences of data": licences,
     "defaults of stochastic samplers": defaults.stochastic_samplers,
     "defaults of exact samplers": defaults.exact_samplers,
     "defaults of piecewise-deterministic samplers": defaults.continuous_samplers,

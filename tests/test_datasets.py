@@ -19,6 +19,7 @@ from sgmc.datasets import checksum, load, names, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled
 from sgmc.errors import ArgumentError, DataError
 
+LOADING = ("licences", "load", "names")
 SEPSIS_COLUMNS = [
     "age_years",
     "sex_0male_1female",
@@ -306,3 +307,25 @@ def test_simulated_tables_depend_on_sizes_and_seed(name):
     first = next(iter(sizes))
     with pytest.raises(ArgumentError, match=f"{first}=0 must be"):
         simulate(**sizes | {first: 0})
+
+
+def test_every_data_set_has_a_source_and_a_licence():
+    table = sgmc.datasets.licences()
+    simulated = [f"{name}()" for name in sgmc.datasets.__all__ if name not in LOADING]
+    assert list(table.index) == names() + simulated
+    assert (table.map(str.strip) != "").all(axis=None)
+    assert table.licence["adult"] == "CC BY 4.0" and table.licence["fair"].endswith("the author")
+    assert "licence" in sgmc.datasets.__doc__
+
+
+def test_what_statsmodels_says_of_its_copyright():
+    from statsmodels.datasets import fair
+
+    # where this changes, so does the entry of the catalogue
+    assert "permission of the author" in fair.data.COPYRIGHT
+
+
+def test_a_data_set_without_a_licence_is_seen(monkeypatch):
+    monkeypatch.setitem(CATALOGUE, "adult", replace(CATALOGUE["adult"], licence=""))
+    with pytest.raises(AssertionError):
+        test_every_data_set_has_a_source_and_a_licence()

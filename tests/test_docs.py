@@ -105,3 +105,26 @@ def test_every_public_name_is_in_the_pages_of_the_api(registered):
     assert {
         name for name in written - public if not name.startswith(("sgmc.results.", "sgmc.models."))
     } == set()
+
+
+FIGURE = re.compile(r"^\.\. plot::\n   :include-source:\n\n(?:(?:   .*)?\n)+(.*)", re.M)
+DRAWN = re.compile(r"\b(lines?|curves?|points?|bars?|colours?|histograms?)\b")
+
+
+def unexplained(text):
+    """Whether a page of the API has neither a figure with a sentence of what is drawn in it, nor
+    a comment that says why there is none.
+    """
+    found = FIGURE.search(text)
+    return not DRAWN.search(found[1]) if found else ".. no figure: " not in text
+
+
+@pytest.mark.parametrize("name", sorted(n for n in PAGES if n.startswith("api/")))
+def test_what_is_drawn_in_figures_of_the_api_is_explained(name):
+    assert name == "api/index.rst" or not unexplained(PAGES[name].read_text())
+
+
+def test_a_figure_without_a_sentence_is_seen():
+    text = PAGES["api/verbs.rst"].read_text()
+    assert unexplained(text.replace(FIGURE.search(text)[1], "A figure."))
+    assert unexplained(text.replace(".. plot::", ".. code-block:: python"))

@@ -194,6 +194,16 @@ TABLE = (
         FIT,
         number_or_word,
     ),
+    Keyword(
+        "keep_warmup",
+        False,
+        """Keep evenly spaced positions of each chain in warmup, at most 501, for
+        `Results.plot_trace` and `Results.to_arviz`, as ``results.warmup``.  Draws do not depend on
+        it.""",
+        "bool",
+        "bool",
+        FIT,
+    ),
     Keyword("chains", 4, "Independent chains.", "int >= 1", "int", FIT, int),
     Keyword(
         "threads",

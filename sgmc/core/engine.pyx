@@ -32,6 +32,7 @@ cdef class Chain:
     cdef public Recorder recorder
     cdef public int64_t budget    # rows that it may touch
     cdef public object batches    # what changes its batches between steps of warmup, or None
+    cdef public object watched    # what keeps positions of its warmup, or None
     cdef readonly double[::1] x, v
     cdef State s                  # points into x and v, which are never replaced
     cdef readonly int status
@@ -97,12 +98,13 @@ cdef class Chain:
 
     def state(self):
         """Everything needed to continue the chain bit by bit."""
+        warmup = {"warmup": self.watched.state()} if self.watched is not None else {}
         return {"x": np.array(self.x), "v": np.array(self.v), "t": self.s.t, "status": self.status,
                 "culprit": self.s.diverged_index, "started": self.started, "rng": self.rng.state(),
                 "sampler": self.sampler.state(),
                 "gradient": self.gradient.state(),
                 "recorder": self.recorder.state() if self.recorder else None,
-                "batches": self.batches.state(self) if self.batches else None}
+                "batches": self.batches.state(self) if self.batches else None, **warmup}
 
     def set_state(self, state):
         """Continue from a `state()`."""
@@ -116,6 +118,8 @@ cdef class Chain:
         if self.batches is not None:
             self.batches.set_state(self, state["batches"])
         self.gradient.set_state(state["gradient"])
+        if self.watched is not None:
+            self.watched.set_state(state["warmup"])
         if self.recorder is not None and state["recorder"] is not None:
             self.recorder.set_state(state["recorder"])
 

@@ -25,6 +25,8 @@ class Dataset:
         Where `url` is a zip archive: the path to the file in it, through archives within archives.
     by_hand : str
         How to make the file from what is at `url`, where sgmc cannot; it is not downloaded then.
+    source, licence : str
+        Who made the data, and under which terms they may be used.
     """
 
     file: str
@@ -33,6 +35,8 @@ class Dataset:
     url: str
     members: tuple = ()
     by_hand: str = ""
+    source: str = ""
+    licence: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,10 +49,14 @@ class Bundled:
         Its module in ``statsmodels.datasets``.
     sha256 : str
         Checksum of the content.
+    source, licence : str
+        Who made the data, and under which terms they may be used.
     """
 
     module: str
     sha256: str
+    source: str
+    licence: str
 
 
 @dataclass(frozen=True)
@@ -62,11 +70,15 @@ class Joined:
         From their data frames to one.
     sha256 : str
         Checksum of the content of that.
+    source, licence : str
+        Who made the data, and under which terms they may be used.
     """
 
     parts: tuple
     join: Callable
     sha256: str
+    source: str
+    licence: str
 
     @property
     def file(self):
@@ -81,12 +93,23 @@ def mnist(name, sha256):
     parts = [
         Dataset(f"mnist/{file}", "", read, f"{MNIST}/{file}.gz") for file, read in files.items()
     ]
-    return Joined(tuple(parts), readers.side_by_side, sha256)
+    return Joined(
+        tuple(parts),
+        readers.side_by_side,
+        sha256,
+        source="LeCun, Cortes & Burges, from special databases 1 and 3 of NIST",
+        licence="CC BY-SA 3.0, as is commonly stated; none at the source",
+    )
 
 
 MNIST = "https://ossci-datasets.s3.amazonaws.com/mnist"
 UCI = "https://archive.ics.uci.edu"
 LDA_C = "https://www.cs.columbia.edu/~blei/lda-c/ap.tgz"
+UCI_NAME, CC_BY = "UCI Machine Learning Repository", "CC BY 4.0"
+AP = "articles of the Associated Press in TREC, counted by D. Blei (lda-c)"
+AP_TERMS = "not stated for the counts; the articles are copyright of the Associated Press"
+MOVIELENS = "GroupLens, University of Minnesota; Harper & Konstan (2015), doi:10.1145/2827872"
+MOVIELENS_TERMS = "research only; redistribution and commercial use need permission"
 RDATASETS = "https://vincentarelbundock.github.io/Rdatasets/csv"
 
 ADULT_COLUMNS = (
@@ -102,12 +125,16 @@ CATALOGUE = {
         sha256="b31c1871d9e2c2c645b4a5bf1d0fc7debe21249d5efdc4c6c403c5e66aa7df5f",
         read=partial(readers.libsvm, features=123),
         url="https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary/a9a",
+        source="LIBSVM data collection, from UCI Adult (Becker & Kohavi 1996)",
+        licence=CC_BY,
     ),
     "adult": Dataset(
         file="adult/adult.data",
         sha256="538ec489168486d0f259a0697098d167cfa3f039510f304cb08039c6b6dba200",
         read=partial(readers.table, names=ADULT_COLUMNS, na_values="?", skipinitialspace=True),
         url=f"{UCI}/ml/machine-learning-databases/adult/adult.data",
+        source=f"Becker & Kohavi (1996), {UCI_NAME}",
+        licence=CC_BY,
     ),
     "ap": Dataset(
         file="ap/ap.dat",
@@ -115,6 +142,8 @@ CATALOGUE = {
         read=readers.lda_c,
         url=LDA_C,
         by_hand="take ap/ap.dat from it",
+        source=AP,
+        licence=AP_TERMS,
     ),
     "ap-words": Dataset(
         file="ap/vocab.txt",
@@ -122,6 +151,8 @@ CATALOGUE = {
         read=readers.words,
         url=LDA_C,
         by_hand="take ap/vocab.txt from it",
+        source=AP,
+        licence=AP_TERMS,
     ),
     "arrhythmia": Dataset(
         file="arrhythmia/arrhythmia.data",
@@ -130,22 +161,30 @@ CATALOGUE = {
             readers.table, names=[*(f"x{j}" for j in range(1, 280)), "diagnosis"], na_values="?"
         ),
         url=f"{UCI}/ml/machine-learning-databases/arrhythmia/arrhythmia.data",
+        source=f"Guvenir, Acar, Muderrisoglu & Quinlan (1997), {UCI_NAME}",
+        licence=CC_BY,
     ),
     "default": Dataset(
         file="rdatasets/ISLR_Default.csv",
         sha256="06c18f2c5dca4e2ac6b9994ee5de0fb1364e6b1c8d0e073408de2348985a62d3",
         read=readers.rdatasets,
         url=f"{RDATASETS}/ISLR/Default.csv",
+        source="simulated; James, Witten, Hastie & Tibshirani (2013), R package ISLR",
+        licence="GPL-2, that of the package",
     ),
     "diamonds": Dataset(
         file="rdatasets/ggplot2_diamonds.csv",
         sha256="2555e62fbe870b4ffbe062c9942445471b9e5d11de64478a54c022de55be096b",
         read=readers.rdatasets,
         url=f"{RDATASETS}/ggplot2/diamonds.csv",
+        source="R package ggplot2",
+        licence="MIT, that of the package",
     ),
     "fair": Bundled(
         module="fair",
         sha256="ebf06ccff596a867ec2121b31e1fcef2f6aacd4b76b7135e23488545db758e8e",
+        source="Fair (1978), Journal of Political Economy 86, 45-61; with statsmodels",
+        licence="in statsmodels with permission of the author",
     ),
     "flights": Dataset(
         file="flights/flights.csv",
@@ -156,6 +195,8 @@ CATALOGUE = {
             "read data/flights.rda of it (rdata.read_rda of the Python package rdata) and write "
             "its table with to_csv('flights.csv', index=False)"
         ),
+        source="US Bureau of Transportation Statistics; R package nycflights13 0.1",
+        licence="CC0 1.0",
     ),
     "meg": Dataset(
         file="meg/MEG_data_reduced.csv",
@@ -166,6 +207,8 @@ CATALOGUE = {
             "write 10 of its 122 channels, one a line under a line of column names, to "
             "MEG_data_reduced.csv as Mauri & Zanella (2024)"
         ),
+        source="Helsinki University of Technology, ICA group (Vigario et al.)",
+        licence="not stated by the source",
     ),
     "mnist": mnist("train", "7d72f5e2fdd7a7e5a0659f6b335312bf7b066674355a1838b5b548a7018aa3c7"),
     "mnist-test": mnist("t10k", "561d9f05d74fc1bbdf11cc1ebcf97b08abcfd158bd2b2eae8a839cd284ef2a37"),
@@ -174,18 +217,24 @@ CATALOGUE = {
         sha256="2b171538591b9a57af63bc0a70296d4f445b4cb507a3756d64d37044f78a6078",
         read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
         url="https://files.grouplens.org/datasets/movielens/ml-100k/u.data",
+        source=MOVIELENS,
+        licence=MOVIELENS_TERMS,
     ),
     "movielens-100k-u1-test": Dataset(
         file="movielens-100k/u1.test",
         sha256="b26cf466c053a8af775e8bca3d53639bdf4259cbbbbb6114eeee538386ff6bbf",
         read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
         url="https://files.grouplens.org/datasets/movielens/ml-100k/u1.test",
+        source=MOVIELENS,
+        licence=MOVIELENS_TERMS,
     ),
     "movielens-100k-u1-train": Dataset(
         file="movielens-100k/u1.base",
         sha256="fd6d6cfa2a4f5dfe441c1d1af02b8a070e3c027b4e8b61491c5b52a2d829a499",
         read=partial(readers.table, names=RATING_COLUMNS, sep="\t"),
         url="https://files.grouplens.org/datasets/movielens/ml-100k/u1.base",
+        source=MOVIELENS,
+        licence=MOVIELENS_TERMS,
     ),
     "sepsis": Dataset(
         file="sepsis/s41598-020-73558-3_sepsis_survival_primary_cohort.csv",
@@ -196,5 +245,7 @@ CATALOGUE = {
             "s41598-020-73558-3_sepsis_survival_dataset.zip",
             "s41598-020-73558-3_sepsis_survival_primary_cohort.csv",
         ),
+        source=f"Chicco & Jurman (2020), Scientific Reports 10, 17156; {UCI_NAME}",
+        licence=CC_BY,
     ),
 }

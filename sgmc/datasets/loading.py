@@ -6,15 +6,34 @@ import zlib
 from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
+
 from sgmc.arguments.choices import nearest
 from sgmc.datasets import checksum, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled, Joined
+from sgmc.datasets.simulated import SIMULATED
 from sgmc.errors import ArgumentError, DataError
 
 
 def names():
     """Names of the data sets that `load` knows, in alphabetical order."""
     return sorted(CATALOGUE)
+
+
+def licences():
+    """Return source and licence of each data set, and of the simulated tables.
+
+    sgmc ships no data sets: `load` reads a copy of yours, downloads the original, or asks for it.
+    Terms are those that the source states, in short; read them there before you pass data on.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``source`` and ``licence``, text; a row for each name.
+    """
+    found = {name: (entry.source, entry.licence) for name, entry in sorted(CATALOGUE.items())}
+    found |= {f"{name}()": ("simulated by sgmc", "BSD-3-Clause") for name in SIMULATED}
+    return pd.DataFrame.from_dict(found, orient="index", columns=["source", "licence"])
 
 
 def load(name, download=True):

@@ -1,12 +1,15 @@
 """Simulated tables whose true parameters are known, for examples and tutorials.
 
-Each has the shape of a table that is often used in teaching; no value was taken from it.
+Each has the shape of a table that is often used in teaching; no value was taken from it.  They are
+part of sgmc, under its licence.
 """
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+
+SIMULATED = ("course_ratings", "hospital_stays", "reaction_times", "recoveries")  # functions here
 
 
 def generator(seed, **sizes):

@@ -45,6 +45,10 @@ class Fit:
         where they are the sampler's.
     stopping : Stopping or None
         How a fit with `accuracy` ended.
+    warmup : Warmup or None
+        Positions in warmup, where they were kept; in the coordinates of `x`.
+    starts : array (chain, d) or None
+        Where the chains of `x` began, in its coordinates; None where `stand_in` is not empty.
     computed : dict
         What several checks need of the draws, by name.
     """
@@ -66,6 +70,8 @@ class Fit:
     paths: list | None = None
     stand_in: str = ""
     stopping: object = None
+    warmup: object = None
+    starts: np.ndarray | None = None
     computed: dict = field(init=False, default_factory=dict)
 
     @property

@@ -329,10 +329,10 @@ class Problem:
                 "keep does not apply here: it is for models of so many parameters that draws of "
                 "all are too many"
             )
-        size = 8 * settings.draws * settings.chains * self.dim
+        size = 8 * settings.positions * settings.chains * self.dim
         if size > DRAWS_MEMORY:
             raise ArgumentError(
-                f"draws={settings.draws} in {settings.chains} chains of {self.dim} parameters are "
+                f"{settings.kept_text} in {settings.chains} chains of {self.dim} parameters are "
                 f"{size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and thin more"
             )
 

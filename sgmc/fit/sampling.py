@@ -23,6 +23,7 @@ from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
+from sgmc.fit.run.warmup import Watched, of_chains, places_of
 from sgmc.fit.run.workers import of_plan
 from sgmc.subsampling.uniform import Everything
 
@@ -117,7 +118,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
     noise = noise_of_plan(problem, plan, settings, seen, chains)
-    steps = spacing.steps(plan, settings.draws)
+    steps, begin = spacing.steps(plan, settings.draws), places_of(chains, problem, settings.seed)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
     watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
@@ -133,7 +134,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
         return without_draws(problem, plan, settings, begun, chains)
     paths.check(plan.spec, run, chains)
-    x, times, weights = collect(chains, plan, run, ended, problem.undefined, block)
+    x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
     x = problem.tidied(x, settings.seed)
     noise = noise.as_seen(
         [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
@@ -155,6 +156,8 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         [chain.recorder for chain in chains],
         paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
         stopping=stopping.judged(problem, x, weights, run, settings),
+        warmup=of_chains([chains[k] for k in used], plan, problem, settings.seed),
+        starts=begin[used],
     )
 
 
@@ -184,7 +187,7 @@ def run_rounds(problem, plan, settings, chains, watch):
         run.seconds = seconds = seconds + run.seconds
         if run.interrupted or {"diverged", "spent"} & set(run.statuses):
             return run, settings
-        x, _, weights = collect(chains, plan, run, ended, problem.undefined, None)
+        x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
         x = problem.tidied(x, settings.seed)
         if stopping.judged(problem, x, weights, run, settings).reached:
             break
@@ -327,6 +330,8 @@ def build_chain(problem, plan, settings, k):
     chain.recorder = recorder(problem, plan, settings, settings.draws)
     if settings.adaptive:
         chain.batches = batch_search(problem, plan, settings)
+    if settings.keep_warmup and plan.warmup:
+        chain.watched = Watched(plan.warmup, d, problem.recorded)
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
@@ -349,8 +354,8 @@ def starts(problem, plan, settings, k):
 
 def collect(chains, plan, run, settings, undefined, block):
     """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
-    shortest chain has, without chains that diverged early; `undefined` is that of the problem,
-    `block` what is `together`.
+    shortest chain has, and the numbers of the chains that they are of, without those that diverged
+    early; `undefined` is that of the problem, `block` what is `together`.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
@@ -380,9 +385,10 @@ def collect(chains, plan, run, settings, undefined, block):
     if plan.spec.walkers > 1:
         x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
     if not plan.weighted:
-        return x, None, None
+        return x, None, None, enough
     kept = chains[enough[0]].recorder
     times = plan.spec.langevin_time(np.array(kept.weights[:length]))
     if not plan.spaced:
-        return x, times, times
-    return x, times, plan.spec.langevin_time(kept.first) * np.array(kept.times[:length])
+        return x, times, times, enough
+    between = np.array(kept.times[:length])
+    return x, times, plan.spec.langevin_time(kept.first) * between, enough

@@ -22,9 +22,10 @@ from sgmc.coordinates import sandwich
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.fit import stopping
 from sgmc.fit.run.checkpoint import read
+from sgmc.fit.run.warmup import MOST_POSITIONS
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
 DISPERSED = "dispersed"  # the word that init= may be
@@ -61,6 +62,7 @@ class Settings:
     prior_only: bool = False
     accuracy: float | None = None  # then `draws` is the largest number
     client: object = None  # of the cluster whose workers run the chains
+    keep_warmup: bool = False
 
     @property
     def dispersed(self):
@@ -71,6 +73,17 @@ class Settings:
     def spaced(self):
         """Whether draws are kept by the time between them, not by a number of steps."""
         return self.thin == SPACED
+
+    @property
+    def positions(self):
+        """Positions of each chain that are kept, those of warmup among them."""
+        return self.draws + (MOST_POSITIONS + 1) * self.keep_warmup
+
+    @property
+    def kept_text(self):
+        """What is kept of each chain, in words."""
+        also = f" and {MOST_POSITIONS + 1} positions of warmup" if self.keep_warmup else ""
+        return f"draws={self.draws}{also}"
 
     @property
     def start_given(self):
@@ -95,6 +108,16 @@ def warmup_steps(value):
     if isinstance(value, str):
         return one_of("warmup", value, ("threshold",), ", or a whole number of steps")
     return whole("warmup", value, 0, none=True)
+
+
+def warmup_kept(value, warmup):
+    """Whether positions of warmup are kept; ArgumentError where there is no warmup."""
+    if flag("keep_warmup", value) and warmup == 0:
+        raise ArgumentError(
+            "keep_warmup=True: there is no warmup to keep with warmup=0, which keeps every draw; "
+            "leave one of them out"
+        )
+    return value
 
 
 def check_step(value, name="step_size"):
@@ -194,4 +217,5 @@ def check_settings(**given):
         prior_only=flag("prior_only", asked.prior_only),
         accuracy=accuracy,
         client=asked.client,
+        keep_warmup=warmup_kept(asked.keep_warmup, asked.warmup),
     )

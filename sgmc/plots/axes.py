@@ -10,8 +10,8 @@ BLUE, VERMILLION, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 PALETTE = (BLUE, VERMILLION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 
 
-def axes_for(count, ax, size=(4.0, 2.6)):
-    """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most three
+def axes_for(count, ax, size=(4.0, 2.6), columns=COLUMNS):
+    """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most so many
     columns, with PALETTE's colours.
 
     Parameters
@@ -20,6 +20,7 @@ def axes_for(count, ax, size=(4.0, 2.6)):
     ax : Axes, list of Axes or None
     size : (float, float)
         Inches of each new one.
+    columns : int
     """
     if ax is not None:
         given = np.ravel(np.asarray(ax, dtype=object))
@@ -37,7 +38,7 @@ def axes_for(count, ax, size=(4.0, 2.6)):
         raise MissingExtra(
             "plots need Matplotlib, which is not installed: pip install 'sgmc[plots]'"
         ) from error
-    wide = min(count, COLUMNS)
+    wide = min(count, columns)
     high = -(-count // wide)
     _, grid = pyplot.subplots(
         high, wide, figsize=(size[0] * wide, size[1] * high), squeeze=False, layout="constrained"

@@ -3,22 +3,59 @@
 import numpy as np
 
 from sgmc.diagnostics import convergence
-from sgmc.plots.axes import axes_for
+from sgmc.plots.axes import COLUMNS, axes_for
+from sgmc.plots.posterior import BINS
 
 
-def trace(draws, weights, names, ax=None):
+def trace(draws, weights, names, ax=None, warmup=None, density=False):
     """Draws (chain, draw, parameter) in their order; along the sum of the weights, the time passed,
     where there are some.
+
+    Parameters
+    ----------
+    draws, weights, names
+    ax : Axes, list of Axes or None
+    warmup : Warmup or None
+        What to draw before 0, of the same parameters.
+    density : bool
+        Whether the histogram of each chain is beside its trace.
     """
     time = np.arange(draws.shape[1]) if weights is None else np.cumsum(weights)
-    axes = axes_for(len(names), ax)
-    for j, (one, name) in enumerate(zip(axes, names)):
-        for chain in draws[:, :, j]:
+    if warmup is not None:
+        time = np.append(before(warmup), time)
+        both = np.concatenate([warmup.draws, draws], axis=1)
+    axes = axes_for(len(names) * (1 + density), ax, columns=2 if density else COLUMNS)
+    for j, (one, name) in enumerate(zip(axes[:: 1 + density], names)):
+        for chain in (draws if warmup is None else both)[:, :, j]:
             one.plot(time, chain, linewidth=0.5, alpha=0.8)
+        if warmup is not None:
+            mark(one, time[0], warmup)
         one.set_title(name)
         one.set_ylabel("value")
         one.set_xlabel("draw" if weights is None else "time of the dynamics")
+    if warmup is not None:
+        axes[0].legend(loc="upper right", fontsize="small")
+    for j, (one, name) in enumerate(zip(axes[1::2] if density else (), names)):
+        bins = np.histogram_bin_edges(draws[:, :, j], BINS)
+        for chain in draws[:, :, j]:
+            one.hist(chain, bins, weights=weights, density=True, histtype="step")
+        one.set_title(name)
+        one.set_ylabel("density")
+        one.set_xlabel("value")
     return axes
+
+
+def before(warmup):
+    """Where positions of warmup are drawn: each as far before the next as its weight, or 1."""
+    ahead = np.ones(len(warmup.steps)) if warmup.weights is None else warmup.weights
+    return -np.cumsum(ahead[::-1])[::-1]
+
+
+def mark(one, begin, warmup):
+    """Shade warmup, from `begin` to 0, with a line at its end; labels tell what they are."""
+    apart = "each step" if warmup.every == 1 else f"every {warmup.every} steps"
+    one.axvspan(begin, 0, color="0.9", zorder=0, label=f"warmup (a position {apart})")
+    one.axvline(0, color="0.4", linewidth=1, linestyle="--", label="end of warmup")
 
 
 def acf(draws, weights, names, ax=None, max_lag=40):

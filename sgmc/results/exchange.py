@@ -12,7 +12,7 @@ from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
-OUTCOME, ROW = "y", "row"
+OUTCOME, ROW, WARMUP = "y", "row", "warmup_posterior"
 DIMENSIONS = ("chain", "draw", ROW)
 SLASH = "\N{DIVISION SIGN}"  # in the place of a slash, which is a path in trees
 MOST_VARIABLES = 500  # parameters; more of them are one variable along a dimension
@@ -49,12 +49,14 @@ def to_arviz(results, wanted, more=None):
     dims, coords = {}, {}
     for variable, (_, dim, labels) in (more or {}).items():
         dims[variable], coords[dim] = [dim], labels
-    posterior = parameters(results, kept, [*DIMENSIONS, *coords])
+    posterior = parameters(results, results.draws[:, kept], [*DIMENSIONS, *coords])
     if TOGETHER in posterior and posterior[TOGETHER].ndim > 2:
         dims[TOGETHER], coords[PARAMETER] = [PARAMETER], list(results.names)
     for variable, (values, *_) in (more or {}).items():
         posterior[variable] = values.reshape(chains, draws, -1)[:, kept]
     groups = {"posterior": posterior}
+    if results.warmup is not None:
+        groups[WARMUP] = parameters(results, results.warmup.draws, [*DIMENSIONS, *coords])
     if results.weights is not None:
         groups["sample_stats"] = {"kept_draw": np.broadcast_to(kept, (chains, draws)).copy()}
     of_rows = row_groups(results, wanted, kept)
@@ -62,19 +64,21 @@ def to_arviz(results, wanted, more=None):
         names = dict.fromkeys(name for group in of_rows.values() for name in group)
         dims |= {name: [ROW] for name in names}
         coords[ROW] = row_labels(results)
-    tree = from_dict({**groups, **of_rows}, dims=dims, coords=coords)
+    tree = from_dict({**groups, **of_rows}, save_warmup=True, dims=dims, coords=coords)
     tree.attrs.update(facts(results))
     tree["posterior"].attrs.update(facts(results))
+    if WARMUP in groups:
+        every = results.warmup.every
+        tree[WARMUP].attrs.update({**facts(results), "steps_between_positions": every})
     for name in of_rows:
         tree[name].attrs["outcome"] = str(results.model.endog_names)
     return tree
 
 
-def parameters(results, kept, taken):
-    """Draws of each parameter by its name, (chain, draw); a name that trees cannot have has its
-    slashes replaced, and one that is a dimension ends in "_".
+def parameters(results, draws, taken):
+    """Draws (chain, draw, parameter) of each parameter by its name, (chain, draw); a name that
+    trees cannot have has its slashes replaced, and one that is a dimension ends in "_".
     """
-    draws = results.draws[:, kept]
     if len(results.names) > MOST_VARIABLES:
         return {TOGETHER: draws}
     found = {}

@@ -66,9 +66,15 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         The race behind a fit with ``tune=``.
     memory : Used or None
         Peak memory of the fit of a regression, beside its forecast.
+    starts : array (chain, parameter) or None
+        Where the chains began, before warmup; with several walkers per chain, the first of them.
+    warmup : Warmup or None
+        Of a fit with ``keep_warmup=True``: positions of the chains before their first draw, as
+        ``draws`` (chain, position, parameter), and ``steps``, the number of steps made at each.
+        None where there are none.  Where `stand_in` is not empty, both are None.
     """
 
-    tuning = memory = None
+    tuning = memory = warmup = starts = None
     _stopping = None  # of a fit with accuracy=
     _kept = None  # the table of a regression, see `effects.kept`
     stand_in = ""
@@ -293,8 +299,21 @@ def summarised(model, fit, kind, besides, thorough=True):
         _noise=noise.noise_table(fit, fit.problem.free_names),
         cov_type=fit.settings.cov_type,
         _paths=fit.paths,
+        **beginnings(fit),
         _curvature_covariance=fit.problem.curvature_covariance if fit.settings.robust else None,
     )
+
+
+def beginnings(fit):
+    """Starts of the chains and their warmup, where these are known, in the units of the draws; a
+    dict of attributes.
+    """
+    found, kept = {}, fit.problem.kept
+    if fit.starts is not None:
+        found["starts"] = kept(fit.starts[:, None])[0][:, 0]
+    if fit.warmup is not None:
+        found["warmup"] = replace(fit.warmup, draws=kept(fit.warmup.draws)[0])
+    return found
 
 
 def told(fit, draws, names, some):

@@ -1,8 +1,11 @@
 """Results in other hands: ArviZ and Matplotlib."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sgmc.arguments.arrays import numeric
+from sgmc.arguments.choices import flag
 from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
@@ -23,7 +26,8 @@ class Views:
         than 500 parameters are one variable ``params`` along ``parameter``.  Groups of rows have
         the variable ``y`` along ``row``, which has the index of a pandas table.  ArviZ knows no
         weights of draws: weighted ones are resampled in proportion to their weights, in their
-        order; ``sample_stats`` says which was taken.
+        order; ``sample_stats`` says which was taken.  Positions of a fit with ``keep_warmup=True``
+        are the group ``warmup_posterior``, which is never resampled.
 
         Parameters
         ----------
@@ -69,23 +73,38 @@ class Views:
         label = f"posterior mean and {100 * (1 - alpha):g} % interval"
         return intervals(names, moments.mean(draws, weights), low, high, label, ax)
 
-    def plot_trace(self, cols=None, ax=None):
+    def plot_trace(self, cols=None, ax=None, *, warmup=True, density=False):
         """Draws of each chain in their order; along the time of the dynamics where steps vary.
+
+        Positions of warmup, of a fit with ``keep_warmup=True``, are before 0, on a grey ground;
+        a dashed vertical line is at the end of warmup.  Each takes as much room as a draw; the
+        legend gives the number of steps between two of them.
 
         Parameters
         ----------
         cols : str or list of str, optional
             Parameters wanted; default all.
         ax : Axes or list of Axes, optional
-            One a parameter; default a new figure.
+            One a parameter, or with `density` two; default a new figure.
+        warmup : bool
+            With the positions of warmup, where the fit kept them.
+        density : bool
+            Beside each trace, with a histogram of each chain's draws, weighted where they are.
+            Those of warmup do not count.
 
         Returns
         -------
-        ndarray of Axes, one a parameter
+        ndarray of Axes
+            One a parameter; with `density` two, the trace first.
         """
         from sgmc.plots.chains import trace
 
-        return trace(*self._plotted(cols), ax)
+        draws, weights, names = self._plotted(cols)
+        before = None
+        if flag("warmup", warmup) and self.warmup is not None:
+            chosen = self.warmup.draws[:, :, [self.names.index(name) for name in names]]
+            before = replace(self.warmup, draws=chosen)
+        return trace(draws, weights, names, ax, before, flag("density", density))
 
     def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None, prior=False):
         """Histogram of each parameter's draws, weighted where they are, with mean and interval;

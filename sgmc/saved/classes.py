@@ -73,6 +73,7 @@ HOMES = {
     "sgmc.fit.stopping": "Stopping",
     "sgmc.fit.run.checkpoint": "Saved",
     "sgmc.fit.run.facts": "ChainFacts",
+    "sgmc.fit.run.warmup": "Warmup",
     "sgmc.tuning.result": "TuneResult",
     "sgmc.formula.safe": "SafeFormula",
     "sgmc.formula.design": "DesignSpec",

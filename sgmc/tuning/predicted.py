@@ -35,7 +35,7 @@ from sgmc.tuning.fit_plan import FitPlan
 
 TIMED_SECONDS, MOST_TIMED = 0.1, 20_000  # of the steps that are timed; and their number
 TRIED = 250  # draws per chain by which the autocorrelation of a sampler without law is estimated
-LEFT_TO_FITS = ("accuracy", "tune", "time_limit", "max_data_passes", "checkpoint")
+LEFT_TO_FITS = ("accuracy", "tune", "time_limit", "max_data_passes", "checkpoint", "keep_warmup")
 PLANNED = [row for row in rows(*FIT, TUNE) if row.name not in LEFT_TO_FITS]
 BY_LAW = "by the sampler's law"  # what tells the effective draws
 LAST_LOOKS = 3  # last looks that all looks at a run take, each of half the draws of the next

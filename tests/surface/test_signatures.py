@@ -20,7 +20,7 @@ TABLES = dict(y=np.tile([0, 1, 1, 0], 10), x=X[:, 1], count=rng.integers(1, 5, 4
 COUNTS = rng.integers(0, 3, (8, 5))
 FIT = (
     "prior sampler gradient subsample batch_size step_size precondition init modes draws "
-    "accuracy thin warmup chains threads seed rng"
+    "accuracy thin warmup keep_warmup chains threads seed rng"
 ).split()
 REGRESSIONS = [*FIT[:9], "prior_only", *FIT[9:]]
 REST = "tune time_limit max_data_passes progress dtype checkpoint".split()
@@ -30,6 +30,7 @@ DEFAULTS = {
     "precondition": "mode",
     "modes": "one",
     "prior_only": False,
+    "keep_warmup": False,
     "draws": 1000,
     "chains": 4,
     "missing": "drop",

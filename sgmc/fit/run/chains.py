@@ -169,6 +169,9 @@ class Task:
             ahead = min(ahead, self.checkpoint.until_next(before))
         if chain.batches and warming:
             ahead = min(ahead, chain.batches.until_next(before))
+        if chain.watched and warming:
+            chain.watched.look(chain)  # at its start
+            ahead = min(ahead, chain.watched.until_next(before))
         chain.sampler.warming = warming and self.adapt
         RUNNING.task = self
         try:
@@ -177,6 +180,8 @@ class Task:
             RUNNING.task = None
         if chain.batches and warming and chain.status == 0:
             chain.batches.adapt(chain)
+        if chain.watched and warming:
+            chain.watched.look(chain)
         spent = time.perf_counter() - begun
         self.step_seconds = spent / max(chain.steps - before, 1)
         self.length = max(

@@ -66,6 +66,7 @@ def mark(problem, plan, settings):
         **({} if settings.keep is None else {"keep": list(settings.keep)}),
         **({} if settings.modes == "one" else {"modes": settings.modes}),
         **({"prior_only": True} if settings.prior_only else {}),
+        **({"keep_warmup": True} if settings.keep_warmup else {}),
     }
 
 

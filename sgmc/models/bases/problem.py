@@ -105,6 +105,10 @@ class GeneralProblem(Problem):
             (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
         )
 
+    def recorded(self, x):
+        """See `Problem`."""
+        return self.coordinates.natural(x)[..., self.columns] if self.partial else x
+
     @property
     def bounded(self):
         """See `Problem`."""
@@ -159,10 +163,10 @@ class GeneralProblem(Problem):
                 ]
             )
         )
-        if 8 * settings.draws * settings.chains * len(self.columns) > DRAWS_MEMORY:
+        if 8 * settings.positions * settings.chains * len(self.columns) > DRAWS_MEMORY:
             raise ArgumentError(
                 f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
-                f"{settings.chains} chains of {settings.draws} draws are over the limit of 1 GB; "
+                f"{settings.chains} chains of {settings.kept_text} are over the limit of 1 GB; "
                 "keep fewer, or thin more"
             )
 

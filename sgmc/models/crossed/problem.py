@@ -129,10 +129,10 @@ class CrossedProblem(Problem):
                 "keep does not apply to crossed factors: draws of all parameters but the effects "
                 "are kept; leave it, and use ranef_draws()"
             )
-        size = 8 * settings.draws * settings.chains * len(self.columns)
+        size = 8 * settings.positions * settings.chains * len(self.columns)
         if size > DRAWS_MEMORY:
             raise ArgumentError(
-                f"draws={settings.draws} in {settings.chains} chains of {len(self.columns)} "
+                f"{settings.kept_text} in {settings.chains} chains of {len(self.columns)} "
                 f"parameters are {size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and "
                 "thin more"
             )

@@ -62,6 +62,7 @@ def forecast(data, family, settings, precondition):
     width = max(len(data.equations), 1) + len(family.auxiliary)
     kept = 0.0 if stays(data, settings, precondition) else design_bytes(data, settings)
     draws = 8.0 * settings.chains * settings.draws * d
+    warmup = 8.0 * settings.chains * (settings.positions - settings.draws) * d
     always = {"design": kept, "modules and buffers": FIXED}
     columns = (data.trials, data.offset, data.weight, data.strata, data.se)
     beside = sum(v is not None for v in columns)
@@ -104,6 +105,7 @@ def forecast(data, family, settings, precondition):
             **vectors,
             **matrices,
             "draws": COPIES * draws + COPIES_SCORED * 8.0 * few * d,
+            "warmup": COPIES * warmup,
         },
     }
     parts = max(moments.values(), key=lambda one: sum(one.values()))

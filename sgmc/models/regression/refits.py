@@ -19,7 +19,11 @@ from sgmc.results.outcomes.row_samples import drawn
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
-AS_PARTS = {"progress": False, "checkpoint": None}  # of fits that are parts of something
+AS_PARTS = {
+    "progress": False,
+    "checkpoint": None,
+    "keep_warmup": False,
+}  # of fits that are parts of something
 OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
 
 
