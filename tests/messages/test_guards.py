@@ -36,10 +36,17 @@ from ..contracts.cases import SAMPLERS, SCHEMES, estimator, stream
 from ..scales.test_density import shrunk
 
 MANY = 2049  # one more than fit on the stack
-LOGIT = room("families")["logit"].family
-X = design(np.ascontiguousarray(np.eye(6, 2)))
 Y, ONES = np.array([0.0, 1, 0, 1, 0, 1]), np.ones((6, 1))
-EFFECTS = Loading([(1, False)])
+
+
+def words():
+    """A topic model whose gradients need random numbers."""
+    return sgmc.LDA(np.array([[2, 1, 0], [0, 1, 3], [1, 1, 1]]), 2, sweeps=1).kernel()
+
+
+def ring():
+    """A model of communities whose gradients need random numbers."""
+    return sgmc.MMSB(np.stack([np.arange(6), np.arange(1, 7) % 6], 1), 2, nonlinks=1).kernel()
 
 
 def identity(dim):
@@ -67,7 +74,7 @@ def chain(sampler="sgld"):
 
 def binary():
     """The likelihood of six rows."""
-    return LOGIT.kernel(X, Y, None, None)
+    return room("families")["logit"].family.kernel(design(np.eye(6, 2)), Y, None, None)
 
 
 def nested(inner):
@@ -88,7 +95,7 @@ def nested(inner):
 
 def group_level(place):
     """A model of three groups whose coefficients are at `place`."""
-    inner = Marginal(binary(), np.array([0, 2, 4, 6]), ONES, EFFECTS)
+    inner = Marginal(binary(), np.array([0, 2, 4, 6]), ONES, Loading([(1, False)]))
     return GroupLevel(inner, design(np.eye(3)), place, np.ones(5), 1.0)
 
 
@@ -111,15 +118,17 @@ GUARDS = {
     ),
     "mhss needs Remainders as the gradient's bounds": lambda: chain("mhss").run(1, False),
     "at most 16 effects": lambda: Loading([(17, False)]),
-    "a group without rows": lambda: Marginal(binary(), np.array([0, 3, 3, 6]), ONES, EFFECTS),
+    "a group without rows": lambda: Marginal(
+        binary(), np.array([0, 3, 3, 6]), ONES, Loading([(1, False)])
+    ),
     "effects of two levels are those": lambda: nested(2),
     "designs of groups and of rows": lambda: group_level(np.zeros((3, 4))),
-    "outcomes must be 0, .., levels - 1 = 2": lambda: Cumulative(X, Y + 2, levels=3),
+    "outcomes must be 0, .., levels - 1 = 2": lambda: Cumulative(
+        design(np.eye(6, 2)), Y + 2, levels=3
+    ),
 }
 
 
-WORDS = sgmc.LDA(np.array([[2, 1, 0], [0, 1, 3], [1, 1, 1]]), 2, sweeps=1).kernel()
-RING = sgmc.MMSB(np.array([[0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [0, 5]]), 2, nonlinks=1).kernel()
 REFUSALS = {
     "bounds for rates of events in 2049 coordinates": lambda: Bounds(
         binary(), Prior(MANY), None, np.zeros(MANY)
@@ -131,12 +140,14 @@ REFUSALS = {
     "no bounded slope or curvature": lambda: Separable(
         [FAMILIES["horseshoe"]], [0.0], [1.0], [1.0]
     ).ridges(),
-    "Sampled has no position-dependent metric": lambda: WORDS.metric(None, None),
+    "Sampled has no position-dependent metric": lambda: words().metric(None, None),
     "weighted or stratified rows of a model without scores": lambda: row_noise(
-        gradient(WORDS, 3), np.ones(6), weight=np.ones(3)
+        gradient(words(), 3), np.ones(6), weight=np.ones(3)
     ),
-    "gradients by Gibbs sweeps need a chain's random stream": lambda: Anchor(WORDS, np.ones(6)),
-    "pairs without a link are drawn by a chain's random stream": lambda: Anchor(RING, np.ones(16)),
+    "gradients by Gibbs sweeps need a chain's random stream": lambda: Anchor(words(), np.ones(6)),
+    "pairs without a link are drawn by a chain's random stream": lambda: Anchor(
+        ring(), np.ones(16)
+    ),
 }
 
 
