@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from . import tiers
+from .messages import recorder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,6 +31,7 @@ def leave_unbuilt_tree():
 
 
 leave_unbuilt_tree()
+recorder.install()
 runpy.run_path(str(ROOT / "tests" / "_ext" / "build.py"))["make_importable"]()
 
 
@@ -41,6 +43,7 @@ def pytest_configure(config):
 def pytest_addoption(parser, pluginmanager):
     """``--mistakes``: a table of the planted mistakes by sampler after the tests."""
     pluginmanager.register(tiers, "tiers")
+    pluginmanager.register(recorder, "messages")
     parser.addoption(
         "--mistakes",
         action="store_true",

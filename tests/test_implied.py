@@ -113,7 +113,7 @@ def test_departure_tells_a_gaussian_from_what_is_none():
 
 def test_what_cannot_be_is_refused():
     x = wrong_draws(19)
-    with pytest.raises(ArgumentError, match="4 dimensions need 8 draws, not 7"):
+    with pytest.raises(ArgumentError, match="draws has 7 rows, 4 dimensions need 8"):
         implied_moments(x[:7], gaussian_scores(x[:7]))
     flat = np.repeat(x[:, :1], D, axis=1).repeat(2, axis=0)
     with pytest.raises(ArgumentError, match="do not span"):

@@ -42,7 +42,7 @@ class Traffic:
         begun = time.perf_counter()
         results = blocks.map_blocks(function)
         if not results:
-            raise DataError("the data have no partition")
+            raise DataError("data has no partition; give a table that has rows")
         sizes = [len(pickle.dumps(one, pickle.HIGHEST_PROTOCOL)) for one in results]
         self.passes.append(
             {

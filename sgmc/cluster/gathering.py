@@ -119,7 +119,10 @@ def survey(traffic, blocks, recipe, seed, wanted, expected, phase="survey"):
     )
     found = merged(parts, Surveyed.merge)
     if not found.rows:
-        raise DataError("no partition has a complete row")
+        raise DataError(
+            "data: every row of every partition has a missing value in a column of the formula; "
+            "fill them, or leave the emptiest column out"
+        )
     short = found.sample.smallest(wanted)
     return Surveyed(found.rows, found.dropped, found.design, found.outcome, found.offset, short)
 

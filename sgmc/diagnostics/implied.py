@@ -80,7 +80,9 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
     along = np.eye(d) if directions is None else as_points("directions", directions)
     shaped("directions", along, ("p", d))
     if n < FEWEST_PER_DIMENSION * d:
-        raise ArgumentError(f"{d} dimensions need {FEWEST_PER_DIMENSION * d} draws, not {n}")
+        raise ArgumentError(
+            f"draws has {n} rows, {d} dimensions need {FEWEST_PER_DIMENSION * d}; give more draws"
+        )
     centre, level = w @ x, w @ s
     x, s = x - centre, s - level
     own = moments.weighted_product(x, x, w)
@@ -88,7 +90,9 @@ def implied_moments(draws, scores, *, directions=None, weights=None, scale=None)
         slope = np.linalg.solve(own, moments.weighted_product(x, s, w)).T
         covariance = np.linalg.inv(-(slope + slope.T) / 2)
     except np.linalg.LinAlgError:
-        raise ArgumentError(f"the draws do not span their {d} dimensions") from None
+        raise ArgumentError(
+            f"draws do not span their {d} dimensions; leave constant or collinear columns out"
+        ) from None
     shadow = covariance @ along.T
     variance = np.einsum("pj,jp->p", along, shadow)
     sd = np.sqrt(np.where(variance > 0, variance, np.nan))

@@ -48,8 +48,8 @@ def plan(spec, gradient, settings, noise, problem):
     paths.refuse(spec, gradient, settings)
     if settings.warmup == "threshold":
         raise ArgumentError(
-            f"warmup='threshold' does not apply to {spec.name}: it injects no noise that its "
-            "gradients' could be told against"
+            f"warmup='threshold' does not apply to {spec.name}: it injects no noise to "
+            "compare that of its gradients with; give a number of steps"
         )
     unit = 1 / math.sqrt(where.max_precision)
     slow = unit * math.sqrt(min(where.max_precision / where.min_precision, planning.SLOWEST))

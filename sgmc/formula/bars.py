@@ -141,7 +141,7 @@ def factors(tokens, resolver, error):
         raise error("what follows the bar names columns: g, g:h or g/h; other groups are added")
     names = [column(one, resolver, error) for one in columns]
     if len(set(names)) < len(names):
-        raise error(f"{names[0]!r} stands there twice")
+        raise error(f"{names[0]!r} is there twice: drop one")
     if between == {NESTED}:
         return [tuple(names[: k + 1]) for k in range(len(names))]
     return [tuple(names)]
@@ -151,5 +151,5 @@ def column(token, resolver, error):
     """The column that a token names."""
     inputs = resolver.names.inputs(resolver.resolve([token]) if token.isidentifier() else "")
     if len(inputs) != 1:
-        raise error(f"{token!r} is no column")
+        raise error(f"{token!r} is not a column; groups are columns, make one of it first")
     return next(iter(inputs.values()))

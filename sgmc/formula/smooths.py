@@ -137,7 +137,7 @@ def refuse_twice(calls, error):
     curves = [(call.covariates, call.by) for call in calls]
     for call in calls:
         if curves.count((call.covariates, call.by)) > 1:
-            raise error(f"{call.label} stands there twice, and the data tell only the sum")
+            raise error(f"{call.label} is there twice, and only the sum can be known: drop one")
         inside = [((one,), call.by) for one in call.covariates if len(call.covariates) > 1]
         for other, curve in zip(calls, curves):
             if curve in inside:

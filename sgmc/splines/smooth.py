@@ -266,6 +266,6 @@ def orthogonal(P, N, total, name):
     values, vectors = np.linalg.eigh(left.T @ left)
     mean = values.sum() / total
     if not mean > 1e-12 * (P**2).sum() / total:
-        raise FormulaError(f"{name}: the rows used tell nothing of a curve; leave it out")
+        raise FormulaError(f"{name}: the rows used do not determine any curve; leave it out")
     turn = vectors[:, ::-1] / np.sqrt(mean)
     return turn, line @ turn

@@ -95,8 +95,9 @@ def plan(model, accuracy=0.05, **given):
         problem, found, _, seen = prepared(problem, checked)
         if found.weighted:
             raise NotSupported(
-                "plan: the draws of decreasing steps forget ever more slowly, and no law tells how "
-                "many it takes; give a constant step_size, or fit(accuracy=...) without a plan"
+                "plan: with decreasing steps draws become ever more dependent, and their number "
+                "cannot be predicted; give a constant step_size, or fit(accuracy=...) without a "
+                "plan"
             )
         setup = time.perf_counter() - begun
         told = told_by_law(problem, found, checked, seen)
@@ -107,9 +108,11 @@ def plan(model, accuracy=0.05, **given):
 def refuse(model, given):
     """NotSupported for what no plan is made of."""
     if hasattr(model, "gathered"):
-        raise NotSupported("plan: data in partitions are gathered by the fit alone; fit them")
+        raise NotSupported("plan: data in partitions are gathered in fit() alone; call fit()")
     if given.get("warmup") == "threshold":
-        raise NotSupported("plan: warmup='threshold' is found along the chains; give a number")
+        raise NotSupported(
+            "plan: the length of warmup='threshold' is found while chains run; give a number"
+        )
 
 
 def settings_of(model, arguments):

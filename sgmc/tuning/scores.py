@@ -126,7 +126,7 @@ def log_loss(problem, family):
     6.1), at rows of the fit.
     """
     if problem.grouped:
-        raise NotSupported("metric='log_loss' with group terms; use metric='ksd'")
+        raise NotSupported("metric='log_loss' does not apply to group terms; use metric='ksd'")
 
     names = problem.priors.names
     coefficients = names[: len(names) - problem.priors.auxiliary]

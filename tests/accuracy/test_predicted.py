@@ -102,11 +102,11 @@ def test_models_that_are_no_regressions_are_planned():
         (dict(accuracy=1.5), ArgumentError, "accuracy=1.5 must be a number between 0 and 1"),
         (dict(accuracy=1e-4), ArgumentError, "needs more than draws=20000 per chain"),
         (dict(sampler="zigzag"), NotSupported, "accuracy does not go with zigzag"),
-        (dict(warmup="threshold"), NotSupported, "warmup='threshold' is found along the chains"),
+        (dict(warmup="threshold"), NotSupported, "warmup='threshold' is found while chains run"),
         (
             dict(sampler="sgld", step_size=sgmc.Polynomial(0.5, 10, 0.33)),
             NotSupported,
-            "decreasing steps forget ever more slowly",
+            "with decreasing steps draws become ever more dependent",
         ),
         (dict(time_limit=3), TypeError, "'time_limit'; it is an argument of fit"),
         (dict(drws=3), TypeError, "did you mean 'draws'"),

@@ -22,7 +22,7 @@ from sgmc.errors import DataError, FormulaError
         ("y ~ x + (1 | g + h)", FormulaError, "names columns: g, g:h or g/h"),
         ("y ~ x + (1 | g:h/z)", FormulaError, "names columns: g, g:h or g/h"),
         ("y ~ x + (1 | np.log(x))", FormulaError, "names columns: g, g:h or g/h"),
-        ("y ~ x + (1 | g:g)", FormulaError, "'g' stands there twice"),
+        ("y ~ x + (1 | g:g)", FormulaError, "'g' is there twice: drop one"),
         ("y ~ x + (1 | nowhere)", FormulaError, "'nowhere' is neither a column"),
         ("y ~ x + (1 | y)", FormulaError, "the response is a factor of groups too"),
         ("y ~ x + (1 | x)", DataError, "column 'x' holds numbers that are not whole"),

@@ -281,7 +281,7 @@ def test_counts_in_any_form_are_the_same():
         (
             lambda: sgmc.LDA(corpus()).fit(sampler="hmc"),
             NotSupported,
-            "wants the likelihood, which Gibbs sweeps do not give",
+            "needs the likelihood, which Gibbs sweeps do not give",
         ),
     ],
 )

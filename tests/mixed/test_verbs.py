@@ -85,6 +85,6 @@ def test_nodes_are_refused_where_there_are_none(frame, verb, formula):
 
 @pytest.mark.parametrize("terms", ["(1 | g) + (x | g)", "(1 | g) + (1 | g)"])
 def test_an_effect_stands_in_one_term(frame, terms):
-    """Of two terms the data tell only the sum of the variances."""
+    """Of two terms only the sum of the variances is known."""
     with pytest.raises(FormulaError, match=r"\(1 \| g\) is in more than one"):
         sgmc.logit(f"y ~ x + {terms}", frame, **SHORT)

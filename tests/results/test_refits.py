@@ -117,7 +117,7 @@ def test_other_rows_are_refused():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)
         groups = sgmc.ols("y ~ x + (1 | g)", df, seed=1, draws=200)
-    with pytest.raises(NotSupported, match="models of groups"):
+    with pytest.raises(NotSupported, match="does not apply to group terms"):
         groups.kfold(df, 5)
 
 

@@ -12,6 +12,7 @@ import sgmc
 from sgmc.core.files import read_sealed, write_sealed
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.results.files import KIND
+from sgmc.saved.foreign import column
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 RNG = np.random.default_rng(0)
@@ -152,3 +153,23 @@ def test_other_code_needs_trust(tmp_path):
         sgmc.load(tmp_path / "fit")
     again = sgmc.load(tmp_path / "fit", trust_formulas=True)
     assert again.predict(FRAME).equals(fit.predict(FRAME)) and os.listdir(tmp_path) == ["fit"]
+
+
+UNREADABLE = {
+    "this release has no value of the kind 'spell'": {"is": "spell"},
+    "it refers to what is not there": {"is": "same", "as": 10**9},
+    "Verdict has other fields in this release": {"is": "tuple", "class": "Verdict", "of": [1]},
+}
+
+
+@pytest.mark.parametrize("message", UNREADABLE)
+def test_values_of_other_releases_are_refused(message, tree, tmp_path):
+    tree["results"]["state"]["_ksd"] = UNREADABLE[message]
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match=message):
+        sgmc.load(tmp_path / "bad")
+
+
+def test_columns_of_other_types_are_left_to_the_refusal():
+    with pytest.raises(TypeError, match=r"a column of type period\[M\]"):
+        column(pd.period_range("2000-01", periods=3, freq="M").array)

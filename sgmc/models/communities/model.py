@@ -118,8 +118,8 @@ class MMSB(Model):
             )
         if len(links.first) == self.n * (self.n - 1) // 2:
             raise DataError(
-                f"edges links all pairs of its {self.n} nodes, which tells no communities apart; "
-                "list nodes without links in nodes="
+                f"edges links all pairs of its {self.n} nodes, so that communities cannot be "
+                "distinguished; list nodes without links in nodes="
             )
         self.held_out = None if held_out is None else pairs.held_out(held_out, links, self.nodes)
         if self.held_out is not None:

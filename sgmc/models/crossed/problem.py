@@ -121,8 +121,8 @@ class CrossedProblem(Problem):
         """See `Problem`."""
         if settings.start_given:
             raise NotSupported(
-                "init: numbers for the coefficients and standard deviations do not tell where the "
-                "effects of crossed factors begin; leave it, or give init='dispersed'"
+                "init: a start needs effects of crossed factors, too, and numbers for coefficients "
+                "and standard deviations do not give them; leave it, or give init='dispersed'"
             )
         if settings.keep is not None:
             raise ArgumentError(
@@ -150,8 +150,8 @@ class SmoothProblem(CrossedProblem):
         """See `Problem`."""
         if settings.start_given:
             raise NotSupported(
-                "init: numbers for the coefficients and standard deviations do not tell where "
-                "smooths begin; leave it, or give init='dispersed'"
+                "init: a start needs coefficients of smooths, too, and numbers for coefficients "
+                "and standard deviations do not give them; leave it, or give init='dispersed'"
             )
         Problem.check_draws(self, settings)
 

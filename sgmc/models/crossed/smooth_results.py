@@ -63,7 +63,9 @@ class Smooths:
     def curve(self, name=None, at=None, points=None):
         """Values (n, c), draws of a smooth there (n, m), and names of the covariates."""
         if self.curve_draws is None:
-            raise ArgumentError("there are no draws of smooths: time_limit left none")
+            raise ArgumentError(
+                "there are no draws of smooths: time_limit left none; fit again with more time"
+            )
         one, by, places = found_curve(self.model.groups.smooths, name)
         count = whole("points", points, 2, none=True)
         names = list(one.covariates.exog_names)

@@ -235,8 +235,8 @@ def coded(y):
             codes[~hidden] = at
     if missing.any():
         raise DataError(
-            f"y has missing categories, first at step {int(np.flatnonzero(missing)[0])}; steps at "
-            "which nothing was observed are told by a masked array"
+            f"y has missing categories, first at step {int(np.flatnonzero(missing)[0])}; mask "
+            "steps without an observation, in a numpy masked array"
         )
     seen = len(np.unique(codes[~np.isnan(codes)]))
     if seen < 2:

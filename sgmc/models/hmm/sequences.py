@@ -99,7 +99,9 @@ def refuse_constant(y, fewest=2, cure="leave it out"):
     for column in range(y.shape[1]):
         different = len(np.unique(y[~np.isnan(y[:, column]), column]))
         if different == 1:
-            raise DataError(f"y is constant in column {column}; leave it out: it tells no states")
+            raise DataError(
+                f"y is constant in column {column}, which cannot distinguish states; leave it out"
+            )
         if different < fewest:
             raise DataError(f"y has only {different} different values in column {column}; {cure}")
 
@@ -121,15 +123,14 @@ def outcomes(y, called="y"):
     if not np.isfinite(array).all():
         step = int(np.flatnonzero(~np.isfinite(array).all(axis=1))[0])
         raise DataError(
-            f"{called} has missing or infinite values, first at step {step}; steps at which "
-            "nothing was observed are told by a masked array, e.g. "
-            f"numpy.ma.masked_invalid({called})"
+            f"{called} has missing or infinite values, first at step {step}; mask steps "
+            f"without an observation, e.g. by numpy.ma.masked_invalid({called})"
         )
     if masked is not None:
         array[masked] = np.nan
     if np.isnan(array).all(axis=0).any():
         raise DataError(
             f"{called}: nothing was observed in column "
-            f"{int(np.flatnonzero(np.isnan(array).all(axis=0))[0])}"
+            f"{int(np.flatnonzero(np.isnan(array).all(axis=0))[0])}; leave it out"
         )
     return array

@@ -177,7 +177,7 @@ class LDA(Model):
         if self.sweeps != "exact" and (checked.sampler is None or checked.sampler.exact):
             name = "auto" if checked.sampler is None else checked.sampler.name
             raise NotSupported(
-                f"sampler={name!r} wants the likelihood, which Gibbs sweeps do not give; use "
+                f"sampler={name!r} needs the likelihood, which Gibbs sweeps do not give; use "
                 "'sgrld' or 'scir', or, for short documents, sweeps='exact'"
             )
         return super().problem(prior, checked)

@@ -138,8 +138,8 @@ def refuse_twice(columns, factors):
     twice = next((one for one in found if found.count(one) > 1), None)
     if twice is not None:
         raise FormulaError(
-            f"({twice}) is in more than one group term, and the data tell only the sum of the "
-            "variances: leave it in one of them; a term has an intercept unless it is written "
+            f"({twice}) is in more than one group term, and only the sum of the variances "
+            "can be known: leave it in one of them; a term has an intercept unless it is written "
             "(0 + x | g)"
         )
 

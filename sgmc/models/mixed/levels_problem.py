@@ -29,8 +29,8 @@ class LevelsProblem(GroupsProblem):
     def strata(self):
         """See `Problem`."""
         raise NotSupported(
-            "subsample='stratified' where the levels of a factor are integrated out; use "
-            "subsample='block'"
+            "subsample='stratified' does not apply where the levels of a factor are integrated "
+            "out; use subsample='block'"
         )
 
 

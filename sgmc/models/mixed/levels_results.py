@@ -155,8 +155,8 @@ class LevelsResults(RegressionResults):
     def left_out(self, unit):
         """Not there yet where levels are integrated out: `loo` and what is made of it."""
         raise NotSupported(
-            f"loo where the levels of {self.model.split.term} are integrated out; compare models "
-            "by log_lik() of rows that were left out of the fit"
+            f"loo does not apply where the levels of {self.model.split.term} are integrated out; "
+            "compare models by log_lik() of rows that were left out of the fit"
         )
 
     def table_rows(self, exog=None, offset=None, *, transform=True, **how):

@@ -150,7 +150,9 @@ class MixedProblem(GroupsProblem):
 
     def strata(self):
         """See `Problem`."""
-        raise NotSupported("subsample='stratified' with group terms; use subsample='block'")
+        raise NotSupported(
+            "subsample='stratified' does not apply to group terms; use subsample='block'"
+        )
 
 
 def mixed_problem(data, family, grouping, prior, settings, nodes=None):

@@ -146,7 +146,10 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         """What `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
         fitted_rows(self, "loo")
         if self._fit.problem.rule.nodes == 1:
-            raise NotSupported("loo with Laplace's approximation of integrals; give nodes=3")
+            raise NotSupported(
+                "loo does not apply to Laplace's approximation of integrals (nodes=1); fit with "
+                "nodes=3"
+            )
         return {"rows": LeftOutRows, "groups": LeftOutGroups}[unit].of(self)
 
 

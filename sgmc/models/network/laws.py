@@ -125,7 +125,9 @@ class Gaussian(Numbers):
         for k, constant in enumerate(np.ptp(table, axis=0) == 0):
             if constant and scale is not None:
                 which = f"y, column {names[k]!r}," if names else "y"
-                raise DataError(f"{which} is {table[0, k]:g} in every row")
+                raise DataError(
+                    f"{which} is {table[0, k]:g} in every row: there is nothing to explain"
+                )
         if scale is None:
             return cls(names, np.zeros(table.shape[1]), np.ones(table.shape[1])), table
         return cls(names, table.mean(axis=0), table.std(axis=0)), table
@@ -200,7 +202,7 @@ class Poisson(Numbers):
         values = vector("y", y)
         counts("y with outcome='poisson'", values)
         if scale is not None and not values.any():
-            raise DataError("y is 0 in every row")
+            raise DataError("y is 0 in every row: there is nothing to explain")
         shift = np.log(values.mean()) if scale is not None else 0.0
         return cls((), np.array([shift]), np.ones(1)), values[:, None]
 

@@ -236,7 +236,7 @@ def contradicted(priors, places, cuts, told):
                 PriorWarning(
                     f"prior {priors.specified[j]}: the data put {priors.names[j]!r} "
                     f"{max(below, above):.2g} of its standard deviations beyond the end {end:.4g}.",
-                    "Give another end; or a prior without ends, which lets the data object.",
+                    "Give another end, or a prior without ends.",
                 )
             )
     return found

@@ -82,8 +82,8 @@ def calibration(table, tau, label):
     spread = min(sd, (high - low) / NORMAL_QUARTILES) if high > low else sd
     if not spread > EXACT * np.abs(table.y).max():
         raise DataError(
-            f"the predictors fit the outcome {label!r} exactly, in every row: there is no spread "
-            "whose quantile could be told; leave predictors out"
+            f"the predictors fit the outcome {label!r} exactly, in every row: what is left has no "
+            "spread, and no quantile; leave predictors out"
         )
     h = SILVERMAN * spread * total**-0.2
     density = float(weight @ stats.norm.pdf(e / h)) / (h * total)

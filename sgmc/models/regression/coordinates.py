@@ -132,8 +132,8 @@ def preconditioner(d, settings):
     if settings.sampler is not None and settings.sampler.sticky:
         if settings.precondition == "dense":
             raise NotSupported(
-                f"precondition='dense' with {settings.sampler.name}: in mixtures of coefficients "
-                "zero is no place to stay at; use 'diag', or None"
+                f"precondition='dense' with {settings.sampler.name}: mixtures of coefficients "
+                "do not stay at zero; use 'diag', or None"
             )
         return "diag" if settings.precondition == "mode" else settings.precondition
     if settings.precondition == "mode":

@@ -259,8 +259,8 @@ def sought(table, data, family, prior, settings):
         return prior_found(silent(table), priors, family, data, outcome)
     if priors.together and settings.sampler is not None and settings.sampler.sticky:
         raise NotSupported(
-            f"{settings.sampler.name} with a prior of several coefficients together: zero is none "
-            "of its places; give each a prior of its own"
+            f"{settings.sampler.name} does not apply to a prior of several coefficients together, "
+            "as they do not stay at zero one by one; give each a prior of its own"
         )
     if not priors.bounded.any():
         return searched(table, data, family, priors, settings, outcome)

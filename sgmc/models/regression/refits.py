@@ -126,13 +126,14 @@ def count_rows(results):
     """Rows of the fit, for fits whose likelihood is a product over them."""
     if results._fit is not None and results._fit.problem.grouped:
         raise NotSupported(
-            "fits without some of the rows of models of groups: what is left out is to be groups; "
-            "loo(group=True) does that"
+            "cross-validation of rows does not apply to group terms; use loo(group=True), which "
+            "leaves out groups"
         )
     refuse_working(results, "cross-validation")
     if results.cov_type != "nonrobust":
         raise NotSupported(
-            "cross-validation of draws with a sandwich's covariance: fit with cov_type='nonrobust'"
+            f"cross-validation does not apply to cov_type={results.cov_type!r}: fit with "
+            "cov_type='nonrobust'"
         )
     return fitted_rows(results, "cross-validation").n
 
@@ -145,7 +146,9 @@ def labels_of(groups, data, rows):
         try:
             groups = data[groups]
         except (KeyError, TypeError, IndexError):
-            raise ArgumentError(f"groups={groups!r} is not a column of the data") from None
+            raise ArgumentError(
+                f"groups={groups!r} is not a column of the data; give a column, or a label per row"
+            ) from None
     return np.asarray(same_length("groups", np.asarray(groups), rows, "the fit has"))
 
 
@@ -155,7 +158,8 @@ def folds(rows, k, groups, seed):
     units, place = (rows, np.arange(rows)) if groups is None else counted(groups)
     if k > units:
         raise ArgumentError(
-            f"k={k} is more than the {units} {'rows' if groups is None else 'groups'}"
+            f"k={k} is more than the {units} {'rows' if groups is None else 'groups'}; give fewer "
+            "folds"
         )
     return (random.permutation(units) % k)[place]
 

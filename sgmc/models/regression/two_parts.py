@@ -26,7 +26,7 @@ class TwoDesigns(Regression):
     def coded(cls, endog):
         """Refuse arrays."""
         raise NotSupported(
-            f"{cls.__name__} has two designs, which arrays do not tell apart: use "
+            f"{cls.__name__} has two designs, and arrays do not separate them: use "
             f"{cls.__name__}.from_formula('y ~ x | z', data)"
         )
 

@@ -74,7 +74,7 @@ class UpdatedProblem(RegressionProblem):
             found.append(
                 UpdateWarning(
                     f"the new rows move the mode by {self.account.drift:.2g} posterior sds, and "
-                    f"nothing tells what is neglected of the earlier rows of "
+                    f"how much of the earlier rows is neglected is unknown for "
                     f"{len(self.priors.names)} parameters: the old draws are too few, or too far "
                     "away, to be weighed by the new rows.",
                     FIT_AGAIN,

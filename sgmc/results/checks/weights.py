@@ -31,7 +31,7 @@ def proposals(fit):
     if fit.problem.beyond_scores:  # of skewed sds weights look even as long as no tail is reached
         return [
             ProposalWarning(
-                f"{', '.join(fit.problem.beyond_scores)} may be zero: nothing tells whether the "
+                f"{', '.join(fit.problem.beyond_scores)} may be zero: it is unknown whether the "
                 "proposals reach as far as the posterior.",
                 "Use sampler='auto', 'barker' or 'hmc'.",
             )

@@ -10,7 +10,7 @@ import pandas as pd
 from sgmc.arguments.rows import for_rows
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.arguments.values import finite
-from sgmc.errors import ArgumentError, DataError, FormulaError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.pieces import Pieces
@@ -137,9 +137,6 @@ class NewPlaces:
             self.source.beside["weights"] = told
             self.source.names.append(told)
         self.source.needed = list(dict.fromkeys([*self.source.needed, *variables_of(results)]))
-        for name in self.source.needed if results.model.spec is not None else ():
-            if name not in self.source.columns:
-                raise FormulaError(f"the data have no column {name!r}, which the model needs")
         self.n = self.source.n
         if not self.n:
             raise DataError("data has no rows")

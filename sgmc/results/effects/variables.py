@@ -49,7 +49,7 @@ class Change:
         """The two tables, and distances (n,) by which differences are divided, or None."""
         if not self.shift:
             return varied(frame, self.term, self.low), varied(frame, self.term, self.high), None
-        x = frame[self.term].to_numpy(dtype=float, na_value=np.nan)
+        x = as_numbers(self.term, frame[self.term])
         low, high = x + self.low, x + self.high
         if self.ends is not None:
             low = np.maximum(low, np.minimum(x, self.ends[0]))
@@ -57,6 +57,18 @@ class Change:
         pair = frame.copy(deep=False), frame.copy(deep=False)
         pair[0][self.term], pair[1][self.term] = low, high
         return *pair, high - low if self.slope else None
+
+
+def as_numbers(name, column):
+    """Values of a variable as numbers, (n,), NaN where they are missing."""
+    try:
+        if column.dtype.kind in "mM":
+            raise TypeError
+        return column.to_numpy(dtype=float, na_value=np.nan)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"{name!r} holds {column.dtype} in the data, and held numbers in the fit: convert it"
+        ) from None
 
 
 def varied(frame, name, value):
@@ -132,10 +144,7 @@ class Variables:
 
     def numbers(self, name):
         """All values of a variable as finite numbers."""
-        try:
-            x = self.column(name).to_numpy(dtype=float, na_value=np.nan)
-        except (TypeError, ValueError):
-            raise DataError(f"{name!r} holds no numbers in the data") from None
+        x = as_numbers(name, self.column(name))
         return x[np.isfinite(x)]
 
     def every(self):

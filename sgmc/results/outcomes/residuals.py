@@ -183,7 +183,7 @@ def refuse_name(results, endog):
     refuse_working(results, "log_lik")
     if results.model.family.outcome == "survival" and isinstance(endog, str):
         raise ArgumentError(
-            f"endog={endog!r} does not tell which times are censored: give endog=sgmc.Surv(time, "
+            f"endog={endog!r} is not enough, as times may be censored: give endog=sgmc.Surv(time, "
             "event) of the new rows, in memory"
         )
 

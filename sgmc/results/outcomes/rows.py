@@ -263,8 +263,8 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
     if fit.problem.prior_alone:
         raise ArgumentError(
-            "these are draws of the prior alone (prior_only=True), which know no outcomes: give "
-            "exog= for predictions; other questions are for a fit to the data"
+            "these are draws of the prior alone (prior_only=True), without outcomes: give exog= "
+            "for predictions; everything else needs a fit to the data"
         )
     table, model = fit.problem.table, fit.problem.model
     natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))

@@ -132,5 +132,8 @@ def stacked(scores, count):
     w /= w.sum()
     gain = (-objective(w)[1]).max() - 1  # of a concave function: a bound of what is left
     if not gain <= WEIGHTS_TOLERANCE:
-        raise SGMCError(f"stacking did not converge: the log score may rise by {gain:.2g} per row")
+        raise SGMCError(
+            f"model_weights: stacking did not converge, the log score may rise by {gain:.2g} per "
+            "row; compare the fits by sgmc.compare(), or leave nearly equal ones out"
+        )
     return w

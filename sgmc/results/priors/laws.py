@@ -109,11 +109,11 @@ def refuse_other(results, what):
     refuse_working(results, what)
     if results.cov_type != "nonrobust":
         raise NotSupported(
-            f"{what} of draws with a sandwich's covariance, which are of no prior times "
-            "likelihood: fit with cov_type='nonrobust'"
+            f"{what} does not apply to cov_type={results.cov_type!r}, whose draws are not of prior "
+            "times likelihood: fit with cov_type='nonrobust'"
         )
     if results.priors.report is not None or family.parts or results._fit.problem.grouped:
-        raise NotSupported(f"{what} is not there for thresholds, second designs and group terms")
+        raise NotSupported(f"{what} does not apply to thresholds, second designs and group terms")
 
 
 def from_spoken(priors, centre):

@@ -58,7 +58,7 @@ def log_prior_at(results, statement, weights, value):
     if flat is not None:
         raise ArgumentError(
             f"bayes_factor {statement!r}: the prior of {priors.names[flat]!r} is flat, under which "
-            "every point has density zero; give it a proper prior that says what you expect"
+            "every point has density zero; give it a proper prior, e.g. sgmc.normal(0, 2.5)"
         )
     if any(used[j].family == "horseshoe" for j in places):
         raise NotSupported(
@@ -87,8 +87,8 @@ def enough(statement, draws, weights):
     if not beyond >= FEWEST_BEYOND:
         raise ArgumentError(
             f"bayes_factor {statement!r}: about {beyond:.0f} effective draws are beyond that "
-            f"point, {FEWEST_BEYOND} are needed to tell a density there: it is far out in the "
-            "posterior; draw more"
+            f"point, {FEWEST_BEYOND} are needed to estimate a density there: it is far out in the "
+            "posterior; give a larger draws="
         )
 
 

@@ -324,8 +324,8 @@ def shape(fit, errors):
     if len(fit.problem.priors.shrunk):
         return [
             ShapeWarning(
-                f"a horseshoe prior has a pole at zero, which {spec.name} does not know: no "
-                "accept-reject step puts right what it gets wrong there.",
+                f"a horseshoe prior has a pole at zero, where {spec.name} is biased: it has no "
+                "accept-reject step.",
                 "Use sampler='auto' or 'mala'.",
             )
         ]

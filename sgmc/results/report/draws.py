@@ -126,7 +126,7 @@ def heavy(seen):
     exists = 1 if what == "mean" else 0.5
     return [
         TailWarning(
-            f"the draws do not tell the {what} of {shown} (tail index "
+            f"the draws do not determine the {what} of {shown} (tail index "
             f"{seen.tails[worst[0]]:.2g}; from {exists:g} on there is none).",
             "Read medians and intervals (quantiles), or give priors with lighter tails; see "
             "tail_index().",
