@@ -76,7 +76,10 @@ class Block:
             result = (
                 part
                 if result is None
-                else (part[:, :, None] * result[:, None, :]).reshape(len(part), -1)
+                # in double precision: small integers overflow without a word
+                else np.multiply(part[:, :, None], result[:, None, :], dtype=np.float64).reshape(
+                    len(part), -1
+                )
             )
         return 1.0 if result is None else result
 

@@ -183,3 +183,17 @@ def test_subset_is_not_counted_as_dropped(frame):
         assert table.dropped == ((frame.x2 > 1.5) & frame.x1.isna()).sum()
     masked = pd.array([True, None, False] * 20, dtype="boolean")
     assert formula.read("y ~ x2", frame, subset=masked).rows.tolist() == list(range(0, N, 3))
+
+
+@pytest.mark.parametrize("text", ["y ~ x*z", "y ~ x/z", "y ~ x:z:g", "y ~ s(x, by=z, k=5)"])
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "int32", "int64", "float16", "float32"])
+def test_products_of_columns_do_not_overflow(dtype, text):
+    """130 x 130 is 16,900, also where the columns have a byte."""
+    x = np.geomspace(1, 130, 20) if dtype == "uint8" else np.geomspace(1, 20_000, 20)
+    x = x * (10**6 if dtype == "int64" else 1)
+    data = pd.DataFrame({"x": x.astype(dtype), "z": (x - 1).astype(dtype), "g": [*"abcd"] * 5})
+    data["y"] = np.arange(20.0)
+    wide = data.astype({"x": np.float64, "z": np.float64})
+    found, wanted = (formula.read(text, one, outcome="numeric") for one in (data, wide))
+    np.testing.assert_array_equal(design(found), design(wanted))
+    np.testing.assert_array_equal(found.spec.matrix(data), wanted.spec.matrix(wide))
