@@ -60,7 +60,7 @@ SIZES = [
     "np.power(max(k) * max(k), 64)", "np.power(10, 999999999)", "I(1000000000000000**2 * x)",
     "I(x + 99999999999999999999)", "poly(x, 99999)", "poly(x, len(x))", "bs(x, df=99999)",
     "pd.cut(x, 99999999)", "np.diff(x, 99999999)", "round(1, -999999999)", "s(x, k=99999)",
-    "te(x, z, k=(999, 999))", "special.eval_legendre(999999999, x)", "math.prod(x)",
+    "te(x, z, k=(999, 999))", "scipy.special.eval_legendre(999999999, x)", "math.prod(x)",
     "*".join(f"a{i}" for i in range(30)), "x*" * 40 + "z", "(x + z + k + log + g + h)**99",
     "I(" * 60 + "x" + ")" * 60, "-" * 700 + "x",
     "I(" + "(" * 300 + "x" + ")" * 300 + ")", " + ".join(["x"] * 700), "x" * 10001,
