@@ -283,6 +283,9 @@ class _Resolver:
 
     def tokens(self):
         """The formula's tokens, with quoted names already replaced by placeholders."""
+        if own := PLACEHOLDER.search(str(self.formula)) or DOT in str(self.formula):
+            found = DOT if own is True else own[0]
+            raise _error(self.formula, f"{found!r} is a name of the package's own: rename it")
         text = _QUOTES.sub(self._unquote, str(self.formula)).replace("\n", " ").strip()
         try:
             found = [

@@ -66,7 +66,9 @@ def formula(text, *, safe=False):
     if not flag("safe", safe):
         return text
     made = SafeFormula(text)
-    for one in texts_of(made):
+    left, tilde, right = text.partition("~")
+    whole = left.strip() not in ("", ".")  # else a change of a formula, for `update` of results
+    for one in texts_of(made if whole or not tilde else SafeFormula(f"y ~{right}")):
         parsed = dot.parse(one, AnyNames())
         for code in parsed.sides:
             parsed.terms_of(code)

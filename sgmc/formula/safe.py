@@ -11,7 +11,7 @@ from sgmc.formula.code import Check, Refused
 from sgmc.formula.listed import modules
 from sgmc.formula.places import is_place
 
-MOST_TEXT = 20_000  # characters
+MOST_TEXT = 10_000  # characters
 LONGEST_PIECE = 80  # characters of a piece of a formula in a message
 WAY_OUT = (
     "Formulas from outside have columns, arithmetic and listed functions (docs/security.md): make "

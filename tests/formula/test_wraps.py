@@ -1,5 +1,4 @@
-"""Whole numbers of expressions that would leave the range of int64: an error, never a wrong design.
-"""
+"""Whole numbers of expressions that would leave int64: an error, never a wrong design."""
 
 import numpy as np
 import pandas as pd
