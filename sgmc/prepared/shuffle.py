@@ -129,7 +129,7 @@ def gather(shop, encoder, arrays, small, facts, watch):
         for section, content in small.items():
             writer.append(section, content)
         for bucket in range(done, buckets):
-            records = sorted_bucket(shop, bucket, encoder.type)
+            records = sorted_bucket(shop, bucket, encoder.type, state["sizes"][bucket])
             for section in set(arrays) - set(small):
                 writer.append(section, final(encoder, records, section, small["shift"]))
             rows += len(records)
@@ -141,12 +141,14 @@ def gather(shop, encoder, arrays, small, facts, watch):
         writer.seal(facts)
 
 
-def sorted_bucket(shop, bucket, dtype):
-    """The records of a bucket in the order of their keys."""
+def sorted_bucket(shop, bucket, dtype, size):
+    """The records of a bucket, of so many bytes in all, in the order of their keys."""
     name = shop.place(f"bucket {bucket}")
-    if not os.path.exists(name):
-        return np.empty(0, dtype)
-    records = np.fromfile(name, dtype)
+    records = np.fromfile(name, dtype) if os.path.exists(name) else np.empty(0, dtype)
+    if records.nbytes != size:
+        raise DataError(
+            f"{shop.folder} is damaged: rows of it are missing; delete it and call again"
+        )
     return taken(records, np.argsort(records["key"], kind="stable"))
 
 

@@ -5,6 +5,7 @@ and a journal of how far it is.
 import json
 import os
 import shutil
+from contextlib import suppress
 
 from sgmc.arguments.seeds import entropy
 from sgmc.core.files import held, read_sealed, replacing, write_sealed
@@ -52,16 +53,23 @@ class Workshop:
             self.leave()
             raise
         if self.journal is None:
+            self.empty()
             self.made_of["seed"] = entropy(self.made_of["seed"])
             self.write({})
 
     def read(self):
-        """The journal, or None; a call without a seed takes over that of the journal."""
+        """The journal, or None; a call without a seed takes over that of the journal.
+
+        A journal whose table is complete and gone from the folder is that of a call which was
+        killed while it cleaned up.
+        """
         name = self.place(JOURNAL)
         if not os.path.exists(name):
             return None
         with open(name, encoding="utf-8") as file:
             journal = json.load(file)
+        if journal.get("complete") and not os.path.exists(self.place(TABLE)):
+            return None
         theirs = journal["made_of"]
         if self.made_of["seed"] is None:
             self.made_of["seed"] = theirs["seed"]
@@ -98,13 +106,22 @@ class Workshop:
 
     def finish(self):
         """Give the table its name, and remove the folder."""
+        self.write({**self.journal, "complete": True})
         os.replace(self.place(TABLE), self.path)
         self.discard()
 
     def discard(self):
         """Remove the folder."""
+        self.empty()
         shutil.rmtree(self.folder, ignore_errors=True)
         self.leave()
+
+    def empty(self):
+        """Remove all but the lock; the journal first, as it speaks of the rest."""
+        names = [name for name in os.listdir(self.folder) if name not in (LOCK, JOURNAL)]
+        for name in (JOURNAL, *names):
+            with suppress(FileNotFoundError):
+                os.unlink(self.place(name))
 
     def leave(self):
         """Let other calls have the folder."""

@@ -120,7 +120,8 @@ def test_fits_take_as_many_points_as_integrals_need():
     results, frame = fit(25)
     rule = results._fit.problem.rule
     assert rule.scheme.scattered and rule.error <= 0.05 and rule.nodes >= 128
-    assert f"by {rule.nodes} points of importance sampling per group" in str(results.summary())
+    points = f"by {rule.nodes} points of importance sampling per group"
+    assert points in str(results.summary(details=True))
     assert not any(isinstance(one, QuadratureWarning) for one in results.warnings)
     assert results.ranef("g").shape == (4 * 25, 4)
     assert np.isfinite(results.predict(frame)).all() and np.isfinite(results.loo(group=True).elpd)

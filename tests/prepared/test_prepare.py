@@ -19,6 +19,7 @@ from sgmc.prepared import records, shuffle
 from sgmc.prepared.prepare import prepare
 from sgmc.prepared.prepared import VECTORS
 from sgmc.prepared.prepared import open as opened
+from sgmc.prepared.workshop import JOURNAL, Workshop
 from tests.conftest import ROOT
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import CASES, FRAME
@@ -130,7 +131,7 @@ def stop(done, total):
 prepare(sys.argv[3], Chunked(FRAME, 50), path, weights="w", seed=5, progress=stop,
         memory_limit="64MB")
 """
-DESIGN, COLUMNS = "y ~ x*g + h", "y ~ x*c + (1 | g)"
+DESIGN, COLUMNS, W = "y ~ x*g + h", "y ~ x*c + (1 | g)", {"weights": "w"}
 
 
 @pytest.mark.parametrize(
@@ -157,6 +158,32 @@ def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     prepare(formula, Chunked(FRAME, 50), whole, weights="w", seed=5)
     assert path.read_bytes() == whole.read_bytes()
     assert opened(path, check=True).n > 0
+
+
+@pytest.mark.parametrize("formula", [DESIGN, COLUMNS])
+@pytest.mark.parametrize("left", [set(), {JOURNAL}, {JOURNAL, "bucket 0"}])
+def test_a_call_killed_while_it_cleans_up_leaves_nothing_that_the_next_one_takes(
+    left, formula, tmp_path, monkeypatch
+):
+    """The table has its name then; of its folder only `left` is removed.  The next call makes
+    another table of the same name, and once more the first.
+    """
+    path, whole = tmp_path / "a.sgmc", tmp_path / "b.sgmc"
+
+    def stopped(shop):
+        for name in left & set(os.listdir(shop.folder)):
+            os.unlink(shop.place(name))
+        shop.leave()
+
+    prepare(formula, Chunked(FRAME, 50), whole, weights="w", seed=5)
+    prepare("y ~ x", Chunked(FRAME, 50), tmp_path / "c.sgmc", seed=5)
+    monkeypatch.setattr(Workshop, "discard", stopped)
+    for one, other in ((formula, "y ~ x"), (formula, formula)):
+        prepare(one, Chunked(FRAME, 50), path, weights="w", seed=5)
+        assert path.read_bytes() == whole.read_bytes()
+        prepare(other, Chunked(FRAME, 50), path, seed=5, **({} if other == "y ~ x" else W))
+        expected = tmp_path / "c.sgmc" if other == "y ~ x" else whole
+        assert path.read_bytes() == expected.read_bytes()
 
 
 def test_two_calls_do_not_write_one_file(tmp_path):

@@ -247,7 +247,7 @@ def test_checks_that_the_time_did_not_suffice_for_are_not_trusted(clock, monkeyp
     exact = sgmc.logit("y ~ a + b", table(), sampler="mala", **how)
     batches = sgmc.logit("y ~ a + b", table(), sampler="lmsgld", batch_size=200, **how)
     assert exact.draws.shape[1] == batches.draws.shape[1] == 1000
-    assert exact.verdict.trustworthy and "effective draws" in exact.verdict.text
+    assert exact.verdict.trustworthy and "effective draws" in exact.verdict.basis
     assert "not checked: time_limit ended the checks" in batches.verdict.text
 
 

@@ -201,15 +201,15 @@ def judged(fit, table, concerns, ess, along, heat):
         missed = found[DivergentTransitionsWarning]
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
-    functionals = fit.problem.functionals
-    basis = "effective draws" + (f" of {functionals.what}" if functionals is not None else "")
+    what = "" if fit.problem.functionals is None else f" of {fit.problem.functionals.what}"
+    basis = f"effective draws{what}"
     if spec.exact:
         basis += " of an exact sampler"
     elif along is not None:
         basis += " and scores along random directions"
     else:
         basis = UNCHECKED
-    return by_effective_draws(errors, ess, basis, fit.x.shape[1])
+    return by_effective_draws(errors, ess, basis, fit.x.shape[1], what=what)
 
 
 def unchecked(fit):
@@ -290,16 +290,15 @@ def by_temperatures(errors, heat, ess, fit):
             f"Take more draws. {LESS_NOISE}",
             "scores at the draws",
         )
-    basis = f"effective draws of {fit.problem.functionals.what}, and scores (spread within {{}} %)"
-    return by_effective_draws(
-        errors, ess, basis.format(round(100 * at_most(wide))), fit.x.shape[1], wide
-    )
+    what = f" of {fit.problem.functionals.what}"
+    basis = f"effective draws{what}, and scores (spread within {round(100 * at_most(wide))} %)"
+    return by_effective_draws(errors, ess, basis, fit.x.shape[1], wide, what)
 
 
-def by_effective_draws(errors, ess, basis, draws, wide=0.0):
+def by_effective_draws(errors, ess, basis, draws, wide=0.0, what=""):
     """The verdict where scores cannot tell of every parameter: what effective draws, of which
     chains took `draws` each, promise: Monte Carlo errors by batches, and by effective sizes of the
-    worst; `wide`: what else sds may be off.
+    worst; `wide`: what else sds may be off; `what` has them, where they are not the parameters.
     """
     independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
     error = max(independent, errors.mean.most, errors.sd.most, wide)
@@ -312,15 +311,15 @@ def by_effective_draws(errors, ess, basis, draws, wide=0.0):
         )
     if errors.end.most > TRUSTED_END:
         return ends_off(errors, more(draws, errors.end.most / TRUSTED_END), "effective draws")
-    return trusted(error, (error, error, errors.end.most), basis)
+    return trusted(error, (error, error, errors.end.most), basis, what)
 
 
-def trusted(error, parts, basis):
-    """A verdict for: the largest error, and those of means, sds and ends of intervals."""
+def trusted(error, parts, basis, what=""):
+    """A verdict for: the largest error, and those of means, sds and ends of intervals of `what`."""
     means, sds, ends = map(at_most, parts)
     provided = ", if the sampler's own formula for its bias is right" if basis == UNCHECKED else ""
     text = (
-        f"trustworthy to about {at_most(error):g} sd: estimated errors are at most {means:g} "
+        f"trustworthy to about {at_most(error):g} sd: estimated errors{what} are at most {means:g} "
         f"posterior sd for means, {100 * sds:g} % for sds and {100 * ends:g} % of the half-width "
         f"for ends of 95 % intervals{provided}."
     )
