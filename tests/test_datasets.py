@@ -16,7 +16,7 @@ import pytest
 
 import sgmc
 from sgmc.datasets import checksum, load, names, readers
-from sgmc.datasets.catalogue import CATALOGUE, Bundled
+from sgmc.datasets.catalogue import CATALOGUE
 from sgmc.errors import ArgumentError, DataError
 
 LOADING = ("licences", "load", "names")
@@ -177,7 +177,7 @@ def test_damaged_copy_is_refused(default_copy, damage):
 
 
 def test_changed_statsmodels_is_refused(monkeypatch):
-    monkeypatch.setitem(CATALOGUE, "fair", Bundled(module="fair", sha256="0" * 64))
+    monkeypatch.setitem(CATALOGUE, "fair", replace(CATALOGUE["fair"], sha256="0" * 64))
     with pytest.raises(
         DataError, match="The installed statsmodels does not hold the data set 'fair'"
     ):
