@@ -9,8 +9,15 @@ import pandas as pd
 import pytest
 
 import sgmc
+from sgmc.cluster.transforms import Spy
 from sgmc.errors import SGMCError
+from sgmc.formula import coding
+from sgmc.prepared.layout import Writer
+from sgmc.results.outcomes import explained, stacking
+from sgmc.results.outcomes.pieces import Pieces
+from sgmc.results.outcomes.streams import Stream
 from sgmc.results.path import Paths
+from sgmc.sources.settling import cast
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -122,3 +129,67 @@ OF_RESULTS = {
 def test_refusals(message, plt):
     with pytest.raises(SGMCError, match=re.escape(message)):
         (OF_DATA | OF_RESULTS)[message]()
+
+
+# ---- what is found while a run goes on -----------------------------------------------------------
+
+
+def test_variances_that_are_infinite_have_no_share(monkeypatch):
+    monkeypatch.setattr(explained, "explained", lambda rows: np.array([0.5, np.nan]))
+    with pytest.raises(SGMCError, match="the variance of an outcome is infinite at some draws"):
+        fitted().r2()
+
+
+def test_weights_that_are_not_the_best_are_refused(monkeypatch):
+    monkeypatch.setattr(stacking, "WEIGHTS_TOLERANCE", -1.0)
+    with pytest.raises(SGMCError, match="stacking did not converge, the log score may rise by"):
+        sgmc.model_weights({"x": fitted(), "z": fitted(formula="y ~ z")})
+
+
+def test_new_data_that_shrink_while_they_are_read_are_refused():
+    shrunk = SimpleNamespace(frames=lambda size: iter(()), n=3, beside={}, narrow=False, needed=[])
+    with pytest.raises(SGMCError, match="the new data had 3 rows and have 0 now: read them again"):
+        list(Pieces.parts(shrunk, 10))
+
+
+def test_streams_without_rows_are_refused():
+    empty = SimpleNamespace(rows=lambda size: iter(()))
+    with pytest.raises(SGMCError, match="predict: the new data have no rows"):
+        Stream.size(empty, SimpleNamespace(name="predict"))
+
+
+def test_factors_with_more_cells_than_numbers_are_refused(monkeypatch):
+    monkeypatch.setattr(coding, "MOST_CELLS", 100)
+    levels = frame().assign(g=[f"g{k:03}" for k in range(40)] * 2)
+    with pytest.raises(SGMCError, match="the factors of the design have 123 combinations"):
+        sgmc.ols("y ~ x + g:kind", levels, draws=100, progress=False)
+
+
+def test_parts_of_a_file_that_are_not_whole_are_not_sealed():
+    part = SimpleNamespace(bytes=16)
+    with pytest.raises(ValueError, match="y has 8 of 16 bytes"):
+        Writer.seal(SimpleNamespace(sections={"y": part}, written={"y": 8}), {})
+
+
+CAST = {
+    "it has categories that were not there before": (
+        pd.Series(["a", "c"], dtype="category"),
+        pd.CategoricalDtype(["a", "b"]),
+    ),
+    "it holds float64, and int64 before": (pd.Series([1.5, 2.0]), np.dtype("int64")),
+    "it has missing values, and none before": (
+        pd.Series([1, None], dtype=object),
+        np.dtype("int64"),
+    ),
+}
+
+
+@pytest.mark.parametrize("message", CAST)
+def test_columns_that_change_their_type_are_refused(message):
+    with pytest.raises(ValueError, match=message):
+        cast(*CAST[message])
+
+
+def test_transforms_take_one_column():
+    with pytest.raises(SGMCError, match=r"center\(\) and scale\(\) of \(2,\) columns: give one"):
+        Spy().transform(np.ones((3, 2)))
