@@ -10,6 +10,8 @@ import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.results.effects import averages, margeff, table
 
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+
 LEVELS = [f"g{k:02}" for k in range(30)]
 
 
@@ -118,7 +120,6 @@ REFUSALS = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("case", REFUSALS)
 def test_refusals(case, plt):
     error, message, call = REFUSALS[case]

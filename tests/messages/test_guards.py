@@ -1,10 +1,11 @@
 """Compiled parts refuse what does not fit together, before they read beyond its memory."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from _ext.toys import GaussianLocation
+from _ext.toys import GaussianLocation, Positive
 
 import sgmc
 from sgmc.coordinates.composed import Composed
@@ -28,6 +29,8 @@ from sgmc.models.mixed.marginal import Marginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.regression.bases.cumulative import Cumulative
+from sgmc.models.regression.bases.known import Known
+from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.scales.shrinking import ShrunkPrior
 from sgmc.registry import room
 from sgmc.samplers.bases.paths import Path
@@ -123,6 +126,9 @@ GUARDS = {
     ),
     "effects of two levels are those": lambda: nested(2),
     "designs of groups and of rows": lambda: group_level(np.zeros((3, 4))),
+    "at most 3 auxiliary parameters": lambda: Known(
+        Cumulative(design(np.eye(6, 2)), Y, levels=6), np.ones(4)
+    ),
     "outcomes must be 0, .., levels - 1 = 2": lambda: Cumulative(
         design(np.eye(6, 2)), Y + 2, levels=3
     ),
@@ -135,6 +141,27 @@ REFUSALS = {
     ),
     "bounds of remainders in 2049 coordinates": lambda: Remainders(
         binary(), None, np.zeros(MANY), 1
+    ),
+    "bounds for rates along straight lines behind a map": lambda: Bounds(
+        binary(), Prior(2), Positive(2), np.zeros(2)
+    ),
+    "bounds of remainders behind a map that bends": lambda: Remainders(
+        binary(), Positive(2), np.zeros(2), 1
+    ),
+    "bounds of remainders that overflow: rescale": lambda: Remainders(
+        room("families")["logit"].family.kernel(design(1e200 * np.eye(6, 2)), Y, None, None),
+        None,
+        np.zeros(2),
+        2,
+    ),
+    "a prior seen through a map that bends straight lines": lambda: Pulled(
+        Prior(2), Positive(2)
+    ).ridges(),
+    "cov_type='robust' with 3000 parameters": lambda: preconditioner(
+        3000, SimpleNamespace(robust=True, cov_type="robust")
+    ),
+    "precondition='dense' with 3000 parameters": lambda: preconditioner(
+        3000, SimpleNamespace(robust=False, sampler=None, precondition="dense")
     ),
     "has not one linear predictor a row": lambda: Remainders(toy(), None, np.zeros(2), 1),
     "no bounded slope or curvature": lambda: Separable(

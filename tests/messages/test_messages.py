@@ -65,11 +65,10 @@ def listed():
 
 def wrong(there, found):
     """What is not right about a list `there`, of the places `found` in the sources."""
+    keys = {place.key for place in found}
     return {
-        "no test": [
-            place.key for place in found if not (there.get(place.key) or exceptions.reason(place))
-        ],
-        "gone from the sources": sorted(set(there) - {place.key for place in found}),
+        "not in the list": sorted(keys - set(there)),
+        "gone from the sources": sorted(set(there) - keys),
         "tests that are gone": sorted({test for test in there.values() if test} - existing(there)),
     }
 
@@ -79,8 +78,15 @@ def existing(there):
     return {test for test in there.values() if test and page.exists(test)}
 
 
+def untested(there, found):
+    """The places without a test, and without a reason for that."""
+    return [p.key for p in found if not (there.get(p.key) or exceptions.reason(p))]
+
+
 def test_every_message_has_a_test():
-    assert wrong(listed(), places.everywhere()) == dict.fromkeys(wrong({}, []), []), REMEDY
+    there, found = listed(), places.everywhere()
+    assert wrong(there, found) == dict.fromkeys(wrong({}, []), []), REMEDY
+    assert len(untested(there, found)) == exceptions.UNTESTED, REMEDY
 
 
 def test_a_message_without_a_test_is_seen():
@@ -90,10 +96,12 @@ def test_a_message_without_a_test_is_seen():
     there[first], there["sgmc/gone.py | f | DataError | gone"] = "tests/none.py::test_none", ""
     del there[second]
     assert wrong(there, [*found, new]) == {
-        "no test": [second, new.key],
+        "not in the list": sorted([second, new.key]),
         "gone from the sources": ["sgmc/gone.py | f | DataError | gone"],
         "tests that are gone": ["tests/none.py::test_none"],
     }
+    more = untested(there, [*found, new])
+    assert new.key in more and len(more) == exceptions.UNTESTED + 2
 
 
 def test_every_exception_is_a_place_without_a_test():
