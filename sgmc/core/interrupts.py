@@ -12,7 +12,7 @@ import threading
 import time
 from contextlib import contextmanager
 
-PATIENCE = 1.0  # seconds; Ctrl-C again after that acts at once, wherever it is
+STORM_SECONDS = 1.0  # seconds; Ctrl-C again after that acts at once, wherever it is
 
 
 class State(threading.local):
@@ -25,7 +25,7 @@ class State(threading.local):
     noted : float or None
         When Ctrl-C was pressed in them, on a clock that does not jump.
     served : float
-        When it was last answered by a result: what follows within PATIENCE is the same Ctrl-C.
+        When it was last answered by a result: what follows within STORM_SECONDS is the same Ctrl-C.
     """
 
     depth = 0
@@ -41,11 +41,11 @@ def on_ctrl_c(signum, frame):
     """The handler of SIGINT while a call runs."""
     now = time.monotonic()
     if STATE.depth == 0:
-        if now - STATE.served >= PATIENCE:
+        if now - STATE.served >= STORM_SECONDS:
             raise KeyboardInterrupt
     elif STATE.noted is None:
         STATE.noted = now
-    elif now - STATE.noted >= PATIENCE:  # what is in the block hangs
+    elif now - STATE.noted >= STORM_SECONDS:  # what is in the block hangs
         raise KeyboardInterrupt
 
 
@@ -100,13 +100,13 @@ def came():
 
 
 def taken():
-    """What was noted, if anything, has had its effect, and so has what follows within PATIENCE."""
+    """What was noted has had its effect, and so has what follows within STORM_SECONDS."""
     if STATE.noted is not None:
         STATE.served, STATE.noted = time.monotonic(), None
 
 
 def caught():
-    """A KeyboardInterrupt was caught, and what follows within PATIENCE belongs to it."""
+    """A KeyboardInterrupt was caught, and what follows within STORM_SECONDS belongs to it."""
     STATE.served, STATE.noted = time.monotonic(), None
 
 

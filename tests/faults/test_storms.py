@@ -130,7 +130,7 @@ def test_files_are_whole(name, tmp_path, monkeypatch):
 
 def test_what_hangs_can_be_ended(monkeypatch):
     """Ctrl-C a second after the first acts at once."""
-    monkeypatch.setattr(interrupts, "PATIENCE", 0.0)
+    monkeypatch.setattr(interrupts, "STORM_SECONDS", 0.0)
     with pytest.raises(KeyboardInterrupt), interrupts.handled(), interrupts.unbroken():
         press(1)
         assert interrupts.came()
