@@ -6,6 +6,7 @@ from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
 from sgmc.core import contract, phases
 from sgmc.core.deadline import limited
+from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
 from sgmc.models.regression.model import Regression
@@ -47,7 +48,11 @@ def fit_formula(model, called, formula, data, given):
     made = {*names(FORMULA), *model.options}
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
-    with limited(of_fit.get("time_limit")), phases.watched(of_fit.get("progress")):
+    with (
+        handled(),
+        limited(of_fit.get("time_limit")),
+        phases.watched(of_fit.get("progress")),
+    ):
         phases.begin("design")
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)

@@ -166,6 +166,7 @@ class PartitionedRegression(Regression):
     def continue_from(self, saved, arguments, tuned=False):
         """See `Regression`."""
         from sgmc.core.deadline import OutOfTime, limited
+        from sgmc.core.interrupts import handled
         from sgmc.core.phases import begin, watched
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
@@ -174,7 +175,7 @@ class PartitionedRegression(Regression):
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         refuse_fit(self, prior, checked)
-        with limited(checked.time_limit), watched(arguments.get("progress")):
+        with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
             begin("passes over partitions")
             try:
                 problem, cluster = self.gathered(prior, checked)

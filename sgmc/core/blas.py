@@ -2,7 +2,8 @@
 
 import os
 import threading
-from contextlib import contextmanager
+
+from sgmc.core.interrupts import unbroken
 
 _lock = threading.Lock()
 _inside = 0
@@ -10,20 +11,21 @@ _limits = None
 _controller = None
 
 
-@contextmanager
-def one_blas_thread():
+class one_blas_thread:
     """Limit BLAS to one thread while any thread of this process is inside;
     the last one out restores what was.
     """
-    global _inside, _limits
-    with _lock:
-        if _inside == 0:
-            _limits = libraries().limit(limits=1, user_api="blas")
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
+
+    def __enter__(self):
+        global _inside, _limits
+        with unbroken(later=True), _lock:
+            if _inside == 0:
+                _limits = libraries().limit(limits=1, user_api="blas")
+            _inside += 1
+
+    def __exit__(self, *error):
+        global _inside
+        with unbroken(), _lock:
             _inside -= 1
             if _inside == 0:
                 _limits.restore_original_limits()

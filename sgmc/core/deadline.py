@@ -7,11 +7,11 @@ nothing that is drawn depends on what it shows.
 
 import math
 import time
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from sgmc.arguments.numbers import positive
+from sgmc.core.interrupts import Within
 
 clock = time.perf_counter
 OPERATIONS = 2e9  # floating-point operations a second, where nothing was measured: a slow core's
@@ -69,18 +69,13 @@ def check(seconds=0.0, operations=0.0):
     current().check(seconds, operations)
 
 
-@contextmanager
 def limited(seconds, name="time_limit"):
-    """So many seconds from now on, or what is left of a limit that holds already; None: no limit
-    of its own.
+    """A context of so many seconds from now on, or of what is left of a limit that holds already;
+    None: no limit of its own.
     """
     positive(name, seconds, none=True)
     until = math.inf if seconds is None else clock() + seconds
-    token = _current.set(Deadline(min(current().end, until)))
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    return Within(_current, Deadline(min(current().end, until)))
 
 
 def leaving(seconds):
@@ -89,14 +84,9 @@ def leaving(seconds):
     return limited(None if left == math.inf else max(left - seconds, 1e-9))
 
 
-@contextmanager
 def suspended():
-    """No limit, for what is cheap and has to be done all the same."""
-    token = _current.set(NEVER)
-    try:
-        yield
-    finally:
-        _current.reset(token)
+    """A context without limit, for what is cheap and has to be done all the same."""
+    return Within(_current, NEVER)
 
 
 class Pace:

@@ -14,6 +14,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from sgmc.core.interrupts import handled, unbroken
+
 try:
     import fcntl
 except ImportError:  # Windows
@@ -33,16 +35,18 @@ def replacing(path):
     which takes the place of `path` when all of it is on the disk.
     """
     aside = f"{os.fspath(path)}.part"
-    try:
-        with open(aside, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(aside, path)
-    except BaseException:
-        if os.path.exists(aside):
-            os.unlink(aside)
-        raise
+    with handled():
+        try:
+            with open(aside, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(aside, path)
+        except BaseException:
+            with unbroken():
+                if os.path.exists(aside):
+                    os.unlink(aside)
+            raise
     if os.name == "posix":  # the new name, too, must be on the disk
         entry = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
         try:

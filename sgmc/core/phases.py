@@ -8,11 +8,11 @@ nothing happens.
 
 import threading
 import time
-from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 
 from sgmc.arguments.progress import bar_class, function_of, watching
+from sgmc.core.interrupts import unbroken
 
 SHOWN_AFTER = 1.0  # seconds, unless progress=True
 TICK = 0.25  # seconds between two looks at the clock
@@ -22,27 +22,46 @@ UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
 _current = ContextVar("phases", default=None)  # a Bar; False: none, in all that is called, too
 
 
-@contextmanager
-def watched(progress, title="sgmc"):
+class watched:
     """Show the phases of a call by a bar, where ``progress=`` asks for one.
 
     A call within another one that has a bar uses it; within one without, it has none either, unless
     it asks.
+
+    Parameters
+    ----------
+    progress : object
+        As the user gave it.
+    title : str
+        What comes before the names of the phases.
     """
-    own, outer = function_of(progress), _current.get()
-    if own is not None or progress is False:
-        bar = False
-    elif outer or progress is None and outer is False:
-        bar = outer
-    else:
-        bar = Bar(title, 0.0 if progress else SHOWN_AFTER) if progress or watching() else None
-    token = _current.set(bar)
-    try:
-        yield
-    finally:
-        _current.reset(token)
-        if bar and bar is not outer:
-            bar.finish()
+
+    def __init__(self, progress, title="sgmc"):
+        self.progress, self.title = progress, title
+
+    def __enter__(self):
+        with unbroken(later=True):
+            self.bar = self.chosen()
+            self.token = _current.set(self.bar)
+
+    def chosen(self):
+        """The bar, or what says that there is none."""
+        progress, outer = self.progress, _current.get()
+        self.own = False
+        if function_of(progress) is not None or progress is False:
+            return False
+        if outer or progress is None and outer is False:
+            return outer
+        if not (progress or watching()):
+            return None
+        self.own = True
+        return Bar(self.title, 0.0 if progress else SHOWN_AFTER)
+
+    def __exit__(self, *error):
+        with unbroken():
+            _current.reset(self.token)
+            if self.own:
+                self.bar.finish()
 
 
 def begin(name):
@@ -95,7 +114,7 @@ class Bar:
     def begin(self, name):
         """Begin a phase."""
         self.number += 1
-        self.phases.put((self.number, name, time.time()))
+        self.phases.put((self.number, name, time.perf_counter()))
 
     def report(self, done, total):
         """So much of the phase is done."""
@@ -109,7 +128,7 @@ class Bar:
 
     def draw(self):
         """What the thread does: show phases in their order, until None is one of them."""
-        shown, bar, now = time.time() + self.delay, None, None
+        shown, bar, now = time.perf_counter() + self.delay, None, None
         try:
             while True:
                 try:
@@ -119,7 +138,7 @@ class Bar:
                 else:
                     if phase is None:
                         return
-                if phase is None or time.time() < shown:
+                if phase is None or time.perf_counter() < shown:
                     now = phase
                     continue
                 if bar is None:
@@ -137,18 +156,14 @@ class Bar:
         if new:
             bar.set_description_str(f"{self.title}: {name}", refresh=False)
             bar.total, bar.bar_format = None, UNCOUNTED
-            restarted(bar, None, begun)
+            bar.reset(None)
         counts = self.counts
         if counts is not None and counts[0] == number and counts[2] > 0:
             _, done, total = counts
             if bar.total != total:
                 bar.bar_format = COUNTED
-                restarted(bar, total, begun)
+                bar.reset(total)
             bar.n = min(done, total)
+        # the bar's own clock is that of the wall, which may jump
+        bar.start_t = time.time() - (time.perf_counter() - begun)
         bar.refresh()
-
-
-def restarted(bar, total, begun):
-    """Begin again with another total, at the time when the phase began."""
-    bar.reset(total)
-    bar.start_t = begun

@@ -10,6 +10,7 @@ from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
+from sgmc.core.interrupts import taken, unbroken
 from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
@@ -125,40 +126,45 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     problem.will_read(random=plan.spec.minibatches)
     known = reading.warned(problem, plan, settings, steps)
     phases.begin("sampling")
-    with one_blas_thread():  # for models whose gradients are products of matrices
-        if settings.client is not None and saved is None:
+    remote = settings.client is not None and saved is None
+    if remote:
+        with one_blas_thread():
             run, ended = settings.client.run(chains, of_plan(plan)), settings
-        else:
-            run, ended = run_rounds(problem, plan, settings, chains, watch)
-    states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
-    if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
-        return without_draws(problem, plan, settings, begun, chains)
-    paths.check(plan.spec, run, chains)
-    x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
-    x = problem.tidied(x, settings.seed)
-    noise = noise.as_seen(
-        [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
-    )
-    return Fit(
-        problem,
-        plan,
-        seen,
-        x,
-        times,
-        weights,
-        run,
-        [facts_of(chain, plan, n) for chain in chains],
-        noise,
-        earlier + time.perf_counter() - begun,
-        settings,
-        states,
-        [*known, *(checkpoint.concerns() if checkpoint else [])],
-        [chain.recorder for chain in chains],
-        paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
-        stopping=stopping.judged(problem, x, weights, run, settings),
-        warmup=of_chains([chains[k] for k in used], plan, problem, settings.seed),
-        starts=begin[used],
-    )
+    with unbroken():  # draws that are there are not lost by Ctrl-C
+        if not remote:
+            with one_blas_thread():  # for models whose gradients are products of matrices
+                run, ended = run_rounds(problem, plan, settings, chains, watch)
+        states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
+        if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
+            return without_draws(problem, plan, settings, begun, chains)
+        paths.check(plan.spec, run, chains)
+        x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
+        x = problem.tidied(x, settings.seed)
+        noise = noise.as_seen(
+            [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
+        )
+        done = Fit(
+            problem,
+            plan,
+            seen,
+            x,
+            times,
+            weights,
+            run,
+            [facts_of(chain, plan, n) for chain in chains],
+            noise,
+            earlier + time.perf_counter() - begun,
+            settings,
+            states,
+            [*known, *(checkpoint.concerns() if checkpoint else [])],
+            [chain.recorder for chain in chains],
+            paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
+            stopping=stopping.judged(problem, x, weights, run, settings),
+            warmup=of_chains([chains[k] for k in used], plan, problem, settings.seed),
+            starts=begin[used],
+        )
+        taken()
+    return done
 
 
 def run_rounds(problem, plan, settings, chains, watch):

@@ -12,6 +12,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
+from sgmc.core.interrupts import handled
 from sgmc.core.memory import MB, available, shown
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
@@ -135,7 +136,7 @@ def prepare(
     passes = Passes(progress, source.rows)
     options = Options(missing, compress, limit)
     scan = Scan(parsed, source, vectors, subset, options, passes.chunks)
-    with on_disk(path), watched(progress):
+    with handled(), on_disk(path), watched(progress):
         shop = Workshop(path, mark, parsed.functions)
         try:
             if parsed.bars or parsed.smooths:

@@ -4,6 +4,7 @@ import time
 from dataclasses import dataclass, replace
 
 from sgmc.arguments.numbers import whole
+from sgmc.core.interrupts import handled
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError
 from sgmc.saved import storable
@@ -72,7 +73,7 @@ def resume(results, draws, data, how):
             check_settings(**{k: v for k, v in arguments.items() if k != "prior"}),
             tuned=fit.settings.tuned,
         )
-        with limited(checked.time_limit), watched(arguments.get("progress")):
+        with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
             done = sample(
                 fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
             )

@@ -7,6 +7,7 @@ import numpy as np
 
 from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
+from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
 from sgmc.errors import warn
 from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
@@ -99,6 +100,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         try:
             state = in_time(model, fit, cls, besides)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
+            caught()
             state = in_time(model, fit, cls, besides)
         phases.over()  # warnings have lines of their own
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own

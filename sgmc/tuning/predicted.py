@@ -13,6 +13,7 @@ from sgmc.arguments.seeds import one_seed
 from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.interrupts import handled
 from sgmc.diagnostics.convergence import ess
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import (
@@ -87,7 +88,7 @@ def plan(model, accuracy=0.05, **given):
     refuse(model, given)
     arguments = {**one_seed(given), "accuracy": accuracy}
     checked, prior = settings_of(model, arguments)
-    with one_blas_thread(), phases.watched(given.get("progress")):
+    with handled(), one_blas_thread(), phases.watched(given.get("progress")):
         phases.begin("mode search")
         suited = model.suited(prior, checked) if hasattr(model, "suited") else model
         problem = suited.problem(prior, checked)

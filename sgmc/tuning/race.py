@@ -10,6 +10,7 @@ import numpy as np
 
 from sgmc.core import deadline
 from sgmc.core.engine import STATUS_NAMES
+from sgmc.core.interrupts import came, unbroken
 from sgmc.core.recorders import Keep
 from sgmc.errors import ArgumentError
 from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
@@ -269,7 +270,7 @@ def together(runners, quota, metric, budget, threads, tell=None):
     """Run the arms of a rung in threads, each until its quota is used up, and score them where
     there is a metric; ``tell()`` now and then.
     """
-    stop, poll = threading.Event(), POLL_SECONDS if tell or deadline.current().set else None
+    stop = threading.Event()
 
     def one(runner):
         runner.run(quota(runner), stop)
@@ -279,11 +280,14 @@ def together(runners, quota, metric, budget, threads, tell=None):
             runner.metric = metric(runner.draws, runner.weights)
             budget.note(time.perf_counter() - begun)
 
-    with ThreadPoolExecutor(threads) as pool:
-        futures = waiting = [pool.submit(one, runner) for runner in runners]
+    with unbroken(), ThreadPoolExecutor(threads) as pool:
+        futures = []
         try:
+            futures = waiting = [pool.submit(one, runner) for runner in runners]
             while waiting:
-                done, waiting = wait(waiting, poll, FIRST_EXCEPTION)
+                done, waiting = wait(waiting, POLL_SECONDS, FIRST_EXCEPTION)
+                if came():
+                    raise KeyboardInterrupt
                 deadline.check()
                 for future in done:
                     future.result()

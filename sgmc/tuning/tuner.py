@@ -16,6 +16,7 @@ from sgmc.arguments.signatures import refuse_unknown, with_keywords
 from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
+from sgmc.core.interrupts import handled
 from sgmc.core.rng import seed_sequence
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
@@ -136,7 +137,7 @@ def tune(
     if method in ("default", "heuristic") and grid is not None:
         raise ArgumentError(f"grid does not apply to method={method!r}: it has one arm")
     checked = checked_settings(sampler, method, model, arguments)
-    with one_blas_thread(), phases.watched(arguments.get("progress")):
+    with handled(), one_blas_thread(), phases.watched(arguments.get("progress")):
         phases.begin("mode search")
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from sgmc.core import deadline, phases
 from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES
+from sgmc.core.interrupts import came, taken, unbroken
 
 CHUNK_SECONDS = 0.03
 POLL_SECONDS, SHORTEST_POLL = 0.05, 0.002
@@ -75,10 +76,13 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
         Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
         for k, chain in enumerate(chains)
     )
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(work, queue, stop) for _ in range(threads)]
+    pool = ThreadPoolExecutor(threads)
+    with unbroken():  # Ctrl-C in the midst of `submit` or `wait` would leave their locks held
         try:
+            futures = [pool.submit(work, queue, stop) for _ in range(threads)]
             while wait(futures, timeout=max(min(POLL_SECONDS, end.left()), SHORTEST_POLL)).not_done:
+                if came():
+                    raise KeyboardInterrupt
                 if tell:
                     tell(
                         sum(min(c.steps, warmup + steps) for c in chains),
@@ -93,6 +97,8 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
             run.interrupted = "Ctrl-C"
         finally:
             stop.set()
+            pool.shutdown()
+        taken()
     for future in futures:
         try:
             future.result()  # an exception in a user's function surfaces here

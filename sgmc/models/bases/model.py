@@ -210,10 +210,11 @@ class Model:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
         from sgmc.core.deadline import limited
+        from sgmc.core.interrupts import handled
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
-        with limited(arguments.get("time_limit")):
+        with handled(), limited(arguments.get("time_limit")):
             arguments, race = chosen(self, prior, arguments)
             fitted = {"prior": prior, **arguments}
             results = self.continue_from(None, fitted, tuned=race is not None)
@@ -267,6 +268,7 @@ class Model:
         dict, `tuned` by a race or not.
         """
         from sgmc.core.deadline import limited
+        from sgmc.core.interrupts import handled
         from sgmc.core.memory import named
         from sgmc.core.phases import begin, watched
         from sgmc.fit.run.workers import on_workers
@@ -280,6 +282,7 @@ class Model:
         checked = replace(check_settings(**rest), tuned=tuned)
         checked = on_workers(self, prior, checked, arguments)
         with (
+            handled(),
             limited(checked.time_limit),
             named(lambda: self.blame(checked)),
             watched(arguments.get("progress")),

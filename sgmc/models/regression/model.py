@@ -7,6 +7,8 @@ from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, row
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
+from sgmc.core.deadline import limited
+from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.beside import check_beside
@@ -277,11 +279,10 @@ class Regression(PriorPredictive):
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
-        from sgmc.core.deadline import limited
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
-        with limited(arguments.get("time_limit")):
+        with handled(), limited(arguments.get("time_limit")):
             arguments, race = chosen(self, prior, arguments)
             fitted = {"prior": prior, **arguments}
             results = self.continue_from(None, fitted, tuned=race is not None)
@@ -293,7 +294,6 @@ class Regression(PriorPredictive):
         dict, `tuned` by a race or not.
         """
         from sgmc.core.blas import one_blas_thread
-        from sgmc.core.deadline import limited
         from sgmc.core.memory import Gauge, named
         from sgmc.core.phases import begin, watched
         from sgmc.fit.run.workers import on_workers
@@ -306,7 +306,7 @@ class Regression(PriorPredictive):
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         check_beside(self.data, prior, checked)
-        with limited(checked.time_limit), watched(arguments.get("progress")):
+        with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
             begin("mode search")
             model = self.suited(prior, checked)
             if checked.prior_only:

@@ -10,6 +10,7 @@ from sgmc.arguments.keywords import FORMULA, names
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
+from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
@@ -71,7 +72,7 @@ class Refits:
         fold = folds(rows, k, labels_of(groups, data, rows), seed)
         task, elpd, full = begun(self), np.empty(rows), mean_density(self)
         made = Refitted(self, data, how)
-        with watched(made.progress, "sgmc k-fold"):
+        with handled(), watched(made.progress, "sgmc k-fold"):
             tell = counting(made.progress, "fits")
             for one in range(k):
                 tell(one, k)
@@ -108,7 +109,7 @@ class Refits:
             )
         task, elpd, k = begun(self), loo.elpd_i.copy(), loo.pareto_k.copy()
         made, unsure = Refitted(self, data, how), np.flatnonzero(~(k <= loo.good_k))
-        with watched(made.progress, "sgmc reloo"):
+        with handled(), watched(made.progress, "sgmc reloo"):
             tell = counting(made.progress, "fits")
             for done, i in enumerate(unsure):
                 tell(done, len(unsure))

@@ -1,6 +1,6 @@
 """Draws of a fit with scores that the data allow, and its Stein discrepancy."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +10,12 @@ from sgmc.arguments.numbers import whole
 from sgmc.core import deadline
 from sgmc.core.engine import full_many
 from sgmc.core.engine import scores as estimates
+from sgmc.core.interrupts import came, unbroken
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit import POLL_SECONDS
 from sgmc.fit.work import WIDE
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
@@ -151,8 +153,16 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
             found.append(full_many(of[0], some)[1] if products else estimates(of[0], some, of[1]))
         return np.concatenate(found)
 
-    with ThreadPoolExecutor(fit.settings.threads) as pool:
-        return np.concatenate(list(pool.map(scores_of, estimators, parts)))
+    with unbroken(), ThreadPoolExecutor(fit.settings.threads) as pool:
+        futures = [pool.submit(scores_of, *one) for one in zip(estimators, parts)]
+        while wait(futures, POLL_SECONDS, FIRST_EXCEPTION).not_done and not came():
+            if any(one.done() and one.exception() for one in futures):
+                break
+        for one in futures:
+            one.cancel()  # where Ctrl-C or an error ended the wait; all are done otherwise
+        if came():
+            raise KeyboardInterrupt
+        return np.concatenate([one.result() for one in futures])
 
 
 def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):
