@@ -101,6 +101,7 @@ for ax, frame, label in zip(axes, (by_rows, by_width), ("rows N (six coefficient
     for name in frame:
         ax.plot(frame.index, frame[name], styles[name], color=colors[name], label=name)
     ax.set(xscale="log", yscale="log", xlabel=label)
+    ax.xaxis.set_minor_formatter("")
 axes[0].set_ylabel("rows per effective draw")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
 
@@ -132,6 +133,7 @@ for ax, (title, frame) in zip(axes, noise.items()):
     for gradient, style in zip(GRADIENTS, ("o-", "s-", "D-")):
         ax.plot(frame.index, frame[gradient], style, label=f"gradient={gradient!r}")
     ax.set(xscale="log", yscale="log", xlabel="rows N", title=title)
+    ax.xaxis.set_minor_formatter("")
 axes[0].set_ylabel("V1, variance from one row")
 figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
 
