@@ -46,7 +46,7 @@ print(res.summary())
 # has the true values beside the posterior.
 
 # %%
-res = res.resume(draws=1000)
+res = res.resume(draws=3000)
 print(res.verdict)
 print(res.conf_int().set_axis(["2.5 %", "97.5 %"], axis=1).assign(truth=truth).round(3))
 

@@ -48,7 +48,7 @@ NAMES = {
     **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab".split()},
     "cv": "CV",
 }
-NAME = re.compile(rf"(?<![\w'])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w'=])")
+NAME = re.compile(rf"(?<![\w'])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w=])")
 WORDS = [  # a word of the scripts, and what a reader finds here
     (r"\bthe others' least ESS\b", "smallest ESS of the others"),
     (r"\b(epochs|rows|row gradients) an? effective draw\b", r"\1 per effective draw"),
@@ -107,10 +107,10 @@ def where(text):
 
 
 def sentence(text):
-    """A text with a capital, unless it begins with a symbol."""
-    return (
-        text[:1].upper() + text[1:] if text.split()[0].isalpha() and text[1:2].isalpha() else text
-    )
+    """A text with a capital, unless it begins with a symbol or a name such as pSBPS."""
+    word = text.split()[0]
+    ordinary = word == "a" or (word.isalpha() and word[1:].islower())
+    return text[:1].upper() + text[1:] if ordinary else text
 
 
 def counted(found):

@@ -52,7 +52,7 @@ def check(story, page):
     )
     ratings = None if story.fast else story.published("insteval")
     if ratings is not None:
-        res = sgmc.ols("y ~ service + (1 | s) + (1 | d) + (1 | dept)", ratings, seed=1)
+        res = sgmc.ols("y ~ service + (1 | s) + (1 | d) + (1 | dept)", ratings, seed=1, draws=250)
         lme4 = pd.Series(LME4)
         apart = ((res.params[lme4.index] - lme4) / res.bse[lme4.index]).abs().max()
         story.claim(
