@@ -11,6 +11,7 @@ from sgmc.errors import SGMCError
 from sgmc.formula import bounds, dot, read, safe
 from sgmc.formula.code import Check, Refused
 from sgmc.formula.columns import plain
+from sgmc.formula.outside import refuse_text
 from sgmc.formula.response import Response
 
 FRAME = pd.DataFrame({"y": np.arange(9) % 3, "x": np.arange(9.0), "z": [*range(8), np.inf]})
@@ -38,6 +39,17 @@ REFUSED = {
     "it has 10,005 characters; at most 10,000 are read": lambda: sgmc.formula(
         "y ~ " + "x" * 10_001, safe=True
     ),
+}
+
+
+def powers():
+    """Exponents whose range reaches below zero, of rows that have none there."""
+    table = read("y ~ I(2**(k - y))", FRAME.assign(k=FRAME.y + 1), outcome="numeric", scope={})
+    table.fill(np.empty((len(table.y), len(table.spec.exog_names))))
+
+
+REFUSED |= {
+    "'I(2 ** (k - y))': negative powers of whole numbers are fractions": powers,
 }
 
 
@@ -80,3 +92,8 @@ def test_many_smooths_are_refused(monkeypatch):
         sgmc.formula("y ~ s(x, k=5) + s(z, k=5)", safe=True)
     with pytest.raises(SGMCError, match="a smooth has at most 9 basis functions"):
         sgmc.formula("y ~ s(x, k=10)", safe=True)
+
+
+def test_formulas_of_files_that_cannot_be_read():
+    with pytest.raises(Refused, match="cannot read the formula: EOF in multi-line"):
+        refuse_text("y ~ (x")
