@@ -1,0 +1,99 @@
+"""Refusals of formulas that the tables of attacks and of sizes do not reach."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.errors import SGMCError
+from sgmc.formula import bounds, dot, read, safe
+from sgmc.formula.code import Check, Refused
+from sgmc.formula.columns import plain
+from sgmc.formula.outside import refuse_text
+from sgmc.formula.response import Response
+
+FRAME = pd.DataFrame({"y": np.arange(9) % 3, "x": np.arange(9.0), "z": [*range(8), np.inf]})
+
+
+def outer():
+    """A response that is evaluated in rows of a file or a partition."""
+    parsed = dot.parse("np.outer(y, y) ~ x", FRAME.columns, {"np": np})
+    return Response(parsed, None, False).value(FRAME, np.arange(len(FRAME)))
+
+
+def second_design():
+    """A design of two parts, of which the second is not finite."""
+    sgmc.ZeroInflated.from_formula("y ~ x | z", FRAME).fit()
+
+
+REFUSED = {
+    "column 'x' holds what is no float64 number": lambda: plain(
+        pd.Series([10**400], dtype=object, name="x"), slice(None)
+    ),
+    "must be one column of 9 values, its shape is (9, 9)": outer,
+    "predictor 'zero:z' is not finite at row 8": second_design,
+    "'_sgmc_0_' is a name of the package's own: rename it": lambda: read("y ~ _sgmc_0_", FRAME),
+    "text must be a formula as str, not int": lambda: sgmc.formula(3, safe=True),
+    "it has 10,005 characters; at most 10,000 are read": lambda: sgmc.formula(
+        "y ~ " + "x" * 10_001, safe=True
+    ),
+}
+
+
+def powers():
+    """Exponents whose range reaches below zero, of rows that have none there."""
+    table = read("y ~ I(2**(k - y))", FRAME.assign(k=FRAME.y + 1), outcome="numeric", scope={})
+    table.fill(np.empty((len(table.y), len(table.spec.exog_names))))
+
+
+REFUSED |= {
+    "'I(2 ** (k - y))': negative powers of whole numbers are fractions": powers,
+}
+
+
+@pytest.mark.parametrize("message", REFUSED)
+def test_refusals(message):
+    with pytest.raises(SGMCError, match=re.escape(message)):
+        REFUSED[message]()
+
+
+@pytest.mark.parametrize("name", ["_parsed", "tree_of"])
+def test_what_is_deeper_than_pythons_stack(monkeypatch, name):
+    """Whatever depth that is: it differs between versions of Python."""
+
+    def deep(*given):
+        raise RecursionError
+
+    parsed = dot.parse("y ~ x", FRAME.columns)
+    monkeypatch.setattr(safe if name == "tree_of" else dot, name, deep)
+    with pytest.raises(SGMCError, match="too deep to be read|too many terms written out"):
+        dot.parse("y ~ x", FRAME.columns).terms_of(parsed.predictors)
+
+
+def test_expressions_that_are_none_or_too_deep(monkeypatch):
+    check = Check({"x"}, {})
+    with pytest.raises(Refused, match=r"it is no expression \("):
+        check.code("x +")
+
+    def deep(*given, **more):
+        raise MemoryError
+
+    monkeypatch.setattr("sgmc.formula.code.ast.parse", deep)
+    with pytest.raises(Refused, match="it is too deep"):
+        check.code("x")
+
+
+def test_many_smooths_are_refused(monkeypatch):
+    monkeypatch.setattr(bounds, "MOST_TAKEN_OFF", 1)
+    monkeypatch.setattr(bounds, "MOST_ELEMENTS", 9)
+    with pytest.raises(SGMCError, match="there are 2 group terms and smooths; at most 1 are read"):
+        sgmc.formula("y ~ s(x, k=5) + s(z, k=5)", safe=True)
+    with pytest.raises(SGMCError, match="a smooth has at most 9 basis functions"):
+        sgmc.formula("y ~ s(x, k=10)", safe=True)
+
+
+def test_formulas_of_files_that_cannot_be_read():
+    with pytest.raises(Refused, match="cannot read the formula: EOF in multi-line"):
+        refuse_text("y ~ (x")
