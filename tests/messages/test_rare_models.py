@@ -386,9 +386,10 @@ def test_arviz_that_is_not_installed_is_named(monkeypatch):
         ModelResults.to_arviz(None)
 
 
-def test_arguments_of_models_in_jax():
-    pytest.importorskip("jax")
+def test_arguments_of_models_in_jax(monkeypatch):
+    leaves = SimpleNamespace(leaves=lambda data: list(data.values()))
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(tree=leaves))
     with pytest.raises(SGMCError, match="data: arrays have .2,., .3,. rows; all must have as many"):
         sgmc.JaxModel(None, {"x": np.ones(2), "y": np.ones(3)}, parameters={"slope": ()})
     with pytest.raises(TypeError, match="unexpected keyword argument 'priors'; it has: "):
-        sgmc.JaxModel(None, np.ones(2), parameters={"slope": ()}, priors=1)
+        sgmc.JaxModel(None, {"x": np.ones(2)}, parameters={"slope": ()}, priors=1)
