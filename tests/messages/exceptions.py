@@ -2,7 +2,7 @@
 
 # How many rows of the list say "no test": a new message needs one, and who adds a test for one of
 # these lowers the number.
-UNTESTED = 72
+UNTESTED = 70
 
 REASONS = {}  # by the beginning of the key of a place, such as "sgmc/file.py | function"
 
