@@ -82,12 +82,26 @@ class Ranges:
                 return None
             largest = max(abs(end) for one in parts for end in one)
             return -largest, largest
-        if kind is ast.Pow and parts[1][0] < 0 and not constant(node):
+        if kind is ast.Pow and parts[1][0] < 0:
+            if constant(node):
+                return None
+            self.refuse_fractions(node)
+            parts[1] = (0, max(0, parts[1][1]))
+        return self.checked(node, INTERVALS[kind](*parts[:2]))
+
+    def refuse_fractions(self, node):
+        """FormulaError for a power with a negative exponent in some row."""
+        exponent = node.right if isinstance(node, ast.BinOp) else node.args[1]
+        if (self.values(exponent, self.names) < 0).any():
             raise FormulaError(
                 f"{self.label!r}: negative powers of whole numbers are fractions, which numpy does "
                 f"not compute from them: write the exponent with a point, x ** -1.0"
             )
-        return self.checked(node, INTERVALS[kind](*parts[:2]))
+
+    def values(self, node, names):
+        """The values of a part of the expression."""
+        code = compile(ast.Expression(node), "<formula>", "eval")
+        return np.asarray(eval(code, dict(self.functions), names))
 
     def column(self, place):
         """The range of a column."""
@@ -132,9 +146,8 @@ class Ranges:
             place: values.astype(np.float64) if is_whole(values) else values
             for place, values in self.names.items()
         }
-        code = compile(ast.Expression(node), "<formula>", "eval")
         try:
-            values = np.asarray(eval(code, dict(self.functions), numbers), np.float64)
+            values = self.values(node, numbers).astype(np.float64)
         except Exception:  # what it is, is told where the whole expression is evaluated
             return None
         low, high = float(values.min()), float(values.max())

@@ -42,15 +42,22 @@ REFUSED = {
 }
 
 
-def powers():
-    """Exponents whose range reaches below zero, of rows that have none there."""
-    table = read("y ~ I(2**(k - y))", FRAME.assign(k=FRAME.y + 1), outcome="numeric", scope={})
-    table.fill(np.empty((len(table.y), len(table.spec.exog_names))))
+def powers(lowest):
+    """The design of new rows with exponents from there on, of a fit with none below zero."""
+    rows = FRAME.assign(k=np.arange(len(FRAME)) % 5)
+    table = read("y ~ I(2**k)", rows, outcome="numeric", scope={})
+    return table.spec.matrix(rows.assign(k=rows.k + lowest))
 
 
-REFUSED |= {
-    "'I(2 ** (k - y))': negative powers of whole numbers are fractions": powers,
-}
+REFUSED |= {"'I(2 ** k)': negative powers of whole numbers are fractions": lambda: powers(-1)}
+
+
+def test_exponents_that_could_be_negative_and_are_not_are_computed():
+    rows = FRAME.assign(k=FRAME.y + 1)
+    table = read("y ~ I(2**(k - y))", rows, outcome="numeric", scope={})
+    out = np.empty((len(table.y), 2))
+    table.fill(out)
+    assert (out[:, 1] == 2).all()
 
 
 @pytest.mark.parametrize("message", REFUSED)

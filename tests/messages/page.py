@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cache
 from pathlib import Path
 
-from . import exceptions, places
+from . import places
 
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests" / "MESSAGES.md"
@@ -14,8 +14,7 @@ HEAD = """# Messages
 
 Every error and warning of the package with a test that makes it. Written by
 `pytest --messages=tests/MESSAGES.md`: tests that run replace lines, the other lines stay as they
-are. Expressions in braces are filled in. `tests/messages/exceptions.py` has the reasons of what no
-test makes.
+are. Expressions in braces are filled in.
 """
 ROW = re.compile(
     r"^\| `(?P<function>[^`]+)` \| `(?P<kind>[^`]+)` \| (?P<template>.*) \| (?P<by>.*) \|$"
@@ -55,8 +54,7 @@ def written(tests):
                 f"\n## `{file}`\n\n| function | raises | message | test |\n|---|---|---|---|\n"
             )
         test = tests.get(place.key)
-        reason = exceptions.reason(place)
-        by = f"`{test}`" if test else f"{NONE}: {reason}" if reason else NONE
+        by = f"`{test}`" if test else NONE
         lines.append(f"| `{place.function}` | `{place.kind}` | {cell(place.template)} | {by} |\n")
     return "".join(lines)
 

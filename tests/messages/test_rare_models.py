@@ -67,6 +67,12 @@ class Line(sgmc.Model):
         return {"slope": (left * self.x[rows]).sum()}
 
 
+class Rising(Line):
+    """The same with a slope that is positive, and a start that is not."""
+
+    constraints, start = {"slope": "positive"}, {"slope": -1.0}
+
+
 def short(model, **how):
     """A short fit of a model."""
     return model.fit(**{"draws": 20, "chains": 1, "progress": False, "seed": 1, **how})
@@ -94,6 +100,7 @@ OF_MODELS = {
     "lets slopes of regressions stick to zero; this model has none": lambda: short(
         Line(), sampler="stickyzigzag"
     ),
+    "start: [-1.] is not positive": lambda: short(Rising()),
     "start: -1 is not positive": lambda: own_start(
         SimpleNamespace(start=lambda random: [-1.0]), SimpleNamespace(inverse=not_positive), None
     ),
@@ -374,14 +381,11 @@ def test_compiled_models_of_another_size_are_found(monkeypatch):
     assert "parameters are 1 numbers, the compiled model has 3" in str(sgmc.check_model(Line()))
 
 
-def test_jax_that_is_not_installed_is_named(monkeypatch):
+def test_extras_that_are_not_installed_are_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
+    monkeypatch.setitem(sys.modules, "arviz_base", None)
     with pytest.raises(SGMCError, match="JaxModel needs jax, which is not installed"):
         sgmc.JaxModel(None, {}, parameters={})
-
-
-def test_arviz_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "arviz_base", None)
     with pytest.raises(SGMCError, match="to_arviz needs arviz-base, which is not installed"):
         ModelResults.to_arviz(None)
 

@@ -171,7 +171,10 @@ class Model:
         if self.start is not None:
             given = np.asarray(layout.pack(self.start, "start"), dtype=float)
             shaped("start", given, (layout.size,), advice="or give a dict by name")
-            free = given if map is None else map.inverse(given)
+            try:
+                free = given if map is None else map.inverse(given)
+            except ValueError as error:
+                raise ArgumentError(f"start: {error}") from error
         moved = free + START_SD * rng.normal(size=len(free))
         return moved if map is None else map(moved)
 
