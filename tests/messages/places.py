@@ -62,7 +62,7 @@ def template(call):
         return shortened(said + (f"; {words[3]}" if words[3:] else ""))
     if given and any(isinstance(part, ast.Constant) for part in ast.walk(given[0])):
         return shortened(" ".join(text(one) for one in given if not isinstance(one, ast.Starred)))
-    return shortened(ast.unparse(call))
+    return shortened(source_of(call))
 
 
 def speaks(call):
@@ -91,7 +91,14 @@ def text(node):
 
 def braces(node):
     """Return the source of an expression in braces."""
-    return "{" + ast.unparse(node) + "}"
+    return "{" + source_of(node) + "}"
+
+
+def source_of(node):
+    """Return the source of an expression; quotes, which versions of Python choose differently, are
+    all alike.
+    """
+    return ast.unparse(node).replace('"', "'").replace("\\", "")
 
 
 def shortened(words):

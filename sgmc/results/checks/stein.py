@@ -1,6 +1,6 @@
 """Draws of a fit with scores that the data allow, and its Stein discrepancy."""
 
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -162,6 +162,8 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
             one.cancel()  # where Ctrl-C or an error ended the wait; all are done otherwise
         if came():
             raise KeyboardInterrupt
+        for one in sorted(futures, key=Future.cancelled):
+            one.result()  # an error comes before what was cancelled for it
         return np.concatenate([one.result() for one in futures])
 
 
