@@ -320,6 +320,7 @@ def test_a_fit_that_tunes_says_what_was_chosen(table, tmp_path):
         "300",
         "--tune",
         "mamba",
+        "--details",
     )
     printed, found = run(*fit), json.loads(run(*fit, "--json").stdout)
     expected = sgmc.logit("y ~ x1", table, seed=4, sampler="sgld", draws=300, tune="mamba")
