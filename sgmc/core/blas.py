@@ -3,7 +3,7 @@
 import os
 import threading
 
-from sgmc.core.interrupts import unbroken
+from sgmc.core.interrupts import held, unbroken
 
 _lock = threading.Lock()
 _inside = 0
@@ -16,6 +16,7 @@ class one_blas_thread:
     the last one out restores what was.
     """
 
+    @held
     def __enter__(self):
         global _inside, _limits
         with unbroken(later=True), _lock:
@@ -23,6 +24,7 @@ class one_blas_thread:
                 _limits = libraries().limit(limits=1, user_api="blas")
             _inside += 1
 
+    @held
     def __exit__(self, *error):
         global _inside
         with unbroken(), _lock:

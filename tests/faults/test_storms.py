@@ -108,6 +108,29 @@ def test_ctrl_c_before_there_are_draws_is_raised_and_a_limit_of_blas_taken_back(
         fit()
 
 
+@pytest.mark.parametrize("event, name", [("return", "__enter__"), ("call", "__exit__")])
+@pytest.mark.parametrize("context", [blas.one_blas_thread, interrupts.Within, phases.watched])
+def test_ctrl_c_at_the_ends_of_a_context_leaves_nothing_of_it(context, event, name):
+    """Where it is entered or left: at the last and at the first moment of these methods."""
+    code, left = getattr(context, name).__code__, [event]
+
+    def trace(frame, happens, argument):
+        if left and frame.f_code is code and happens == left[0]:
+            left.clear()
+            press(1)
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        fit(20)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    assert not left  # what else there should not be, `as_ever` looks for
+
+
 @pytest.mark.parametrize("name", ["fsync", "replace", "unlink"])
 def test_files_are_whole(name, tmp_path, monkeypatch):
     """Of a fit with a checkpoint, and of what is saved."""
