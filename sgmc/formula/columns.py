@@ -98,7 +98,9 @@ def plain(column, rows):
 def _plain_dtype(values):
     code = values.dtype.kind
     if code == "O":
-        return {"number": np.float64, "bool": np.bool_}.get(kind(values))
+        code = {"number": "f", "bool": "b"}.get(kind(values))
+        if code == "f" and np.array(values.tolist()).dtype.kind == "i":
+            code = "i"  # whole ones, of at most 64 bits: levels are named 1, not 1.0
     if code == "u" and values.dtype.itemsize == 8:
         code = "f"
     return {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(code)

@@ -75,7 +75,7 @@ def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
 
 @pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: release rate x 2")
-@pytest.mark.parametrize("name", STICKY)
+@pytest.mark.parametrize("name", STICKY[::-1])
 def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
     right = paths.release_rates
     monkeypatch.setattr(paths, "release_rates", lambda *what: 2 * right(*what))
@@ -84,7 +84,7 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
 
 @pytest.mark.cover(0)
 @pytest.mark.mistake("sticky: slab in the wrong units")
-@pytest.mark.parametrize("name", STICKY)
+@pytest.mark.parametrize("name", STICKY[::-1])
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):
     """The density at zero is one of x, not of theta."""
     right = paths.release_rates

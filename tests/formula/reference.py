@@ -34,9 +34,11 @@ class Unspecified(Exception):
 
 
 def values_of(column):
-    """Python values of a column, None where it is missing."""
-    found = column.astype(object).tolist()
-    return [None if is_gap(value) else value for value in found]
+    """Python values of a column, None where it is missing; numbers are all floats if one is."""
+    found = [None if is_gap(value) else value for value in column.astype(object)]
+    if {type(value) for value in found if value is not None} == {int, float}:
+        return [None if value is None else float(value) for value in found]
+    return found
 
 
 def is_gap(value):

@@ -197,3 +197,17 @@ def test_products_of_columns_do_not_overflow(dtype, text):
     found, wanted = (formula.read(text, one, outcome="numeric") for one in (data, wide))
     np.testing.assert_array_equal(design(found), design(wanted))
     np.testing.assert_array_equal(found.spec.matrix(data), wanted.spec.matrix(wide))
+
+
+@pytest.mark.parametrize(
+    "values, name",
+    [
+        ([1, 2, 1, None, 2, 1], "C(x)[T.2]"),
+        ([1, 2.5, 1, None, 2.5, 1], "C(x)[T.2.5]"),
+        ([2.5, 3, 3, None, 2.5, 3], "C(x)[T.3.0]"),
+        ([1, 2**70, 1, None, 1, 1], "C(x)[T.1.1805916207174113e+21]"),
+    ],
+)
+def test_levels_of_whole_numbers_in_objects_are_whole(values, name):
+    table = pd.DataFrame({"y": np.arange(6.0), "x": pd.Series(values, dtype=object)})
+    assert formula.read("y ~ C(x)", table, outcome="numeric").spec.exog_names[1] == name

@@ -209,12 +209,6 @@ OF_INNER = {
             SimpleNamespace(keep=["w"], draws=1, positions=10**9, chains=4, kept_text="many draws"),
         )
     ),
-    "dtype='float32' belongs to designs of regressions": lambda: refuse(
-        SimpleNamespace(
-            kernel=SimpleNamespace(dim=2, refreshes=False, width=0), layout=SimpleNamespace(size=2)
-        ),
-        SimpleNamespace(subsample="uniform", sampler=None, gradient=None, dtype="float32"),
-    ),
     "grad returned 3 numbers; it must be 2, one a parameter": lambda: of_rows(
         PythonKernel(2, 5, lambda theta, rows: 0.0, lambda theta, rows: np.zeros(3)), np.zeros(2)
     ),

@@ -49,7 +49,3 @@ def refuse(model, settings):
             "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
             "gradient='cv'"
         )
-    if str(settings.dtype) != "float64":
-        raise NotSupported(
-            "dtype='float32' belongs to designs of regressions; this model's numbers are its own"
-        )
