@@ -21,6 +21,12 @@ from sgmc.errors import ArgumentError
 from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
 from sgmc.priors.joint import JointNormal
 
+MOST_NAMED = 3  # names in the line of priors
+DIVISORS = {
+    "sd(x)": "divided by sd(x)",
+    "sd(y) and sd(x)": "times sd(y), slopes divided by sd(x)",
+}
+
 
 @dataclass(frozen=True)
 class Scales:
@@ -68,7 +74,7 @@ class PriorTable:
         Number of auxiliary parameters; their priors are densities of the parameters, whose logs are
         sampled.
     unit : str
-        What autoscaled priors are scaled by, as printed.
+        What autoscaled priors are scaled by, a key of `DIVISORS`.
     report : Thresholds or None
         What is printed in the place of these parameters, where it differs.
     own : array (k, d) of bool, or None
@@ -143,18 +149,9 @@ class PriorTable:
         return replace(self, used=used)
 
     def described(self):
-        """All of them in a line: the distinct ones of the slopes,
-        the intercept's and auxiliary parameters'.
-        """
+        """All of them in a line: the slopes', the intercept's and auxiliary parameters'."""
         coefficients = len(self.names) - self.auxiliary
-        slopes = dict.fromkeys(
-            str(p) for j, p in enumerate(self.specified[:coefficients]) if j not in self.intercepts
-        )
-        text = (
-            "Prior (slopes): "
-            + (", ".join(list(slopes)[:3]) or "none")
-            + (", ..." if len(slopes) > 3 else "")
-        )
+        text = self._described_slopes(range(coefficients))
         if self.intercepts:
             text += (
                 f"; intercept: {self.specified[self.intercepts[0]]}"
@@ -162,11 +159,27 @@ class PriorTable:
             )
         for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
             text += f"; {name}: {one}"
-        return (
-            text
-            + (f". [*] in units of {self.unit}" if any(p.autoscale for p in self.specified) else "")
-            + "."
+        scaled = any(p.autoscale for p in self.specified)
+        return f"{text}. [*] {DIVISORS[self.unit]}." if scaled else f"{text}."
+
+    def _described_slopes(self, coefficients):
+        """The prior of all slopes; or the default, or that of most, and who has another."""
+        named = {}
+        for j in coefficients:
+            if j not in self.intercepts:
+                named.setdefault(str(self.specified[j]), []).append(self.names[j])
+        usual = max(
+            named, key=lambda prior: (prior == str(SLOPE), len(named[prior])), default="none"
         )
+        others = [
+            f"{', '.join(names[:MOST_NAMED])}{', ...' if len(names) > MOST_NAMED else ''}: {prior}"
+            for prior, names in named.items()
+            if prior != usual
+        ]
+        if not others:
+            return f"Prior (slopes): {usual}"
+        more = "; ..." if len(others) > MOST_NAMED else ""
+        return f"Priors: {'; '.join(others[:MOST_NAMED])}{more}; other slopes: {usual}"
 
     @property
     def logged(self):

@@ -273,6 +273,7 @@ def design(tree, frame, response, weights=None, subset=None):
     y = values_of(frame[response])
     if not all(math.isfinite(float(y[row])) for row in rows):
         raise Refused("infinite response")
+    places, frame, rows = rows, frame.iloc[rows], list(range(len(rows)))  # of the fit
     factors = list(dict.fromkeys(factor for term in terms for factor in term))
     values = {factor: evaluated(factor, frame[factor[1]]) for factor in factors}
     before = rows
@@ -299,7 +300,7 @@ def design(tree, frame, response, weights=None, subset=None):
     added = [sum(float(frame[name].iloc[row]) for name in offsets) for row in rows]
     if not all(map(math.isfinite, added)):
         raise Refused("infinite offset")
-    return names, rows, X, np.array(added) if offsets else None
+    return names, [places[row] for row in rows], X, np.array(added) if offsets else None
 
 
 def terms_checked(tree, dot):

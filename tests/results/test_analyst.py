@@ -90,6 +90,22 @@ def test_order_of_the_lines():
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize(
+    "prior, line",
+    [
+        (None, "Prior (slopes): normal(0, 2.5*); intercept"),
+        (sgmc.normal(0, 1), "Prior (slopes): normal(0, 1); intercept"),
+        ({"g": sgmc.normal(0, 1)}, ", ...: normal(0, 1); other slopes: normal(0, 2.5*); inter"),
+        ({"x": sgmc.normal(0, 1)}, "Priors: x: normal(0, 1); other slopes: normal(0, 2.5*); inter"),
+    ],
+)
+def test_priors_have_the_names_of_their_slopes(prior, line):
+    res = sgmc.logit("k > 1 ~ x + g", table(6000), prior=prior, sampler="laplace", seed=1)
+    text = " ".join(str(res.summary()).split())
+    assert line in text
+    assert ("[*] divided by sd(x)." in text) == ("*" in line)  # the intercept's has none
+
+
 def test_the_head():
     text = str(fitted("groups").summary())
     assert re.search(r"Outcome: +k +Rows: +600\n", text)
