@@ -3,10 +3,10 @@
 import os
 import threading
 
-from sgmc.core.interrupts import held, unbroken
+from sgmc.core.interrupts import unbroken, unbroken_ends
 
-_lock = threading.Lock()
-_inside = 0
+_lock = threading.RLock()  # what is freed inside may have to leave, too
+_inside = set()  # ids of the blocks
 _limits = None
 _controller = None
 
@@ -16,21 +16,30 @@ class one_blas_thread:
     the last one out restores what was.
     """
 
-    @held
+    @unbroken_ends
     def __enter__(self):
-        global _inside, _limits
+        global _limits
         with unbroken(later=True), _lock:
-            if _inside == 0:
+            if _limits is None:
                 _limits = libraries().limit(limits=1, user_api="blas")
-            _inside += 1
+            _inside.add(id(self))
 
-    @held
+    @unbroken_ends
     def __exit__(self, *error):
-        global _inside
-        with unbroken(), _lock:
-            _inside -= 1
-            if _inside == 0:
+        with unbroken():
+            self.leave()
+
+    def leave(self):
+        """Leave the block; once more does nothing."""
+        global _limits
+        with _lock:
+            _inside.discard(id(self))
+            if not _inside and _limits is not None:
                 _limits.restore_original_limits()
+                _limits = None
+
+    def __del__(self):
+        self.leave()  # Python's own handler of Ctrl-C may have raised before `__exit__` began
 
 
 def libraries():
@@ -47,11 +56,12 @@ def libraries():
 
 def _after_fork():
     """In a forked child none of the parent's threads is inside, or holds the lock."""
-    global _lock, _inside
-    _lock = threading.Lock()
-    if _inside:
-        _inside = 0
+    global _lock, _limits
+    _lock = threading.RLock()
+    _inside.clear()
+    if _limits is not None:
         _limits.restore_original_limits()
+        _limits = None
 
 
 if hasattr(os, "register_at_fork"):

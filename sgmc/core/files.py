@@ -10,11 +10,10 @@ import io
 import json
 import os
 import struct
-from contextlib import contextmanager
 
 import numpy as np
 
-from sgmc.core.interrupts import handled, unbroken
+from sgmc.core.interrupts import unbroken, unbroken_ends
 
 try:
     import fcntl
@@ -29,25 +28,40 @@ class Damaged(ValueError):
     """A file is not what its head says: cut short, changed, or of another kind."""
 
 
-@contextmanager
-def replacing(path):
+class replacing:
     """A binary file to write in the folder of `path`,
-    which takes the place of `path` when all of it is on the disk.
+    which takes the place of `path` when all of it is on the disk, in a call that is `handled`.
     """
-    aside = f"{os.fspath(path)}.part"
-    with handled():
-        try:
-            with open(aside, "wb") as file:
-                yield file
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(aside, path)
-        except BaseException:
-            with unbroken():
-                if os.path.exists(aside):
-                    os.unlink(aside)
-            raise
-    if os.name == "posix":  # the new name, too, must be on the disk
+
+    def __init__(self, path):
+        self.path, self.aside = path, f"{os.fspath(path)}.part"
+
+    @unbroken_ends
+    def __enter__(self):
+        with unbroken(later=True):
+            self.file = open(self.aside, "wb")
+        return self.file
+
+    @unbroken_ends
+    def __exit__(self, kind, error, trace):
+        with unbroken():
+            try:
+                with self.file as file:
+                    if kind is None:
+                        file.flush()
+                        os.fsync(file.fileno())
+                if kind is None:
+                    os.replace(self.aside, self.path)
+            finally:
+                if os.path.exists(self.aside):
+                    os.unlink(self.aside)
+            if kind is None:
+                keep_name(self.path)
+
+
+def keep_name(path):
+    """A file's new name, too, must be on the disk."""
+    if os.name == "posix":
         entry = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
         try:
             os.fsync(entry)

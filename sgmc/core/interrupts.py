@@ -37,20 +37,20 @@ class State(threading.local):
 STATE = State()
 
 
-HELD = set()  # code of the methods that are `held`
+UNBROKEN_ENDS = set()  # code of the methods with `unbroken_ends`
 
 
-def held(method):
+def unbroken_ends(method):
     """A method that enters or leaves a context.  Python raises at its first and last instructions,
     too, which no block inside it has: there Ctrl-C is noted as in one that is `unbroken`.
     """
-    HELD.add(method.__code__)
+    UNBROKEN_ENDS.add(method.__code__)
     return method
 
 
-def is_held(frame):
-    """Whether a method that is `held` runs."""
-    while frame is not None and frame.f_code not in HELD:
+def has_unbroken_ends(frame):
+    """Whether a method with `unbroken_ends` runs."""
+    while frame is not None and frame.f_code not in UNBROKEN_ENDS:
         frame = frame.f_back
     return frame is not None
 
@@ -58,7 +58,7 @@ def is_held(frame):
 def on_ctrl_c(signum, frame):
     """The handler of SIGINT while a call runs."""
     now = time.monotonic()
-    if STATE.depth == 0 and not is_held(frame):
+    if STATE.depth == 0 and not has_unbroken_ends(frame):
         if now - STATE.served >= STORM_SECONDS:
             raise KeyboardInterrupt
     elif STATE.noted is None:
@@ -103,12 +103,12 @@ class Within:
     def __init__(self, variable, value):
         self.variable, self.value = variable, value
 
-    @held
+    @unbroken_ends
     def __enter__(self):
         with unbroken(later=True):
             self.token = self.variable.set(self.value)
 
-    @held
+    @unbroken_ends
     def __exit__(self, *error):
         with unbroken():
             self.variable.reset(self.token)

@@ -12,7 +12,7 @@ from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 
 from sgmc.arguments.progress import bar_class, function_of, watching
-from sgmc.core.interrupts import held, unbroken
+from sgmc.core.interrupts import unbroken, unbroken_ends
 
 SHOWN_AFTER = 1.0  # seconds, unless progress=True
 TICK = 0.25  # seconds between two looks at the clock
@@ -39,7 +39,7 @@ class watched:
     def __init__(self, progress, title="sgmc"):
         self.progress, self.title = progress, title
 
-    @held
+    @unbroken_ends
     def __enter__(self):
         with unbroken(later=True):
             self.bar = self.chosen()
@@ -58,7 +58,7 @@ class watched:
         self.own = True
         return Bar(self.title, 0.0 if progress else SHOWN_AFTER)
 
-    @held
+    @unbroken_ends
     def __exit__(self, *error):
         with unbroken():
             _current.reset(self.token)

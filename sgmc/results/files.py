@@ -5,6 +5,7 @@ are read.
 import os
 
 from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError
 from sgmc.saved import Trust, Unreadable, plain_tree, restored
 from sgmc.version import __version__
@@ -15,8 +16,9 @@ PICKLED = 8  # formats up to it had a pickle in them
 
 def save(results, path):
     """See `Results.save`."""
-    tree = plain_tree(results, "these results")
-    write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
+    with handled():
+        tree = plain_tree(results, "these results")
+        write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
 
 
 def load(path, *, functions=None, trust_formulas=False):

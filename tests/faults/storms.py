@@ -100,7 +100,7 @@ def left_behind(place, threads=1):
     return {
         "threads": threading.active_count(),
         "BLAS": [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"],
-        "inside": blas._inside,
+        "inside": len(blas._inside),
         "time limit": deadline.current(),
         "bar": phases._current.get(),
         "handler": signal.getsignal(signal.SIGINT),

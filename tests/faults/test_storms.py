@@ -55,7 +55,7 @@ def as_ever():
     try:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
         assert threading.active_count() == running
-        assert blas._inside == 0 and interrupts.STATE.depth == 0
+        assert not blas._inside and interrupts.STATE.depth == 0
         assert deadline.current() == deadline.NEVER and phases._current.get() is None
         np.testing.assert_array_equal(fit().draws, expected.draws)
     finally:
@@ -109,8 +109,10 @@ def test_ctrl_c_before_there_are_draws_is_raised_and_a_limit_of_blas_taken_back(
 
 
 @pytest.mark.parametrize("event, name", [("return", "__enter__"), ("call", "__exit__")])
-@pytest.mark.parametrize("context", [blas.one_blas_thread, interrupts.Within, phases.watched])
-def test_ctrl_c_at_the_ends_of_a_context_leaves_nothing_of_it(context, event, name):
+@pytest.mark.parametrize(
+    "context", [blas.one_blas_thread, interrupts.Within, phases.watched, files.replacing]
+)
+def test_ctrl_c_at_the_ends_of_a_context_leaves_nothing_of_it(context, event, name, tmp_path):
     """Where it is entered or left: at the last and at the first moment of these methods."""
     code, left = getattr(context, name).__code__, [event]
 
@@ -123,12 +125,27 @@ def test_ctrl_c_at_the_ends_of_a_context_leaves_nothing_of_it(context, event, na
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        fit(20)
+        fit(20).save(tmp_path / "fit")
     except KeyboardInterrupt:
         pass
     finally:
         sys.settrace(before)
     assert not left  # what else there should not be, `as_ever` looks for
+    assert not list(tmp_path.glob("*.part"))
+
+
+def test_ctrl_c_of_python_before_a_context_is_left_leaves_blas_as_it_was():
+    """In a method of results, which is not `handled`: Python raises when `__exit__` is called."""
+
+    def trace(frame, happens, argument):
+        if happens == "call" and frame.f_code is blas.one_blas_thread.__exit__.__code__:
+            sys.settrace(None)
+            raise KeyboardInterrupt
+
+    sys.settrace(trace)
+    with pytest.raises(KeyboardInterrupt), blas.one_blas_thread():
+        pass
+    assert not blas._inside and blas._limits is None
 
 
 @pytest.mark.parametrize("name", ["fsync", "replace", "unlink"])

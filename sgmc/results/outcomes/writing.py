@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from sgmc.arguments.files import writable
 from sgmc.core.files import replacing
+from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError, MissingExtra
 
 
@@ -72,7 +73,7 @@ def table_file(path):
         If the disk is full, or the folder cannot be written to; nothing is left behind.
     """
     try:
-        with replacing(path) as file:
+        with handled(), replacing(path) as file:
             made = WRITERS[os.path.splitext(path)[1].lower()](file)
             yield made
             made.close()
