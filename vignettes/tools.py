@@ -225,7 +225,9 @@ class Case:
         return max(20, int(work * self.n / best["batch_size"] / gradients))
 
     def discrepancy(self, best, work, seed=9):
-        """KSD of a run of that work, a race of one arm; infinite where it diverges."""
+        """KSD of a run of that work, a race of one arm; infinite where it diverges.  Where only the
+        trial of the race does, with a longer step, it is that of a fit.
+        """
         how = {
             name: value for name, value in best.items() if name not in ("batch_size", "subsample")
         }
@@ -246,7 +248,8 @@ class Case:
                 .iloc[-1]
             )
         except sgmc.errors.ArgumentError:
-            return np.inf
+            fit = self.fit(best, work, seed)
+            return np.inf if fit is None else fit.ksd()
 
     def fit(self, best, work, seed=7, **keep):
         """Results of a run of that work, or None where it diverges."""
