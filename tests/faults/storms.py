@@ -130,18 +130,27 @@ def stormed(action, times, rng, seconds):
             time.sleep(gap)
         over.append(True)
 
+    def go():
+        nonlocal found, how
+        if not begun:
+            begun.append(True)
+            found = action()
+            how = getattr(found, "interrupted", "") or "whole"
+        while not over:  # Python 3.11 takes a thread whose `join` is interrupted for ended
+            time.sleep(0.002)
+        thread.join()
+
     thread = threading.Thread(target=press)
     thread.start()
-    while True:  # what comes after the action must not end the test
+    survived(lambda: survived(go))  # Ctrl-C may come where the inner one has just caught one
+    return how, found
+
+
+def survived(go):
+    """Go on until it ends: what comes after the action must not end the test."""
+    while True:
         try:
-            if not begun:
-                begun.append(True)
-                found = action()
-                how = getattr(found, "interrupted", "") or "whole"
-            while not over:  # Python 3.11 takes a thread whose `join` is interrupted for ended
-                time.sleep(0.002)
-            thread.join()
-            return how, found
+            return go()
         except KeyboardInterrupt:
             continue
 
