@@ -21,7 +21,7 @@ from sgmc.errors import ArgumentError
 from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
 from sgmc.priors.joint import JointNormal
 
-MOST_NAMED = 3  # names in the line of priors
+MOST_LISTED = 3  # names and priors in the line of priors
 DIVISORS = {
     "sd(x)": "divided by sd(x)",
     "sd(y) and sd(x)": "times sd(y), slopes divided by sd(x)",
@@ -163,23 +163,22 @@ class PriorTable:
         return f"{text}. [*] {DIVISORS[self.unit]}." if scaled else f"{text}."
 
     def _described_slopes(self, coefficients):
-        """The prior of all slopes; or the default, or that of most, and who has another."""
+        """The prior of all slopes; or names with their priors, and the one of all others."""
         named = {}
         for j in coefficients:
             if j not in self.intercepts:
                 named.setdefault(str(self.specified[j]), []).append(self.names[j])
-        usual = max(
-            named, key=lambda prior: (prior == str(SLOPE), len(named[prior])), default="none"
-        )
-        others = [
-            f"{', '.join(names[:MOST_NAMED])}{', ...' if len(names) > MOST_NAMED else ''}: {prior}"
+        if len(named) < 2:
+            return f"Prior (slopes): {next(iter(named), 'none')}"
+        usual = max(named, key=lambda prior: (prior == str(SLOPE), len(named[prior])))
+        rest = usual == str(SLOPE) or len(named[usual]) > MOST_LISTED
+        listed = [
+            f"{', '.join(first_few(names))}: {prior}"
             for prior, names in named.items()
-            if prior != usual
+            if not rest or prior != usual
         ]
-        if not others:
-            return f"Prior (slopes): {usual}"
-        more = "; ..." if len(others) > MOST_NAMED else ""
-        return f"Priors: {'; '.join(others[:MOST_NAMED])}{more}; other slopes: {usual}"
+        others = [f"other slopes: {usual}"] if rest else []
+        return "Priors: " + "; ".join([*first_few(listed), *others])
 
     @property
     def logged(self):
@@ -189,6 +188,11 @@ class PriorTable:
     def columns(self, attribute):
         """One attribute of all used priors, as a list."""
         return [getattr(p, attribute) for p in self.used]
+
+
+def first_few(texts):
+    """Some of them, and dots where there are more."""
+    return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], "..."]
 
 
 def density_of(priors, shift=None, bent=None):

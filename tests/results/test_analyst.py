@@ -96,6 +96,10 @@ def test_order_of_the_lines():
         (None, "Prior (slopes): normal(0, 2.5*); intercept"),
         (sgmc.normal(0, 1), "Prior (slopes): normal(0, 1); intercept"),
         ({"g": sgmc.normal(0, 1)}, ", ...: normal(0, 1); other slopes: normal(0, 2.5*); inter"),
+        (
+            {"x": "laplace", "g": sgmc.cauchy(0, 1)},
+            "x: laplace(0, 2.5*); other slopes: cauchy(0, 1)",
+        ),
         ({"x": sgmc.normal(0, 1)}, "Priors: x: normal(0, 1); other slopes: normal(0, 2.5*); inter"),
     ],
 )
