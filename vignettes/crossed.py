@@ -42,8 +42,9 @@ print(res.summary())
 # %% [markdown]
 # There are many students and lecturers, so their standard deviations are well determined. There are
 # only 14 departments: the posterior of `sd(1|department)` is skewed, and it has the fewest
-# effective draws. The verdict states the accuracy. More draws are added with `resume`. The table
-# has the true values beside the posterior.
+# effective draws. The verdict states the accuracy, or refuses the fit. More draws are added with
+# `resume`. Where they do not help, as with a standard deviation near zero, leave the term out, or
+# give it a prior. The table has the true values beside the posterior.
 
 # %%
 res = res.resume(draws=3000)

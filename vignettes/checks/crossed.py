@@ -21,6 +21,8 @@ def check(story, page):
         "the true parameters are within 3.5 posterior sds of the means",
         f"at most {apart:.1f} posterior sds away; {str(page.res.verdict).split(':')[0]}",
         apart < 3.5 and page.res.verdict.trustworthy,
+        "the default sampler stays for long where the small sd of 14 departments is near zero; the "
+        "verdict refuses the fit",
     )
     ess = page.res.ess()
     story.claim(
