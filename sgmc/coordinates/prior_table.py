@@ -22,7 +22,7 @@ from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
 from sgmc.priors.joint import JointNormal
 
 MOST_LISTED = 3  # names and priors in the line of priors
-DIVISORS = {
+SCALED_BY = {
     "sd(x)": "divided by sd(x)",
     "sd(y) and sd(x)": "times sd(y), slopes divided by sd(x)",
 }
@@ -74,7 +74,7 @@ class PriorTable:
         Number of auxiliary parameters; their priors are densities of the parameters, whose logs are
         sampled.
     unit : str
-        What autoscaled priors are scaled by, a key of `DIVISORS`.
+        What autoscaled priors are scaled by, a key of `SCALED_BY`.
     report : Thresholds or None
         What is printed in the place of these parameters, where it differs.
     own : array (k, d) of bool, or None
@@ -160,7 +160,7 @@ class PriorTable:
         for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
             text += f"; {name}: {one}"
         scaled = any(p.autoscale for p in self.specified)
-        return f"{text}. [*] {DIVISORS[self.unit]}." if scaled else f"{text}."
+        return f"{text}. [*] {SCALED_BY[self.unit]}." if scaled else f"{text}."
 
     def _described_slopes(self, coefficients):
         """The prior of all slopes; or names with their priors, and the one of all others."""

@@ -35,8 +35,6 @@ class State(threading.local):
 
 # a change of its attributes is one instruction, between which and the next nothing is raised
 STATE = State()
-
-
 UNBROKEN_ENDS = set()  # code of the methods with `unbroken_ends`
 
 
