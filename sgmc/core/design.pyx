@@ -31,10 +31,10 @@ def dense_forms(X, S, rows):
 
 
 def dense_tile(row):
-    """Rows a tile, given a row's bytes: its second read comes from the first cache, and the loops
-    fetch the next tile early.
+    """Rows a tile, given a row's bytes: its second read comes from the first cache, and new rows
+    are asked for so evenly that memory works while scores are computed.
     """
-    return min(max(10240 // row // 16 * 16, 32), 1024)
+    return min(max(5120 // row // 16 * 16, 32), 1024)
 
 
 def gram_rows(d):
@@ -104,6 +104,8 @@ cdef class Single64(Dense64):
     """The same, its products with many points and its `gram` in float32: they are twice as fast,
     and right to 1e-7 of the largest terms.
     """
+
+    single = True
 
     cdef Py_ssize_t work_many(self, Py_ssize_t m, Py_ssize_t points) noexcept nogil:
         return (m * self.d + points * (m + self.d)) // 2 + 1

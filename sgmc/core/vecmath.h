@@ -33,9 +33,6 @@
 #endif
 
 #define PAGE 4096  /* bytes: no more are fetched before the first rows are wanted */
-/* bytes: neighbouring rows are fetched that far ahead, about a tile: memory then works while the
-   tile's scores are computed, and the hardware's own prefetch stops at a page's end */
-#define NEXT 10240
 #define AHEAD 32  /* rows: listed ones are fetched that far ahead */
 /* rows: of neighbours no more are fetched at first,
    so that short ones do not hold up what is wanted now */
@@ -81,6 +78,8 @@ void vm_logit_curvature(ptrdiff_t m, const double *eta, double *w);
 void vm_logit_density(ptrdiff_t m, const double *eta, const double *y, double *value);
 void vm_logit_terms(ptrdiff_t m, double *eta, const double *y, double *r, double *odds);
 double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds);
+/* the sum of all log densities, computed in float */
+double vm_logit_total_single(ptrdiff_t m, const double *eta, const double *y);
 void vm_narrow(ptrdiff_t n, const double *x, float *out);
 void vm_widen(ptrdiff_t n, const float *x, double *out);
 void vm_add_single(ptrdiff_t n, const float *x, double *out);

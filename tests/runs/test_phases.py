@@ -244,7 +244,7 @@ def test_cross_validation_counts_fits(bars, df):
 
 def test_the_bar_of_tqdm(df, capfd):
     """The real one, as text: the phase, and no share but that of sampling."""
-    sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=20_000)
+    sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=100_000)
     text = capfd.readouterr().err
     for name in FIT:
         assert f"sgmc: {name}: " in text

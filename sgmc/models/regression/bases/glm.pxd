@@ -4,6 +4,7 @@ cdef class Glm(Model):
     cdef readonly Design X
     cdef readonly const double[::1] y
     cdef readonly const double[::1] offset, weight        # empty where there is none
+    cdef readonly bint single     # products with many points are in float32, and densities may be
     # one batch of rows, given their linear predictors; NULL = not wanted; r, value and w without
     # row weights
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,

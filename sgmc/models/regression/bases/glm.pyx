@@ -63,6 +63,7 @@ cdef class Glm(Model):
 
     def __init__(self, Design X, y, offset=None, weight=None):
         self.X, self.n, self.dim, self.width, self.tile = X, X.n, X.d, 1, X.tile
+        self.single = getattr(X, "single", False)
         self.y = np.ascontiguousarray(y, dtype=float)
         self.offset = np.ascontiguousarray(() if offset is None else offset, dtype=float)
         self.weight = np.ascontiguousarray(() if weight is None else weight, dtype=float)

@@ -40,6 +40,9 @@ cdef class BernoulliLogit(Glm):
         """Without weights a row is an exponential and no division."""
         if weight != NULL:
             return Glm.family_total(self, theta, m, eta, y, weight, r, density, total)
+        if self.single:
+            total[0] += simd.logit_total_single(m, eta, y)
+            return OK
         simd.logit_terms(m, eta, y, NULL, density)
         total[0] += simd.logit_sum(m, eta, density)
         return OK
