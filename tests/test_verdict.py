@@ -57,7 +57,7 @@ def test_tails_that_are_cut_are_caught(monkeypatch):
     names = "separated slope, t3", "t, 3 df", "log-normal, sd 2", "least squares, 6 x 2"
     assert not caught(names, {"sampler": "hmc"})
     monkeypatch.setattr(accuracy, "tail_index", lambda draws, weights: 0 * draws[0, 0])
-    monkeypatch.setattr(accuracy, "far_out", lambda draws, beyond: np.zeros(draws.shape[2], bool))
+    monkeypatch.setattr(accuracy, "far_out", lambda draws, *more: np.zeros(draws.shape[2], bool))
     monkeypatch.setattr(printed, "edge_index", lambda fit, draws, *more: np.zeros(draws.shape[2]))
     assert caught(names, {"sampler": "hmc"})
 

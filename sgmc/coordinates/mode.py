@@ -1,6 +1,6 @@
 """The posterior mode by Newton's method, in tiles of rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -52,6 +52,13 @@ class Mode:
     def axes(self):
         """See `whitener`."""
         return whitener(self)
+
+    def without_rows(self):
+        """This mode without the anchor."""
+        other = replace(self, anchor=None)
+        if "axes" in vars(self):
+            vars(other)["axes"] = self.axes
+        return other
 
 
 class Ascent(NamedTuple):

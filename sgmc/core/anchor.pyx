@@ -50,6 +50,7 @@ cdef class Anchor:
             self.bend = Bordered(full)
         self.n = model.n
         mark(self, exact)
+
     def with_exact(self, rows):
         """This anchor with such rows to be always computed; it shares the arrays."""
         cdef Anchor other = Anchor.__new__(Anchor)
@@ -57,6 +58,15 @@ cdef class Anchor:
         other.scores, other.predictors = self.scores, self.predictors
         other.curvature, other.hessian, other.bend = self.curvature, self.hessian, self.bend
         mark(other, rows)
+        return other
+
+    def sums(self):
+        """This anchor without what it keeps of the rows."""
+        cdef Anchor other = Anchor.__new__(Anchor)
+        other.n, other.centre, other.full = self.n, self.centre, self.full
+        other.scores, other.predictors, other.curvature = (np.empty(0) for _ in range(3))
+        other.hessian, other.bend = self.hessian, self.bend
+        mark(other, self.exact)
         return other
 
     def rotated(self, L):

@@ -28,7 +28,7 @@ cdef class Terms(Design):
     cdef const double[:, ::1] wide                # the same numbers, in their precision
     cdef const float[:, ::1] narrow
     cdef bint single
-    cdef Py_ssize_t p, terms, multipliers
+    cdef Py_ssize_t p, terms, ones                # ones: the column that is 1 in each row, or -1
     cdef const Py_ssize_t[::1] places
     cdef const int16_t[:, ::1] short_codes        # codes of two bytes, or of four
     cdef const int32_t[:, ::1] long_codes
@@ -46,7 +46,7 @@ cdef class Terms(Design):
         cells = table.cells
         self.table, self.inner = table, inner
         self.n, self.d = table.shape
-        self.p, self.terms = len(table.places), len(table.by)
+        self.p, self.terms, self.ones = len(table.places), len(table.by), table.ones
         self.single = table.numbers.dtype == np.float32
         if self.single:
             self.narrow = table.numbers
@@ -63,7 +63,7 @@ cdef class Terms(Design):
         self.ends = np.ascontiguousarray(cells.indptr, dtype=np.int32)
         self.columns = np.ascontiguousarray(cells.indices, dtype=np.int32)
         self.values = np.ascontiguousarray(cells.data, dtype=np.float64)
-        self.widest = self.terms * int(np.diff(cells.indptr).max(initial=0))
+        self.widest = self.terms * int(np.diff(cells.indptr).max(initial=0)) + 1
         self.tile = inner.tile
         entries = np.diff(cells.indptr)
         self.plain = self.terms > 0 and entries.max(initial=0) <= 1 and (table.by < 0).all()
@@ -102,6 +102,8 @@ cdef class Terms(Design):
             for q in range(self.p):
                 work[q] = theta[self.places[q]]
             self.inner.dot(b, work, eta, work + self.p)
+        for i in range(b.m if self.ones >= 0 else 0):
+            eta[i] += theta[self.ones]
         if self.plain:
             if self.short:
                 self.gather(b, &self.short_codes[0, 0], theta, eta)
@@ -129,6 +131,11 @@ cdef class Terms(Design):
             self.inner.tdot(b, r, work, work + self.p)
             for q in range(self.p):
                 out[self.places[q]] += work[q]
+        pull = 0
+        for i in range(b.m if self.ones >= 0 else 0):
+            pull += r[i]
+        if self.ones >= 0:
+            out[self.ones] += pull
         if self.plain:
             if self.short:
                 self.scatter(b, &self.short_codes[0, 0], r, out)
@@ -153,6 +160,8 @@ cdef class Terms(Design):
             for q in range(self.p):
                 term = r[i] * self.number(row, q)
                 out[self.places[q]] += term * term
+            if self.ones >= 0:
+                out[self.ones] += r[i] * r[i]
             for t in range(self.terms):
                 cell = self.cell(row, t)
                 for q in range(self.ends[cell], self.ends[cell + 1]):
@@ -222,8 +231,8 @@ cdef class Terms(Design):
 
     cdef void tabulate(self, const Batch *b, const code_t *table, const double *w, double *out,
                        Py_ssize_t stride) noexcept nogil:
-        """Weighted products of a row's cells with each other and with its numbers, where they are
-        plain.
+        """Weighted products of a row's cells with each other, its numbers and the column of ones,
+        and of the latter with itself and the numbers, where cells are plain.
         """
         cdef Py_ssize_t i, t, u, q, row, j
         cdef const code_t *codes
@@ -240,6 +249,13 @@ cdef class Terms(Design):
                     add(out, stride, self.column_of[codes[u]], j, pull * self.value_of[codes[u]])
                 for q in range(self.p):
                     add(out, stride, j, self.places[q], pull * self.number(row, q))
+                if self.ones >= 0:
+                    add(out, stride, j, self.ones, pull)
+            if self.ones < 0:
+                continue
+            for q in range(self.p):
+                add(out, stride, self.ones, self.places[q], w[i] * self.number(row, q))
+            add(out, stride, self.ones, self.ones, w[i])
 
     def forms(self, S, rows=slice(None)):
         """x' S x of each row, or of a slice of them, an array, for S (d, d) or None, the identity.
@@ -264,9 +280,12 @@ cdef class Terms(Design):
         return np.asarray(out)
 
     cdef Py_ssize_t entries(self, Py_ssize_t row, Py_ssize_t *column, double *value) noexcept nogil:
-        """Columns and values of a row's cells; how many they are."""
+        """Columns and values of a row's cells and of the column of ones; how many they are."""
         cdef Py_ssize_t t, q, count = 0
         cdef Py_ssize_t cell
+        if self.ones >= 0:
+            column[0], value[0] = self.ones, 1
+            count = 1
         for t in range(self.terms):
             cell = self.cell(row, t)
             for q in range(self.ends[cell], self.ends[cell + 1]):

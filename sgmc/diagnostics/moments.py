@@ -40,6 +40,12 @@ def mean(draws, weights=None):
     return np.einsum("ctp,t->p", draws, weights) / len(draws)
 
 
+def share_above(draws, limit, weights=None):
+    """Share of the draws' weight above a limit, (parameter,); see `mean`."""
+    parts = [mean(draws[..., at] > limit, weights) for at in in_parts(draws.shape)]
+    return np.concatenate([np.empty(0), *parts])
+
+
 def sd(draws, weights=None, ddof=1):
     r"""Standard deviation of each parameter.
 
@@ -60,7 +66,8 @@ def sd(draws, weights=None, ddof=1):
     """
     draws = as_chains(draws)
     if weights is None:
-        return draws.std(axis=(0, 1), ddof=ddof)
+        parts = [draws[..., at].std(axis=(0, 1), ddof=ddof) for at in in_parts(draws.shape)]
+        return np.concatenate([np.empty(0), *parts])  # no copy of all draws is made
     weights = as_weights(weights, draws.shape[1])
     variance = mean((draws - mean(draws, weights)) ** 2, weights)
     return np.sqrt(variance / (1 - ddof * np.sum(weights**2) / len(draws)))
@@ -81,12 +88,17 @@ def covariance(draws, weights=None):
     """
     draws = as_chains(draws)
     centre, total = mean(draws, weights), draws.shape[0] * draws.shape[1]
-    away = (draws - centre).reshape(total, -1)
+    flat, products = draws.reshape(total, -1), np.zeros((len(centre), len(centre)))
     if weights is None:
-        return centre, away.T @ away / (total - 1)
-    weights = as_weights(weights, draws.shape[1])
-    away *= np.tile(np.sqrt(weights / len(draws)), len(draws))[:, None]
-    return centre, away.T @ away / (1 - np.sum(weights**2) / len(draws))
+        root, share = np.ones(total), total - 1
+    else:
+        weights = as_weights(weights, draws.shape[1])
+        root = np.tile(np.sqrt(weights / len(draws)), len(draws))
+        share = 1 - np.sum(weights**2) / len(draws)
+    for rows in in_parts((1, len(centre), total)):  # no copy of all draws is made
+        away = (flat[rows] - centre) * root[rows, None]
+        products += away.T @ away
+    return centre, products / share
 
 
 def weighted_product(x, y, w):
@@ -130,6 +142,31 @@ def quantile(draws, q, weights=None):
         [_quantile(column, q, np.tile(weights[counted], len(draws))) for column in values.T],
         axis=-1,
     )
+
+
+class Quantiles:
+    """Quantiles of draws that several look at: they are sorted once.
+
+    Parameters
+    ----------
+    draws, weights
+        As in `quantile`.
+    q : tuple of float
+        Those that can be asked for.
+    """
+
+    def __init__(self, draws, q, weights=None):
+        self.known = dict(zip(q, quantile(draws, q, weights)))
+
+    def __call__(self, q):
+        """`quantile` of the draws, (k, parameter)."""
+        return np.array([self.known[one] for one in q])
+
+    def of(self, some):
+        """Those of some of the parameters."""
+        other = object.__new__(Quantiles)
+        other.known = {q: values[some] for q, values in self.known.items()}
+        return other
 
 
 def as_rows(draws):

@@ -14,9 +14,10 @@ FEWEST_FITTED = 50  # draws, of which the ten farthest out are a tail
 # law: without a draw farther out the index is below 0.35 (of 4,000 draws of a t with 3 degrees of
 # freedom, index 1/3, none is farther in one of 5,000 samples)
 PLAIN = 6.0
+WITHIN_ONE_SD = 0.16, 0.5, 0.84  # probabilities of the ends, and of the middle
 
 
-def tail_index(draws, weights=None):
+def tail_index(draws, weights=None, quantiles=None):
     r"""Tail index of each parameter, the larger of its two tails': a mean exists below 1, an sd
     below 1/2.
 
@@ -31,6 +32,8 @@ def tail_index(draws, weights=None):
     draws : array_like, (chain, draw, parameter)
     weights : array_like, (draw,), optional
         Step-size weights, shared by the chains.
+    quantiles : Quantiles, optional
+        Of the draws, where they are known.
 
     Returns
     -------
@@ -43,14 +46,15 @@ def tail_index(draws, weights=None):
         return np.full(draws.shape[2], np.nan)
     if weights is not None:
         weights = as_weights(weights, draws.shape[1])
-        draws = draws[:, moments.systematic(weights, draws.shape[1])]
+        draws, quantiles = draws[:, moments.systematic(weights, draws.shape[1])], None
     with np.errstate(invalid="ignore"):
         varies = np.isfinite(draws).all(axis=(0, 1)) & (np.ptp(draws, axis=(0, 1)) > 0)
     index = np.where(varies, 0.0, np.nan)
     if not varies.any():
         return index
     varying = draws if varies.all() else draws[..., varies]
-    for k in np.flatnonzero(varies)[far_out(varying)]:
+    quantiles = quantiles and quantiles.of(varies)
+    for k in np.flatnonzero(varies)[far_out(varying, quantiles=quantiles)]:
         one = draws[..., k]
         # units and places far from zero leave too few digits to the fit
         one = (one - np.median(one)) / one.std()
@@ -58,14 +62,17 @@ def tail_index(draws, weights=None):
     return index
 
 
-def far_out(draws, beyond=PLAIN):
+def far_out(draws, beyond=PLAIN, quantiles=None):
     """Whether the tails of parameters need a look, (parameter,)."""
-    return ends_far_out(draws, beyond).any(axis=0)
+    return ends_far_out(draws, beyond, quantiles).any(axis=0)
 
 
-def ends_far_out(draws, beyond=PLAIN):
-    """Whether the lower and the upper tail of parameters need a look, (2, parameter)."""
-    low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84])
+def ends_far_out(draws, beyond=PLAIN, quantiles=None):
+    """Whether the lower and the upper tail of parameters need a look, (2, parameter); `quantiles`
+    of the draws, where they are known.
+    """
+    quantiles = quantiles or moments.Quantiles(draws, WITHIN_ONE_SD)
+    low, centre, high = quantiles(WITHIN_ONE_SD)
     up, down = draws.max(axis=(0, 1)) - centre, centre - draws.min(axis=(0, 1))
     return np.array([down > beyond * (centre - low), up > beyond * (high - centre)])
 

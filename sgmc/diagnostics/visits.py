@@ -7,6 +7,7 @@ from scipy import special
 
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.tails import WITHIN_ONE_SD
 
 BATCHES = 10  # a chain, each half of which is looked at by itself
 SHORTEST_BATCH = 20  # draws: shares in fewer are no numbers with a variance
@@ -43,7 +44,7 @@ def mcse_of_batches(means, share):
     return np.sqrt(squares * chains * batches / max(chains * batches - 1, 1))
 
 
-def equal_visits(draws, weights=None):
+def equal_visits(draws, weights=None, quantiles=None):
     r"""p-values of the same law in all half-chains, (parameter,): small where some chains visit a
     place that others hardly do.
 
@@ -57,6 +58,8 @@ def equal_visits(draws, weights=None):
     draws : array_like, (chain, draw, parameter)
     weights : array_like, (draw,), optional
         Step-size weights, shared by the chains.
+    quantiles : Quantiles, optional
+        Of the draws, where they are known.
 
     Returns
     -------
@@ -66,15 +69,19 @@ def equal_visits(draws, weights=None):
     draws = as_chains(draws)
     if draws.shape[1] < SHORTEST_BATCH * BATCHES:
         return np.full(draws.shape[2], np.nan)
-    parts = [_equal_visits(draws[..., at], weights) for at in moments.in_parts(draws.shape)]
+    limits = (quantiles or moments.Quantiles(draws, SHARES, weights))(SHARES)
+    parts = [
+        _equal_visits(draws[..., at], limits[:, at], weights)
+        for at in moments.in_parts(draws.shape)
+    ]
     return np.concatenate([np.empty(0), *parts])
 
 
-def _equal_visits(draws, weights):
-    """See `equal_visits`."""
+def _equal_visits(draws, limits, weights):
+    """See `equal_visits`; limits (6, parameter) are the quantiles."""
     groups, each, d = 2 * len(draws), BATCHES // 2, draws.shape[2]
     largest = np.zeros(d)
-    for q in moments.quantile(draws, SHARES, weights):
+    for q in limits:
         below, _ = batch_means((draws <= q).astype(float), weights)
         grouped = below.reshape(groups, each, d)
         between = each * grouped.mean(axis=1).var(axis=0, ddof=1)
@@ -150,16 +157,19 @@ class Stay(NamedTuple):
     inside: np.ndarray
 
 
-def stays(draws, weights=None):
-    """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`."""
+def stays(draws, weights=None, quantiles=None):
+    """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`; `quantiles` of
+    the draws, where they are known.
+    """
+    limits = (quantiles or moments.Quantiles(draws, WITHIN_ONE_SD, weights))(WITHIN_ONE_SD)
     for at in moments.in_parts(draws.shape):
-        for stay in _stays(draws[..., at], weights):
+        for stay in _stays(draws[..., at], limits[:, at], weights):
             yield stay._replace(k=at.start + stay.k)
 
 
-def _stays(draws, weights):
+def _stays(draws, limits, weights):
     """See `stays`."""
-    low, centre, high = moments.quantile(draws, [0.16, 0.5, 0.84], weights)
+    low, centre, high = limits
     above = draws > centre
     same = above[:, 1:] == above[:, :-1]
     rho = np.clip(2 * same.sum(axis=(0, 1)) / max(same[..., 0].size, 1) - 1, 0.0, 0.999)

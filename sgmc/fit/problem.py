@@ -353,6 +353,11 @@ class Problem:
         anchor = self.anchor(registry.lookup("gradients", gradient, "gradient").needs)
         return 0 if anchor is None else len(anchor.exact)
 
+    def forget_rows(self):
+        """Keep sums alone of the mode's anchors: what a batch needs of its rows is computed."""
+        self.anchors = {key: anchor.sums() for key, anchor in self.anchors.items()}
+        self.known = None
+
     def bounds(self, hessian, scheme="", weight=None):
         """The bounds of slopes and curvatures, with or without the matrix for all rows at once.
 

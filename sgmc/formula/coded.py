@@ -33,6 +33,8 @@ class CodedTable:
         What cells are multiplied by.
     by : array (t,) of int32
         The column of `factors` of each categorical term; -1: none.
+    ones : int
+        A column that is one in every row, of which nothing is stored; -1: none.
     """
 
     numbers: np.ndarray
@@ -41,6 +43,7 @@ class CodedTable:
     cells: sparse.csr_array
     factors: np.ndarray
     by: np.ndarray
+    ones: int = -1
 
     @property
     def shape(self):
@@ -106,6 +109,7 @@ class CodedTable:
             codes=np.ascontiguousarray(self.codes[:, terms]),
             cells=sparse.csr_array(self.cells[:, left]),
             by=self.by[terms],
+            ones=int(np.searchsorted(left, self.ones)) if self.ones >= 0 else -1,
         )
 
     def part(self, terms, numbers):
@@ -118,6 +122,7 @@ class CodedTable:
             places=self.places[numbers],
             codes=np.ascontiguousarray(self.codes[:, terms]),
             by=self.by[terms],
+            ones=-1,
         )
 
     def __getitem__(self, rows):
@@ -130,6 +135,8 @@ class CodedTable:
         """X B for an array B (d,) or (d, k)."""
         B = np.asarray(B)
         out = self.numbers @ B[self.places]
+        if self.ones >= 0:
+            out = out + B[self.ones]
         for t, column in enumerate(self.by):
             # only the cells that these rows are in
             part = self.cells[self.codes[:, t]] @ B
@@ -142,6 +149,8 @@ class CodedTable:
         """X' v for an array v (n,)."""
         out = np.zeros(self.shape[1])
         out[self.places] = v @ self.numbers
+        if self.ones >= 0:
+            out[self.ones] = v.sum()
         for t in range(len(self.by)):
             out += self.term(t).T @ v
         return out
@@ -157,6 +166,8 @@ class CodedTable:
         """The dense design, of float64."""
         out = np.zeros(self.shape)
         out[:, self.places] = self.numbers
+        if self.ones >= 0:
+            out[:, self.ones] = 1.0
         for t in range(len(self.by)):
             out += self.term(t).toarray()
         return out
@@ -204,6 +215,8 @@ class CodedTable:
             first += cells.T @ sums[used]
             second += cells.multiply(cells).T @ squares[used]
         total = n if weight is None else weight.sum()
+        if self.ones >= 0:
+            first[self.ones] = second[self.ones] = total
         spread = np.maximum(second - first**2 / total, 0.0)
         return first / total, np.sqrt(spread / max(total - 1, 1))
 

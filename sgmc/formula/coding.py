@@ -18,6 +18,11 @@ class Coding:
     blocks : list of Block
     width : int
         Columns of the design.
+
+    Attributes
+    ----------
+    intercept : int
+        Its column, -1 where there is none.
     """
 
     def __init__(self, blocks, width):
@@ -26,6 +31,7 @@ class Coding:
             [j for block in self.dense for j in range(block.columns.start, block.columns.stop)],
             dtype=np.intp,
         )
+        self.intercept = next((b.columns.start for b in self.dense if not b.factors), -1)
         self.terms, cells, count = [], [], 0
         for block in blocks:
             if not block.categorical:
@@ -61,20 +67,22 @@ class Coding:
         return np.dtype(np.int16 if self.cells.shape[0] <= FEW_CELLS else np.int32)
 
     def row_bytes(self, dtype):
-        """Bytes of a row of the table."""
+        """Bytes of a row of a table that stores every number."""
         multipliers = self.by.max() + 1
         code = self.code_type.itemsize
         return len(self.places) * dtype.itemsize + code * len(self.terms) + 8 * multipliers
 
-    def empty(self, n, dtype=np.float64):
-        """A table of n rows, all of them missing."""
+    def empty(self, n, dtype=np.float64, ones=-1):
+        """A table of n rows, all of them missing; of the column of `ones` it stores nothing."""
+        places = self.places[self.places != ones]
         return CodedTable(
-            np.full((n, len(self.places)), np.nan, dtype),
-            self.places,
+            np.full((n, len(places)), np.nan, dtype),
+            places,
             np.full((n, len(self.terms)), self.cells.shape[0] - 1, self.code_type),
             self.cells,
             np.full((n, self.by.max() + 1), np.nan),
             self.by,
+            ones,
         )
 
     def write(self, table, rows, values):
@@ -87,9 +95,11 @@ class Coding:
         values : dict
             Of each `Factor`, its numbers or codes in these rows.
         """
-        numbers = np.empty((len(rows), len(self.places)))
+        numbers = np.empty((len(rows), len(table.places)))
         done = 0
         for block in self.dense:
+            if block.columns.start == table.ones:
+                continue
             size = block.columns.stop - block.columns.start
             numbers[:, done : done + size] = block.product(values)
             done += size

@@ -104,7 +104,7 @@ class Table:
         n, coding = len(self.rows), self.spec.coding
         if coding is None:
             return float(n) * len(self.spec.exog_names) * dtype.itemsize
-        return float(n) * coding.row_bytes(dtype)
+        return float(n) * (coding.row_bytes(dtype) - (coding.intercept >= 0) * dtype.itemsize)
 
     def coded(self, position, dtype):
         """The design with its factors as codes, row i at ``position[i]``; see `fill`.
@@ -114,7 +114,7 @@ class Table:
         CodedTable
         """
         coding = self.spec.coding
-        out = coding.empty(len(self.rows), dtype)
+        out = coding.empty(len(self.rows), dtype, coding.intercept)
         for span, found in self.spec.values(self.frame, self.rows):
             coding.write(out, position[span], found)
         place = out.first_place(lambda numbers: ~np.isfinite(numbers))

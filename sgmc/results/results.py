@@ -9,6 +9,9 @@ from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
+from sgmc.diagnostics.moments import Quantiles
+from sgmc.diagnostics.tails import WITHIN_ONE_SD
+from sgmc.diagnostics.visits import SHARES
 from sgmc.errors import warn
 from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
@@ -18,6 +21,7 @@ from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
 from sgmc.results.checks.judged import judged
+from sgmc.results.checks.printed import LOOKED_AT
 from sgmc.results.checks.stein import checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
@@ -244,14 +248,16 @@ def summarised(model, fit, kind, besides, thorough=True):
     """What results of a kind consist of, but for what they keep `besides`; unless `thorough`, with
     Monte Carlo errors of a few parameters alone, and no trust.
     """
+    # of chains that diverged, which is warned of by name
+    with np.errstate(over="ignore", invalid="ignore"):
+        of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
+    fit.problem.forget_rows()  # three numbers a row: nothing that follows reads them
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED if thorough else FEW_DIAGNOSED)
     looked = theta if len(some_of) == theta.shape[2] else theta[..., some_of]
     listed = [names[k] for k in some_of]
-    # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
-        of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
         ends = of_model is not None and of_model.kind == "end"
         along = along_random(some, fit.settings.seed)
         ksd, together = stein_discrepancy(some), judged(fit, bare) if thorough else None
@@ -323,9 +329,10 @@ def told(fit, draws, names, some):
     w = fit.weights
     ess, rhat = convergence.bulk(draws, w)
     ess_sd = convergence.ess(draws, method="sd", weights=w)
-    errors = accuracy(fit, draws, names, some)
+    quantiles = Quantiles(draws, (*LOOKED_AT, *SHARES, *WITHIN_ONE_SD), w)
+    errors = accuracy(fit, draws, names, some, quantiles)
     tails = errors.pop("tail_index").to_numpy()
-    return errors, Seen(names, draws, w, ess, ess_sd, rhat, tails)
+    return errors, Seen(names, draws, w, ess, ess_sd, rhat, tails, quantiles)
 
 
 def by_name(values, places, names):

@@ -154,3 +154,18 @@ def test_codes_of_other_rows_are_seen(coded, frame):
     X, dense = both(frame, "y ~ g*x1")
     X.codes[:] = np.roll(X.codes, 1, axis=0)
     assert not np.array_equal(X.toarray(), dense)
+
+
+def test_parts_of_a_table(coded, frame):
+    """The column of ones, of which nothing is stored, is where it belongs in parts of a table."""
+    X, dense = both(frame, "y ~ x1 + g + h")
+    assert X.ones == 0 and len(X.places) == 1
+    v = np.random.default_rng(7).normal(size=N)
+    np.testing.assert_allclose(X.rmatvec(v), v @ dense, rtol=1e-12, atol=1e-12)
+    columns = np.flatnonzero(X.held(np.flatnonzero(X.counted(0))))
+    left = np.delete(np.arange(dense.shape[1]), columns)
+    np.testing.assert_array_equal(X.without(0, columns).toarray(), dense[:, left])
+    alone = X.part([0], np.arange(1)).toarray()
+    used = np.append(columns, X.places)
+    np.testing.assert_array_equal(alone[:, used], dense[:, used])
+    assert not np.delete(alone, used, axis=1).any()

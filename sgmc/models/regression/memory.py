@@ -1,7 +1,8 @@
 """The memory that the fit of a regression needs at its peak, from shapes and types alone.
 
-A fit has four places at which memory peaks: while the table is written, while the minimum of a
-check loss is searched, while the leverage of its rows is computed, and while its draws are checked.
+A fit has five places at which memory peaks: while the table is written, while the minimum of a
+check loss is searched, while the leverage of its rows is computed, while scores at its draws are,
+and while its draws are checked.
 Constants are counts of arrays, of the size that is named, which live at that place;
 `benchmarks/limits.py` measures them.
 
@@ -100,9 +101,16 @@ def forecast(data, family, settings, precondition):
             "outcomes and order": own * row,
             "minimum of the check loss": WORKING * row if family.working else 0.0,
         },
-        "checks of the draws": {
+        "scores of the draws": {
             **always,
             **vectors,
+            **matrices,
+            "draws": draws + COPIES_SCORED * 8.0 * few * d,
+            "warmup": warmup,
+        },
+        "checks of the draws": {
+            **always,
+            "outcomes and order": (own + min(expanded, width)) * row,
             **matrices,
             "draws": COPIES * draws + COPIES_SCORED * 8.0 * few * d,
             "warmup": COPIES * warmup,

@@ -36,7 +36,7 @@ class Line:
     sign: np.ndarray | float = 1.0
 
 
-def edge_index(fit, theta, line):
+def edge_index(fit, theta, line, quantiles):
     r"""Tail index of each parameter at the outermost draws, (p,), the larger one of those tails
     whose draws are far out: the flat density of a standard deviation near zero is no tail.
 
@@ -53,6 +53,8 @@ def edge_index(fit, theta, line):
         Draws as they are printed.
     line : callable
         ``line(k)`` is the `Line` of a parameter.
+    quantiles : Quantiles
+        Of the draws.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def edge_index(fit, theta, line):
         0 where no draw is far out; NaN where scores of all rows cost too much, of parameters that
         are no function of z, and after the first MOST_EDGES that have such draws.
     """
-    ends = ends_far_out(theta, LOOKED_BEYOND)
+    ends = ends_far_out(theta, LOOKED_BEYOND, quantiles)
     long = np.flatnonzero(ends.any(axis=0))
     found = np.zeros(theta.shape[2])
     found[long] = np.nan

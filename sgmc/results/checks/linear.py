@@ -42,7 +42,7 @@ class LinearParts:
         return found
 
 
-def linear_parts(x, root, theta, w):
+def linear_parts(x, origin, root, theta, w):
     """The `LinearParts` of parameters.
 
     By least squares; of a parameter that is not linear in the draws, of its normal scores, to which
@@ -51,7 +51,9 @@ def linear_parts(x, root, theta, w):
     Parameters
     ----------
     x : array (n, d)
-        Centred draws.
+        Draws.
+    origin : array (d,)
+        Their mean, which is not taken off: no copy of all draws is made.
     root : array (d, d)
         Triangular, of their covariance.
     theta : array (n, p)
@@ -62,7 +64,8 @@ def linear_parts(x, root, theta, w):
     directions = np.empty((x.shape[1], p))
 
     def explained(part):
-        return linalg.solve_triangular(root, moments.weighted_product(x, part, w), lower=True)
+        together = moments.weighted_product(x, part, w) - np.outer(origin, w @ part)
+        return linalg.solve_triangular(root, together, lower=True)
 
     for at in moments.in_parts((1, n, p)):
         away = theta[:, at] - centre[at]
@@ -77,7 +80,8 @@ def linear_parts(x, root, theta, w):
         found /= np.where(length > 0, length, 1.0)
         directions[:, at] = found
         if len(bent):
-            away = x @ linalg.solve_triangular(root, found[:, bent], lower=True, trans="T")
+            along = linalg.solve_triangular(root, found[:, bent], lower=True, trans="T")
+            away = x @ along - origin @ along
             curved |= {at.start + k: away[:, j] for j, k in enumerate(bent)}
     return LinearParts(directions, centre, spread, curved)
 

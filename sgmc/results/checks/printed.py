@@ -21,6 +21,10 @@ ALPHA = 0.05  # of the intervals that are printed by default
 ENDS = ALPHA / 2, 1 - ALPHA / 2
 HALF_WIDTH = special.ndtri(ENDS[1])  # of the interval of a normal law, in sds
 NEARBY = 0.01  # probability to either side of an end, by which the density there is told
+LOOKED_AT = (
+    *(ENDS[0], 0.5, ENDS[1]),
+    *(end + side * NEARBY for side in (-1, 1) for end in ENDS),
+)
 KINDS = "mean", "sd", "low", "high"
 COLUMNS = [
     *(f"{kind}_error" for kind in KINDS),
@@ -47,10 +51,9 @@ class Numbers:
     slopes: np.ndarray
 
     @classmethod
-    def of(cls, theta, weights):
-        """Of draws (chain, draw, p)."""
-        around = [end + side * NEARBY for side in (-1, 1) for end in ENDS]
-        found = moments.quantile(theta, [ENDS[0], 0.5, ENDS[1], *around], weights)
+    def of(cls, theta, weights, quantiles=None):
+        """Of draws (chain, draw, p); quantiles of them, where they are known."""
+        found = (quantiles or moments.Quantiles(theta, LOOKED_AT, weights))(LOOKED_AT)
         (low, centre, high), (before, after) = found[:3], np.split(found[3:], 2)
         mean, sd = moments.mean(theta, weights), moments.sd(theta, weights)
         # more than an end's share of the draws may be a single value
@@ -62,7 +65,7 @@ class Numbers:
         )
 
 
-def printed_errors(fit, theta, names, some):
+def printed_errors(fit, theta, names, some, quantiles):
     """Errors of what is printed, bias and Monte Carlo error together, a DataFrame with a row a
     parameter.
 
@@ -79,6 +82,8 @@ def printed_errors(fit, theta, names, some):
     names : list of str, (p,)
     some : Scored or None
         Draws with scores; None where they cannot be had.
+    quantiles : Quantiles
+        Of the draws.
 
     Returns
     -------
@@ -90,9 +95,9 @@ def printed_errors(fit, theta, names, some):
     """
     vouched = moved = None
     if some is not None and not fit.settings.robust:
-        vouched, moved = vouch(fit, theta, names, some)
+        vouched, moved = vouch(fit, theta, names, some, quantiles)
     parts = [
-        errors_of_part(theta, moved, vouched, fit.weights, at)
+        errors_of_part(theta, moved, vouched, fit.weights, at, quantiles.of(at))
         for at in moments.in_parts(theta.shape)
     ]
     table = pd.DataFrame(np.concatenate(parts), index=list(names), columns=COLUMNS)
@@ -104,7 +109,7 @@ def printed_errors(fit, theta, names, some):
     )
 
 
-def errors_of_part(theta, moved, vouched, weights, at):
+def errors_of_part(theta, moved, vouched, weights, at, quantiles):
     """What COLUMNS name, of some of the parameters, (p, 12).
 
     Parameters
@@ -117,9 +122,11 @@ def errors_of_part(theta, moved, vouched, weights, at):
     weights : array (draw,) or None
     at : slice
         Of the parameters.
+    quantiles : Quantiles
+        Of these.
     """
     part = np.ascontiguousarray(theta[..., at])
-    now = Numbers.of(part, weights)
+    now = Numbers.of(part, weights, quantiles)
     errors = mcse = np.full(now.values.shape, np.nan)
     if vouched is not None:
         right = Numbers.of(moved(at), weights)
@@ -241,7 +248,7 @@ class Controls:
         return np.sqrt(known + mcse_of_batches(rest, self.share) ** 2)
 
 
-def vouch(fit, theta, names, some):
+def vouch(fit, theta, names, some, quantiles):
     """`Vouched`, and draws as they would be printed if they had the mean and covariance that scores
     imply, see `moved_draws`; None and None for too few draws, or draws that do not span their
     space.
@@ -290,7 +297,7 @@ def vouch(fit, theta, names, some):
         implied.mcse_sd / implied.sd,
         implied.departure,
         bounds(fit, some, duals, implied.departure),
-        edge_index(fit, theta, line),
+        edge_index(fit, theta, line, quantiles),
     )
     to_implied = centre, turn @ scale.T, scale @ implied.centre
     return vouched, moved_draws(fit, names, some.scale, to_implied)
@@ -312,10 +319,12 @@ def along_draws(fit, theta, folds, scale, known):
         Mean of the draws, root of their covariance in units of the scale, and weights.
     """
     centre, root, w = known
-    x = in_units(fit.x.reshape(len(w), -1) - centre, scale)
+    x = fit.x.reshape(len(w), -1)
+    if scale is not None:
+        x, centre = in_units(x - centre, scale), np.zeros(x.shape[1])
     signed = {k: (theta[..., k] * sign).reshape(-1, 1) for k, sign in folds.items()}
-    found = linear_parts(x, root, theta.reshape(len(w), -1), w)
-    return found, {k: linear_parts(x, root, values, w) for k, values in signed.items()}
+    found = linear_parts(x, centre, root, theta.reshape(len(w), -1), w)
+    return found, {k: linear_parts(x, centre, root, values, w) for k, values in signed.items()}
 
 
 def moved_draws(fit, names, scale, to_implied):

@@ -63,7 +63,7 @@ def rarely_visited(fit, seen):
     """
     if fit.plan.spec.independent:  # a stay is one proposal, and the tail of weights tells of it
         return []
-    found = [s for s in stays(seen.draws, seen.weights) if s.effect > STAYS_MATTER]
+    found = [s for s in stays(seen.draws, seen.weights, seen.quantiles) if s.effect > STAYS_MATTER]
     for stay in sorted(found, key=lambda s: -s.effect)[:MOST_PLACES]:
         if is_dense(fit, stay):
             return [

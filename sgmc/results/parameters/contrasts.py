@@ -65,7 +65,7 @@ def posterior_frame(draws, weights, labels, alpha):
             "sd": moments.sd(draws, weights),
             f"[{alpha / 2:.3g}": low,
             f"{1 - alpha / 2:.3g}]": high,
-            "P(>0)": moments.mean((draws > 0).astype(float), weights),
+            "P(>0)": moments.share_above(draws, 0, weights),
         },
         index=labels,
     )

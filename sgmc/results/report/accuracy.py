@@ -19,7 +19,7 @@ LONG_TAIL = 0.2  # tail index: of draws of exponential laws it is found below
 AS_LONG = 0.1  # difference of two indices, which is their error
 
 
-def accuracy(fit, theta, names, some):
+def accuracy(fit, theta, names, some, quantiles):
     """Errors of what is printed of some parameters; see `Results.accuracy`.
 
     Parameters
@@ -30,21 +30,25 @@ def accuracy(fit, theta, names, some):
     names : list of str, (p,)
     some : Scored or None
         Draws with scores; None where they cannot be had.
+    quantiles : Quantiles
+        Of the draws.
     """
     shift, spread = from_laplace(fit)
     beside = pd.DataFrame(
         {"laplace_shift": shift, "laplace_sd": spread - 1}, index=list(fit.problem.free_names)
     )
-    table = printed_errors(fit, theta, names, some).join(
+    table = printed_errors(fit, theta, names, some, quantiles).join(
         beside[~beside.index.duplicated()], how="left"
     )
     table.loc[table.index.isin(fit.problem.beyond_scores), "departure"] = np.inf
-    by_draws, by_slopes = tail_index(theta, fit.weights), table.pop("edge_index").to_numpy()
+    by_draws = tail_index(theta, fit.weights, quantiles)
+    by_slopes = table.pop("edge_index").to_numpy()
     table["tail_index"] = np.fmax(np.fmax(by_draws, by_slopes), fit.problem.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
     if unknown.any():
-        unknown[unknown] = far_out(theta[..., unknown], LOOKED_BEYOND)
+        some = far_out(theta[..., unknown], LOOKED_BEYOND, quantiles.of(unknown))
+        unknown[unknown] = some
     table[["mcse_sd_error", "mcse_sd"]] *= np.where(unseen | unknown, UNSEEN_TAIL, 1.0)[:, None]
     if not fit.settings.robust:
         return table

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.tails import largest_index
 from sgmc.diagnostics.visits import equal_visits
 from sgmc.errors import ConvergenceWarning, LowESSWarning, TailWarning
@@ -29,6 +30,7 @@ class Seen:
     ess, ess_sd, rhat : array (p,)
     tails : array (p,)
         Tail indices.
+    quantiles : Quantiles
     """
 
     names: list
@@ -38,6 +40,7 @@ class Seen:
     ess_sd: np.ndarray
     rhat: np.ndarray
     tails: np.ndarray
+    quantiles: Quantiles
 
     @property
     def moved(self):
@@ -47,7 +50,7 @@ class Seen:
             return self
         arrays = (getattr(self, name)[kept] for name in ("ess", "ess_sd", "rhat", "tails"))
         names = [name for name, one in zip(self.names, kept) if one]
-        return Seen(names, self.draws[..., kept], self.weights, *arrays)
+        return Seen(names, self.draws[..., kept], self.weights, *arrays, self.quantiles.of(kept))
 
 
 def of_draws(seen):
@@ -102,7 +105,7 @@ def disagreement(seen):
                 "Run longer (draws, warmup); look at the trace of that parameter.",
             )
         ]
-    p = equal_visits(seen.draws, seen.weights)
+    p = equal_visits(seen.draws, seen.weights, seen.quantiles)
     if not np.isfinite(p).any() or np.nanmin(p) >= VISITS:
         return []
     return [
