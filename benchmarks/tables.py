@@ -5,6 +5,8 @@
 Each row of the output is a fresh process with one core: a table is made, a small fit loads what is
 loaded at first use, and then the fit at its defaults is timed, beside the point estimate of a rival
 in the same process: glum, with its own categorical columns, or maximum likelihood by statsmodels.
+"ratio" is the whole call over that estimate alone; "like" over statsmodels' whole call, from
+formula to printed summary, where its formulas can be that long.
 Before that, half a gigabyte is filled and freed: a virtual machine gets memory from
 its host at first use, which would be charged to whichever is timed first.
 "growth" is what the fit adds to the peak of resident memory (Linux).  "error" is the largest
@@ -90,6 +92,14 @@ def by_statsmodels(formula, frame):
     return sm.Logit(frame.y, X).fit(disp=0).params
 
 
+def whole_call(formula, frame):
+    """statsmodels from formula to printed summary."""
+    import statsmodels.formula.api as smf
+
+    written = formula.replace(".", " + ".join(frame.columns.drop("y")))
+    return str(smf.logit(written, frame).fit(disp=0).summary())
+
+
 def no_rival(formula, frame):
     """None that can."""
 
@@ -173,12 +183,25 @@ def measure(name):
         begun = time.perf_counter()
         estimate = rival(formula, frame)
         figures["rival"] = time.perf_counter() - begun if rival is not no_rival else None
+        if rival is by_statsmodels:
+            figures["like"] = like(formula, frame)
         if estimate is not None:
             apart = np.abs(results.params.to_numpy() - estimate.to_numpy())
             figures["error"] = float((apart / results.bse.to_numpy()).max()) if scale == 0 else None
     except ModuleNotFoundError:
         figures["rival"] = None
     print(json.dumps(figures))
+
+
+def like(formula, frame):
+    """Seconds of `whole_call`; None where the formula is too long for it."""
+    whole_call("y ~ x0 + x1", wide(2000, 2))
+    begun = time.perf_counter()
+    try:
+        whole_call(formula, frame)
+    except RecursionError:
+        return None
+    return time.perf_counter() - begun
 
 
 def main():
@@ -193,7 +216,7 @@ def main():
         return
     print(
         f"{'table':34s} {'seconds':>8s} {'growth MB':>10s} {'rival s':>8s} {'ratio':>6s} "
-        f"{'error':>6s}  sampler, verdict"
+        f"{'like':>6s} {'error':>6s}  sampler, verdict"
     )
     one_core = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     for name in [given.only] if given.only else QUICK if given.quick else ROWS:
@@ -203,10 +226,11 @@ def main():
             print(f"{name:34s} {process.stderr.strip().splitlines()[-1][:100]}")
             continue
         f = json.loads(process.stdout.splitlines()[-1])
-        rival, error = f["rival"], f.get("error")
+        rival, error, same = f["rival"], f.get("error"), f.get("like")
         print(
             f"{name:34s} {f['seconds']:8.2f} {f['growth']:10.0f} "
             + (f"{rival:8.2f} {f['seconds'] / rival:6.2f} " if rival else f"{'-':>8s} {'-':>6s} ")
+            + (f"{f['seconds'] / same:6.2f} " if same else f"{'-':>6s} ")
             + (f"{error:6.2f}" if error is not None else f"{'-':>6s}")
             + f"  {f['sampler']}, {f['verdict']}",
             flush=True,

@@ -112,9 +112,9 @@ class CodedTable:
             ones=int(np.searchsorted(left, self.ones)) if self.ones >= 0 else -1,
         )
 
-    def part(self, terms, numbers):
-        """The design with some of the categorical terms and numbers alone; other columns stay, and
-        are zero.
+    def part(self, terms, numbers, ones=False):
+        """The design with some of the categorical terms and numbers alone, and the column of ones
+        or not; other columns stay, and are zero.
         """
         return replace(
             self,
@@ -122,7 +122,7 @@ class CodedTable:
             places=self.places[numbers],
             codes=np.ascontiguousarray(self.codes[:, terms]),
             by=self.by[terms],
-            ones=-1,
+            ones=self.ones if ones else -1,
         )
 
     def __getitem__(self, rows):

@@ -169,3 +169,4 @@ def test_parts_of_a_table(coded, frame):
     used = np.append(columns, X.places)
     np.testing.assert_array_equal(alone[:, used], dense[:, used])
     assert not np.delete(alone, used, axis=1).any()
+    assert (X.part([0], np.arange(1), ones=True).toarray()[:, 0] == 1).all()

@@ -97,11 +97,11 @@ def test_a_forecast_counts_cells_and_draws():
     narrow = forecast(data, dtype="float32")
     assert wide.parts["design"] == 8e7 and wide.total - narrow.total == 4e7
     assert wide.parts["leverage of the rows"] == 2 * 8e6
-    # three copies of all draws, four of the thousand that have scores
-    many = 8 * (3 * 4 * 10**5 + 4 * 1000) * 10
+    # two copies and a half of all draws, four of the thousand that have scores
+    many = 8 * (2.5 * 4 * 10**5 + 4 * 1000) * 10
     assert forecast(data, draws=10**5).parts["draws"] == pytest.approx(many)
     more = forecast(data, draws=10**5, chains=8).total - forecast(data, draws=10**5).total
-    assert more == pytest.approx(8 * 3 * 4 * 10**5 * 10)
+    assert more == pytest.approx(8 * 2.5 * 4 * 10**5 * 10)
 
 
 def of_data(X):

@@ -158,6 +158,7 @@ def joined(X, codes, Z, number, blocks, width):
         cells,
         np.ascontiguousarray(np.concatenate(multipliers, axis=1)),
         np.array(by, dtype=np.int32),
+        X.ones,
     )
 
 

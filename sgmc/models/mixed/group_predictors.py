@@ -47,7 +47,7 @@ def two_designs(X, starts):
     inner, place = of_rows(X.part(~terms, ~numbers), starts)
     if 1 + place.shape[1] >= X.shape[1]:
         return None
-    return TwoDesigns(X.part(terms, numbers)[starts[:-1]], inner, place)
+    return TwoDesigns(X.part(terms, numbers, ones=True)[starts[:-1]], inner, place)
 
 
 def constant(column, starts):

@@ -80,9 +80,7 @@ class Split:
         head = table.without(self.at, self.columns)
         if head.codes.shape[1]:
             return head
-        out = np.empty(head.shape, head.numbers.dtype)
-        out[:, head.places] = head.numbers
-        return out
+        return head.toarray().astype(head.dtype, copy=False)
 
     def effects(self, table):
         """The group of each row, and what u and 1 are multiplied by in its linear predictor: arrays

@@ -20,16 +20,17 @@ from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
 from sgmc.results.checks.stein import MAX_QUADRATIC_DRAWS
 
-FIXED = 8 * MB  # buffers and modules that are loaded by a fit
+FIXED = 3 * MB  # buffers and modules that are loaded by a fit
+LOADED = 4 * MB  # the same, for what follows the sampling
 CHUNKS = {True: 4, False: 2}  # tables of a chunk of rows: from formulas, and from arrays
 BUILDING_ROWS = 4  # vectors of a number a row: two permutations, outcomes and their moments
 MATRICES = 25  # d x d, of curvature, eigenvectors and noise
-COPIES, COPIES_SCORED = 3, 4  # copies of all draws; and of those with scores, which are few
+COPIES, COPIES_SCORED = 2.5, 4  # copies of all draws; and of those with scores, which are few
 OUTCOMES = 1.5  # vectors of a number a row: outcomes in the order of the table, and that order
 WORKING = 20  # vectors of a number a row: steps towards the minimum of a check loss
 WORKING_KEPT = 8  # the same: what each kernel has of a row, and the table
 STRATA = 3  # vectors of a number a row: labels, rows by stratum, and their weights
-SPARSE = 3  # copies of a sparse table while it is sorted
+SPARSE = 4.4  # copies of a sparse table while it is sorted
 MANY_COLUMNS = 20  # of a term from which on it may be to blame
 # numbers per row of schemes and estimators: shared by the chains, and in each of them
 KEEPING = {
@@ -65,6 +66,7 @@ def forecast(data, family, settings, precondition):
     draws = 8.0 * settings.chains * settings.draws * d
     warmup = 8.0 * settings.chains * (settings.positions - settings.draws) * d
     always = {"design": kept, "modules and buffers": FIXED}
+    late = {"design": kept, "modules and buffers": FIXED + LOADED}
     columns = (data.trials, data.offset, data.weight, data.strata, data.se)
     beside = sum(v is not None for v in columns)
     X = data.source if data.prepared is None else data.prepared.X
@@ -102,14 +104,14 @@ def forecast(data, family, settings, precondition):
             "minimum of the check loss": WORKING * row if family.working else 0.0,
         },
         "scores of the draws": {
-            **always,
+            **late,
             **vectors,
             **matrices,
             "draws": draws + COPIES_SCORED * 8.0 * few * d,
             "warmup": warmup,
         },
         "checks of the draws": {
-            **always,
+            **late,
             "outcomes and order": (own + min(expanded, width)) * row,
             **matrices,
             "draws": COPIES * draws + COPIES_SCORED * 8.0 * few * d,
