@@ -56,7 +56,7 @@ def test_tails_that_are_cut_are_caught(monkeypatch):
     """A verdict that takes all tails for short ones, of draws without an sd."""
     names = "separated slope, t3", "t, 3 df", "log-normal, sd 2", "least squares, 6 x 2"
     assert not caught(names, {"sampler": "hmc"})
-    monkeypatch.setattr(accuracy, "tail_index", lambda draws, weights: 0 * draws[0, 0])
+    monkeypatch.setattr(accuracy, "tail_index", lambda draws, *more: 0 * draws[0, 0])
     monkeypatch.setattr(accuracy, "far_out", lambda draws, *more: np.zeros(draws.shape[2], bool))
     monkeypatch.setattr(printed, "edge_index", lambda fit, draws, *more: np.zeros(draws.shape[2]))
     assert caught(names, {"sampler": "hmc"})
@@ -71,7 +71,8 @@ def test_a_mode_that_is_hidden_from_the_verdict_is_caught(monkeypatch):
 
     def hiding(names, x, *more):
         rest = np.where(x > 3.3, np.roll(x, 500, axis=1), x)
-        return real(names, rest, more[0], *(np.full(x.shape[2], v) for v in (2e3, 2e3, 1.0, 0.0)))
+        shown = (np.full(x.shape[2], v) for v in (2e3, 2e3, 1.0, 0.0))
+        return real(names, rest, more[0], *shown, accuracy.quantiles_of(rest, more[0]))
 
     monkeypatch.setattr(results, "Seen", hiding)
     assert caught([name], how, visited)

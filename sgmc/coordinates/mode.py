@@ -182,7 +182,15 @@ def solve(precision, vector):
 
 
 def newton(
-    model, prior, start, rows=0, tolerance=MODE_TOLERANCE, limit=100, free=None, anchored=False
+    model,
+    prior,
+    start,
+    rows=0,
+    tolerance=MODE_TOLERANCE,
+    limit=100,
+    free=None,
+    anchored=False,
+    near=False,
 ):
     """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
 
@@ -190,8 +198,9 @@ def newton(
     not log-concave, a step uses the expected one (Fisher scoring).
 
     Only the first `free` parameters move, if given.  `anchored`: the last pass over all rows keeps
-    their scores and curvatures, as an `Anchor`.  Close to the mode the search also ends where a
-    step leads no nearer: gradients are then not more than rounding errors.
+    their scores and curvatures, as an `Anchor`; `near`: that may be the first one.  Close to the
+    mode the search also ends where a step leads no nearer: gradients are then not more than
+    rounding errors.
 
     Raises
     ------
@@ -206,7 +215,8 @@ def newton(
         pace.measured(lambda: expand(model, theta, few), few)
     for _ in range(limit):
         try:
-            if anchored and distance < NEAR:
+            if anchored and (near or distance < NEAR):
+                near = False
                 anchor = pace.run(lambda: Anchor(model, theta, True), many)
                 gradient, hessian = np.asarray(anchor.full), np.asarray(anchor.hessian)
                 likelihood = np.inf  # not known, and not asked for so close to the mode
@@ -264,7 +274,7 @@ def find_mode(model, prior, start, shuffled=True, single=None):
     mode : Mode
     concerns : list of SGMCWarning
     """
-    warm = None
+    warm, near = None, False
     try:
         for rows in subsets(model) if shuffled else ():
             try:
@@ -276,9 +286,12 @@ def find_mode(model, prior, start, shuffled=True, single=None):
             try:
                 warm = newton(single, prior, start, tolerance=STEP_LEFT, limit=25)
                 start = warm.theta + solve(warm.likelihood + warm.prior, warm.gradient)
+                near = True
             except DataError:
                 pass  # what float32 cannot tell apart
-        found = newton(model, prior, start, tolerance=settled(model), anchored=model.width > 0)
+        found = newton(
+            model, prior, start, tolerance=settled(model), anchored=model.width > 0, near=near
+        )
     except OutOfTime as up:
         return unfinished(model, prior, start, up.reached or warm), []
     mode = Mode(found.theta, found.likelihood, found.prior, anchor=found.anchor)

@@ -198,7 +198,7 @@ INLINE float exp_single(float x) {
     return p;
 }
 
-enum { SINGLES = 512, SINGLE_SUMS = 16 }; /* an odds is at most 2: products of 32 are finite */
+enum { SINGLES = 512, FLOATS = 16 }; /* an odds is at most 2: products of 32 are finite */
 
 /* A block's numbers in float, sums of blocks in double: the error is that of float linear
    predictors. */
@@ -213,16 +213,16 @@ CLONES double vm_logit_total_single(ptrdiff_t m, const double *restrict eta,
             odds[i] = 1 + exp_single(-fabsf(x));
             linear[i] = (float)y[begin + i] * x - (x > 0 ? x : 0);
         }
-        for (ptrdiff_t i = n; i % SINGLE_SUMS; i++) odds[i] = 1, linear[i] = 0;
-        float product[SINGLE_SUMS], sum[SINGLE_SUMS];
-        for (int l = 0; l < SINGLE_SUMS; l++) product[l] = odds[l], sum[l] = linear[l];
-        for (ptrdiff_t i = SINGLE_SUMS; i < n; i += SINGLE_SUMS)
-            ROLLED for (int l = 0; l < SINGLE_SUMS; l++) {
+        for (ptrdiff_t i = n; i % FLOATS; i++) odds[i] = 1, linear[i] = 0;
+        float product[FLOATS], sum[FLOATS];
+        for (int l = 0; l < FLOATS; l++) product[l] = odds[l], sum[l] = linear[l];
+        for (ptrdiff_t i = FLOATS; i < n; i += FLOATS)
+            ROLLED for (int l = 0; l < FLOATS; l++) {
                 product[l] *= odds[i + l];
                 sum[l] += linear[i + l];
             }
         double all = 1;
-        for (int l = 0; l < SINGLE_SUMS; l++) {
+        for (int l = 0; l < FLOATS; l++) {
             all *= product[l];
             total += sum[l];
         }

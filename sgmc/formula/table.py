@@ -106,15 +106,16 @@ class Table:
             return float(n) * len(self.spec.exog_names) * dtype.itemsize
         return float(n) * (coding.row_bytes(dtype) - (coding.intercept >= 0) * dtype.itemsize)
 
-    def coded(self, position, dtype):
-        """The design with its factors as codes, row i at ``position[i]``; see `fill`.
+    def coded(self, position, dtype, whole=False):
+        """The design with its factors as codes, row i at ``position[i]``; see `fill`.  Of the
+        intercept nothing is stored, unless `whole`.
 
         Returns
         -------
         CodedTable
         """
         coding = self.spec.coding
-        out = coding.empty(len(self.rows), dtype, coding.intercept)
+        out = coding.empty(len(self.rows), dtype, -1 if whole else coding.intercept)
         for span, found in self.spec.values(self.frame, self.rows):
             coding.write(out, position[span], found)
         place = out.first_place(lambda numbers: ~np.isfinite(numbers))

@@ -137,7 +137,7 @@ def shuffled(table, position):
         parts = {"X": X}
         numbers, places = X, np.arange(X.shape[1])
     else:
-        coded = table.coded(position, np.dtype(float))
+        coded = table.coded(position, np.dtype(float), whole=True)
         parts = {"numbers": coded.numbers, "codes": coded.codes, "factors": coded.factors}
         numbers, places = coded.numbers, coded.places
     weight = None if table.weights is None else table.weights[np.argsort(position)]

@@ -9,9 +9,6 @@ from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
-from sgmc.diagnostics.moments import Quantiles
-from sgmc.diagnostics.tails import WITHIN_ONE_SD
-from sgmc.diagnostics.visits import SHARES
 from sgmc.errors import warn
 from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
@@ -21,14 +18,13 @@ from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
 from sgmc.results.checks.judged import judged
-from sgmc.results.checks.printed import LOOKED_AT
 from sgmc.results.checks.stein import checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
-from sgmc.results.report.accuracy import accuracy
+from sgmc.results.report.accuracy import accuracy, quantiles_of
 from sgmc.results.report.allowances import verdict
 from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.draws import Seen, hidden
@@ -329,7 +325,7 @@ def told(fit, draws, names, some):
     w = fit.weights
     ess, rhat = convergence.bulk(draws, w)
     ess_sd = convergence.ess(draws, method="sd", weights=w)
-    quantiles = Quantiles(draws, (*LOOKED_AT, *SHARES, *WITHIN_ONE_SD), w)
+    quantiles = quantiles_of(draws, w)
     errors = accuracy(fit, draws, names, some, quantiles)
     tails = errors.pop("tail_index").to_numpy()
     return errors, Seen(names, draws, w, ess, ess_sd, rhat, tails, quantiles)

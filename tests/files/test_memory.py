@@ -185,6 +185,7 @@ def test_what_keeps_numbers_per_row_is_refused_by_name(how, words, tmp_path, mon
     model = sgmc.Logit.from_formula(table.formula, table)
     streamed(monkeypatch)
     monkeypatch.setattr(memory, "FIXED", 0)
+    monkeypatch.setattr(memory, "LOADED", 0)
     expected = model.memory(**how)
     assert words in expected.blame
     monkeypatch.setattr(memory, "available", lambda: 1.0)

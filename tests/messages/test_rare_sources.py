@@ -24,6 +24,7 @@ from sgmc.registry import sampler_and_gradient
 from sgmc.results.checks import half_step, visited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.outcomes.writing import Columns
+from sgmc.results.report.accuracy import quantiles_of
 from sgmc.results.report.draws import disagreement
 from sgmc.saved.reading import Trust, check_functions
 from sgmc.sources.partitions import Partitioned
@@ -203,7 +204,10 @@ def test_proposals_with_lighter_tails_are_reported():
 def test_chains_that_visit_a_place_at_other_rates_are_reported():
     draws = np.random.default_rng(1).normal(size=(4, 2000, 1))
     draws[0, ::25] += 6.0
-    seen = SimpleNamespace(rhat=np.ones(1), draws=draws, weights=None, names=["x"])
+    quantiles = quantiles_of(draws, None)
+    seen = SimpleNamespace(
+        rhat=np.ones(1), draws=draws, weights=None, names=["x"], quantiles=quantiles
+    )
     (found,) = disagreement(seen)
     assert "chains visit some values of 'x' more often than others do" in str(found)
 

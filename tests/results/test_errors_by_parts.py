@@ -11,7 +11,7 @@ from sgmc.coordinates.whitening import Coordinates
 from sgmc.diagnostics import moments
 from sgmc.models.mixed.coordinates import FoldedCoordinates
 from sgmc.results.checks.stein import checked
-from sgmc.results.report.accuracy import accuracy
+from sgmc.results.report.accuracy import accuracy, quantiles_of
 
 
 def table(n=1500):
@@ -40,7 +40,8 @@ def fit(request):
 
 def errors(fit):
     theta, names = fit.problem.kept(fit.x)
-    return accuracy(fit, theta, names, checked(fit, fit.settings.seed))
+    some = checked(fit, fit.settings.seed)
+    return accuracy(fit, theta, names, some, quantiles_of(theta, fit.weights))
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

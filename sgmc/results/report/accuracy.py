@@ -5,10 +5,12 @@ without a second run.
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics.tails import far_out, tail_index
+from sgmc.diagnostics.moments import Quantiles
+from sgmc.diagnostics.tails import WITHIN_ONE_SD, far_out, tail_index
+from sgmc.diagnostics.visits import SHARES
 from sgmc.results.checks.edges import LOOKED_BEYOND
 from sgmc.results.checks.laplace import from_laplace
-from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
+from sgmc.results.checks.printed import HALF_WIDTH, KINDS, LOOKED_AT, printed_errors
 
 # by which errors of an sd outgrow their own estimates where a tail is longer than its draws show:
 # both are too small where it is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8
@@ -17,6 +19,11 @@ from sgmc.results.checks.printed import HALF_WIDTH, KINDS, printed_errors
 UNSEEN_TAIL = 2.0
 LONG_TAIL = 0.2  # tail index: of draws of exponential laws it is found below
 AS_LONG = 0.1  # difference of two indices, which is their error
+
+
+def quantiles_of(theta, weights):
+    """All `Quantiles` of printed draws that checks look at."""
+    return Quantiles(theta, (*LOOKED_AT, *SHARES, *WITHIN_ONE_SD), weights)
 
 
 def accuracy(fit, theta, names, some, quantiles):
