@@ -15,13 +15,13 @@ from sgmc.core.rng cimport (
 )
 from sgmc.core.target cimport (
     OK, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,
-    apply_weights, fetch_next, fetch_rows, last_predictors, next_tile, row_of, scratch_size,
+    apply_weights, fetch_rows, last_predictors, next_tile, row_of, scratch_size,
     subtract,
 )
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 10
+    ABI = 11
     DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up

@@ -153,8 +153,6 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil
 cdef Py_ssize_t scratch_size(Model model) noexcept nogil
 # `bytes` a row
 cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil
-# the neighbours after a tile
-cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil
 # after `scores`
 cdef const double *last_predictors(Model model, const double *theta, const Batch *tile,
                         Scratch *s) except NULL nogil

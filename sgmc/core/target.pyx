@@ -42,7 +42,6 @@ cdef void subtract(const Batch *tile, Py_ssize_t width, const double *table,
     """r_i -= table_i, the table holding all rows"""
     cdef Py_ssize_t i, k
     cdef const double *stored
-    fetch_next(tile, table, width * sizeof(double))
     if tile.rows == NULL:
         simd.subtract(tile.m * width, table + tile.start * width, r)
         return
@@ -64,12 +63,6 @@ cdef Batch all_rows(Py_ssize_t n) noexcept nogil:
 cdef void fetch_rows(const Batch *b, const void *table, Py_ssize_t bytes) noexcept nogil:
     """Start to load the first rows of a batch from a table in memory with so many bytes a row."""
     simd.fetch(table, bytes, b.start, b.m, b.rows)
-
-
-cdef void fetch_next(const Batch *tile, const void *table, Py_ssize_t bytes) noexcept nogil:
-    """Prefetch the neighbours that follow a tile; it may reach beyond the table's end."""
-    if tile.rows == NULL:
-        simd.fetch(table, bytes, tile.start + tile.m, tile.m, NULL)
 
 
 cdef const double *last_predictors(Model model, const double *theta, const Batch *tile,

@@ -1,8 +1,8 @@
 """Second-order control variates around a fixed centre."""
 from sgmc.core.centre cimport Centre
 from sgmc.core.contract cimport (
-    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_next,
-    fetch_rows, next_tile, row_of, last_predictors,
+    OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
+    next_tile, row_of, last_predictors,
 )
 
 
@@ -104,9 +104,6 @@ cdef class Taylor(Gradient):
             curvature = &self.anchor.curvature[0]
         if w == 1 and (computed or tile.rows == NULL):  # of most steps, in one SIMD loop
             if not computed:
-                fetch_next(tile, origin, sizeof(double))
-                fetch_next(tile, score, sizeof(double))
-                fetch_next(tile, curvature, sizeof(double))
                 origin += tile.start
                 score += tile.start
                 curvature += tile.start

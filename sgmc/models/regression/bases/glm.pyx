@@ -9,8 +9,7 @@ from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport (
-    OK, Batch, Design, Model, Scratch, all_rows, fetch_next, fetch_rows, next_tile,
-    scratch_size,
+    OK, Batch, Design, Model, Scratch, all_rows, fetch_rows, next_tile, scratch_size,
 )
 from sgmc.coordinates.fisher import Fisher
 from sgmc.core.blas import one_blas_thread
@@ -24,7 +23,6 @@ cdef double REFLECTED = 1e-12  # relative error of coordinates that maps may mak
 cdef const double *picked(const double *column, const Batch *tile, double *into) noexcept nogil:
     """The numbers of a tile in a column of all rows: where they are, or gathered if listed."""
     cdef Py_ssize_t i
-    fetch_next(tile, column, sizeof(double))
     if tile.rows == NULL:
         return column + tile.start
     for i in range(tile.m):
