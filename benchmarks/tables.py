@@ -2,7 +2,7 @@
 
     python benchmarks/tables.py [--quick] [--only NAME]
 
-Each row of the output is a fresh process with one core: a table is made, a small fit loads what is
+Each row of the output is a fresh process on one core (Linux): a table is made, a small fit loads what is
 loaded at first use, and then the fit at its defaults is timed, beside the point estimate of a rival
 in the same process: glum, with its own categorical columns, or maximum likelihood by statsmodels.
 "ratio" is the whole call over that estimate alone; "like" over statsmodels' whole call, from
@@ -161,6 +161,8 @@ def measure(name):
     import sgmc
 
     warnings.simplefilter("ignore")
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     make, arguments, formula, scale, rival = ROWS[name]
     frame = make(*arguments)
     how = {"seed": 1, "prior": sgmc.normal(0, scale) if scale else None}
