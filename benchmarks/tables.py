@@ -2,9 +2,10 @@
 
     python benchmarks/tables.py [--quick] [--only NAME]
 
-Each row of the output is a fresh process on one core (Linux): a table is made, a small fit loads what is
-loaded at first use, and then the fit at its defaults is timed, beside the point estimate of a rival
-in the same process: glum, with its own categorical columns, or maximum likelihood by statsmodels.
+Each row of the output is a fresh process on one core (Linux): a table is made, a small fit loads
+what is loaded at first use, and then the fit at its defaults is timed, beside the point estimate of
+a rival in the same process: glum, with its own categorical columns, or maximum likelihood by
+statsmodels.
 "ratio" is the whole call over that estimate alone; "like" over statsmodels' whole call, from
 formula to printed summary, where its formulas can be that long.
 Before that, half a gigabyte is filled and freed: a virtual machine gets memory from
