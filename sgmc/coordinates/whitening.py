@@ -22,7 +22,7 @@ from sgmc.errors import ConditionWarning, DataError
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 # what the other levels of a factor may have in common with one, relative to its own precision
 NEARLY_DIAGONAL = 1e-3
-COORDINATES_AT_ONCE = 1 << 17  # numbers, so that a megabyte of them is in two coordinates
+COORDINATES_AT_ONCE = 1 << 17  # numbers of draws that are mapped together: a megabyte
 DEGENERATE = 1e-9  # distance of such a share from 1 within which directions are alike
 
 

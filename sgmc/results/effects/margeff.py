@@ -63,7 +63,7 @@ class MarginalEffects:
             "Std. Err.": moments.sd(draws, weights),
             "Conf. Int. Low": low,
             "Conf. Int. Hi.": high,
-            "P(>0)": moments.mean((draws > 0).astype(float), weights),
+            "P(>0)": moments.share_above(draws, 0, weights),
         }
         if self.draws.ndim == 2:
             return pd.DataFrame(columns, index=self.names)

@@ -44,7 +44,7 @@ class Estimates:
     @property
     def prob_positive(self):
         """Posterior probabilities of being positive, a Series."""
-        return pd.Series(moments.mean((self.draws > 0).astype(float), self.weights), self.names)
+        return pd.Series(moments.share_above(self.draws, 0, self.weights), self.names)
 
     @property
     def prob_direction(self):

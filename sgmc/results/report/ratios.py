@@ -44,7 +44,7 @@ def ratios(results, alpha):
             name: middle,
             f"[{alpha / 2:.3g}": low,
             f"{1 - alpha / 2:.3g}]": high,
-            "P(>1)": moments.mean((draws > 0).astype(float), results.weights),
+            "P(>1)": moments.share_above(draws, 0, results.weights),
             "ess_bulk": results._ess[:count],
             "r_hat": results._rhat[:count],
         },
