@@ -116,6 +116,9 @@ def as_sparse(X):
         (np.ones(len(X.places)), (np.arange(len(X.places)), X.places)), shape=(len(X.places), d)
     )
     total = sparse.csr_array(numbers @ where) if len(X.places) else sparse.csr_array((n, d))
+    if X.ones >= 0:
+        every = np.arange(n)
+        total = total + sparse.csr_array((np.ones(n), (every, np.full(n, X.ones))), shape=(n, d))
     for t in range(len(X.by)):
         total = total + X.term(t)
     return sparse.csr_array(total)
