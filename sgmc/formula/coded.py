@@ -237,3 +237,19 @@ class CodedTable:
                 return row, int(self.places[at])
             return row, int(self.term(np.flatnonzero(self.by == at)[0]).indices[0])
         return None
+
+
+def beside(X, columns):
+    """A design with some more columns behind its own."""
+    if not isinstance(X, CodedTable):
+        return np.concatenate([np.asarray(X), columns], axis=1)
+    d, k = X.shape[1], columns.shape[1]
+    numbers = np.ascontiguousarray(np.concatenate([X.numbers, columns], axis=1))
+    places = np.concatenate([X.places, np.arange(d, d + k)])
+    return replace(X, numbers=numbers, places=places, cells=grown(X.cells, d + k))
+
+
+def grown(cells, width):
+    """The same cells in a wider design."""
+    parts = cells.data, cells.indices, cells.indptr
+    return sparse.csr_array(parts, shape=(cells.shape[0], width))

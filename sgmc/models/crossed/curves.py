@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
-from sgmc.formula.coded import CodedTable
-from sgmc.models.crossed.table import grown
+from sgmc.formula.coded import beside
 
 
 @dataclass(frozen=True)
@@ -54,16 +53,6 @@ def with_curves(rows, columns, draws):
     """`Rows` with the penalised columns of smooths (n, k) and their draws (m, k) beside others."""
     coefficients = np.concatenate([rows.coefficients, draws], axis=1)
     return replace(rows, X=beside(rows.X, columns), coefficients=coefficients)
-
-
-def beside(X, columns):
-    """A design with some more columns behind its own."""
-    if not isinstance(X, CodedTable):
-        return np.concatenate([np.asarray(X), columns], axis=1)
-    d, k = X.shape[1], columns.shape[1]
-    numbers = np.ascontiguousarray(np.concatenate([X.numbers, columns], axis=1))
-    places = np.concatenate([X.places, np.arange(d, d + k)])
-    return replace(X, numbers=numbers, places=places, cells=grown(X.cells, d + k))
 
 
 def columns_of(smooths, data):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from sgmc.formula.coded import CodedTable
+from sgmc.formula.coded import CodedTable, grown
 from sgmc.models.crossed.effects import Blocks
 from sgmc.models.regression.prepare import Table, copied
 
@@ -160,9 +160,3 @@ def joined(X, codes, Z, number, blocks, width):
         np.array(by, dtype=np.int32),
         X.ones,
     )
-
-
-def grown(cells, width):
-    """The same cells in a wider design."""
-    parts = cells.data, cells.indices, cells.indptr
-    return sparse.csr_array(parts, shape=(cells.shape[0], width))

@@ -15,6 +15,7 @@ from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
+from sgmc.formula.coded import beside
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
@@ -319,7 +320,7 @@ def one_factor(glm, rows, family, loading, nodes, unit, rule):
 def nested(glm, rows, family, effects, nodes, unit):
     """The compiled model of groups within groups."""
     table, inner, q = rows.table, rows.subgroups, effects.outer.q
-    wide = design(np.ascontiguousarray(np.column_stack([table.X, rows.Z[:, :q]])))
+    wide = design(beside(table.X, rows.Z[:, :q]))
     Z = np.ascontiguousarray(rows.Z[:, q:])
 
     def of_subgroups(apart, nodes):
