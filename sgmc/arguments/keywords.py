@@ -46,7 +46,8 @@ TABLE = (
         "prior",
         None,
         """For all slopes, or by term or column (``"*"``: all others).  Default:
-        ``normal(0, 2.5, autoscale=True)``; ``"horseshoe"`` where few of many slopes matter.""",
+        ``normal(0, 2.5, autoscale=True)``, divided by sd(x) except for factor levels and 0/1
+        columns; ``"horseshoe"`` where few of many slopes matter.""",
         "str, prior or dict",
         "_Prior | Mapping[str, _Prior] | None",
         (REGRESSION, TUNE),

@@ -1,7 +1,7 @@
 """From partitions to a posterior on this machine: surveys, the mode of all rows, the reservoir."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -124,7 +124,7 @@ def survey(traffic, blocks, recipe, seed, wanted, expected, phase="survey"):
             "fill them, or leave the emptiest column out"
         )
     short = found.sample.smallest(wanted)
-    return Surveyed(found.rows, found.dropped, found.design, found.outcome, found.offset, short)
+    return replace(found, sample=short)
 
 
 def gathered(model, prior, settings):

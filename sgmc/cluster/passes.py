@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.cluster import reservoir
-from sgmc.cluster.moments import Moments
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.expansion import expand, leverages, of_rows
 from sgmc.fit.leverage import outstanding
+from sgmc.formula.moments import Moments
 
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most
 
@@ -43,6 +43,8 @@ class Surveyed:
     ----------
     rows, dropped : int
     design, outcome, offset : Moments
+    spreads : Spreads
+        Of the numbers of the design.
     sample : Sample
     """
 
@@ -51,6 +53,7 @@ class Surveyed:
     design: Moments
     outcome: Moments
     offset: Moments
+    spreads: object
     sample: object
 
     def merge(self, other):
@@ -61,6 +64,7 @@ class Surveyed:
             self.design.merge(other.design),
             self.outcome.merge(other.outcome),
             self.offset.merge(other.offset),
+            self.spreads.merge(other.spreads),
             self.sample.merge(other.sample),
         )
 
@@ -92,6 +96,7 @@ class Survey:
             Moments.of(rows.X, rows.weight),
             Moments.of(rows.y[:, None], rows.weight),
             Moments.of(offset[:, None]),
+            rows.spreads,
             reservoir.Sample.of(rows, keys, number, self.below),
         )
 

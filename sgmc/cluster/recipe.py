@@ -13,6 +13,7 @@ from sgmc.formula.chunks import Gaps
 from sgmc.formula.columns import is_missing
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import VALID, numbers_of
+from sgmc.formula.spreads import of_rows
 from sgmc.formula.subsets import subset_mask
 from sgmc.models.regression.data import total_offset
 from sgmc.models.regression.prepare import Table
@@ -83,6 +84,7 @@ class Recipe:
             vectors.get("weights"),
             vectors.get("se"),
             dropped,
+            of_rows(self.spec, frame, rows, vectors.get("weights")).found,
         )
 
     def complete(self, frame):
@@ -155,6 +157,8 @@ class Rows:
     trials, offset, weight, se : array (n,) or None
     dropped : int
         Rows that lack something.
+    spreads : Spreads or None
+        Of a partition.
     """
 
     X: np.ndarray
@@ -164,6 +168,7 @@ class Rows:
     weight: np.ndarray | None
     se: np.ndarray | None
     dropped: int = 0
+    spreads: object = None
 
     def __len__(self):
         return len(self.y)

@@ -24,6 +24,7 @@ from sgmc.coordinates.tilted import Tilted
 from sgmc.coordinates.whitening import collinearity, undo_centring
 from sgmc.core.design import design, rotate
 from sgmc.core.expansion import expand
+from sgmc.formula.spreads import Numbers
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
 from sgmc.models.regression.data import RegressionData
 from sgmc.models.regression.prepare import pick, prepare
@@ -137,9 +138,10 @@ def data_of(rows, names, told):
 
 def table_of(rows, recipe, told, surveyed, settings):
     """(data, table) of rows that stand for all, in random order, with the moments of all."""
+    moments, numbers = surveyed.design, Numbers(*recipe.spec.numbers)
+    told = {**told, "scale": numbers.scales(surveyed.spreads, moments.sd)}
     data = data_of(rows.with_kinds(recipe.kinds), list(recipe.spec.exog_names), told)
     table = prepare(data, settings.seed, settings.dtype, centre=False)
-    moments = surveyed.design
     known = dict(shift=recipe.shift, mean=moments.mean + recipe.shift, sd=moments.sd)
     return data, replace(table, **known)
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from sgmc.cluster.moments import Moments
 from sgmc.cluster.sums import merged
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.frames import as_frame
+from sgmc.formula.moments import Moments
 from sgmc.formula.subsets import subset_mask
 from sgmc.formula.transforms import Categories, Standardize
 

@@ -23,8 +23,9 @@ from sgmc.priors.joint import JointNormal
 
 MOST_LISTED = 3  # names and priors in the line of priors
 SCALED_BY = {
-    "sd(x)": "divided by sd(x)",
-    "sd(y) and sd(x)": "times sd(y), slopes divided by sd(x)",
+    "sd(x)": "divided by sd(x), except for factor levels and 0/1 columns",
+    "sd(y) and sd(x)": "times sd(y); slopes divided by sd(x), except for factor levels and 0/1 "
+    "columns",
 }
 
 
@@ -35,7 +36,7 @@ class Scales:
     Attributes
     ----------
     columns : array (d,)
-        Standard deviations of the predictors.
+        Of the predictors: sds of numbers, and 1 for levels and columns of 0 and 1; positive.
     location, unit : float
         Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
     auxiliary : list of float
@@ -257,7 +258,7 @@ def resolve(prior, data, family, scales, learned=False, every_kind=False):
     if not learned:
         refuse_learned(specified)
     units = [
-        scales.unit if j in intercepts else scales.unit / (scales.columns[j % d] or scales.unit)
+        scales.unit if j in intercepts else scales.unit / scales.columns[j % d]
         for j in range(coefficients)
     ]
     used = [

@@ -84,18 +84,24 @@ class Block:
         return 1.0 if result is None else result
 
     def cells(self):
-        """What each combination of levels adds to its columns under numbers of 1, and these
-        columns for each choice of a column of the numeric factors.
+        """What each combination of levels adds to its columns under numbers of 1, and where in the
+        design these are.
 
         Returns
         -------
         matrix : csr_array (cells, categorical columns)
         columns : list of (tuple, array)
-            Columns of the numeric factors, and where in the design the matrix belongs.
+            See `choices`.
         """
         matrix = sparse.csr_array([[1.0]])
         for _, contrast in self.categorical:
             matrix = sparse.csr_array(sparse.kron(contrast.matrix, matrix))
+        return matrix, self.choices()
+
+    def choices(self):
+        """Pairs of a choice of a column of each numeric factor, a tuple, and the columns of the
+        design, an array, that have the product of these.
+        """
         sizes = [width(*pair) for pair in zip(self.factors, self.contrasts)]
         grid = self.columns.start + np.arange(np.prod(sizes, dtype=int)).reshape(sizes[::-1])
         grid = grid.transpose(range(len(sizes))[::-1])  # an axis a factor, from left to right
@@ -103,10 +109,25 @@ class Block:
             [slice(None)] if one is not None else range(size)
             for one, size in zip(self.contrasts, sizes)
         ]
-        return matrix, [
+        return [
             (tuple(q for q in choice if not isinstance(q, slice)), grid[choice].ravel(order="F"))
             for choice in itertools.product(*choices)
         ]
+
+    def whole(self):
+        """Weights of the categorical columns with which they add up to 1 for all levels, or None
+        where a contrast has no such weights.
+        """
+        weights = np.ones(1)
+        for _, contrast in self.categorical:
+            sums = contrast.matrix.sum(axis=1)
+            own = np.ones(contrast.matrix.shape[1])
+            if (sums != 1).any():
+                own = np.linalg.lstsq(contrast.matrix.toarray(), np.ones(len(sums)))[0]
+            if not np.allclose(contrast.matrix @ own, 1.0):
+                return None
+            weights = np.kron(own, weights)
+        return weights
 
     def joint(self, values):
         """The cell of each row: the number of its combination of levels."""

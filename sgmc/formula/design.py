@@ -116,6 +116,33 @@ class DesignSpec:
         """The factors that are no columns by themselves."""
         return [factor for factor in self._factors if not factor.is_column]
 
+    @property
+    def numbers(self):
+        """Of which numbers each column is the product, contrasts aside: a list (d,) of tuples of
+        (factor, its column); and whether a column is a single number and nothing else, a list (d,).
+        """
+        members, alone = [()] * len(self.exog_names), [False] * len(self.exog_names)
+        for block in self._blocks:
+            for choice, columns in block.choices():
+                for j in columns:
+                    members[j] = tuple(zip(block.numeric, choice))
+                    alone[j] = len(block.factors) == len(members[j]) == 1
+        return members, alone
+
+    @property
+    def readings(self):
+        """What a row of the design is multiplied by to give numbers in it: weights (d,) by product
+        of numbers, as in `numbers`; those that no term has for all levels are left out.
+        """
+        found = {}
+        for block in self._blocks:
+            weights = block.whole()
+            for choice, columns in block.choices() if weights is not None else ():
+                row = np.zeros(len(self.exog_names))
+                row[columns] = weights
+                found.setdefault(tuple(zip(block.numeric, choice)), row)
+        return found
+
     @cached_property
     def coding(self):
         """How factors stay codes, or None where all of the design is better dense."""

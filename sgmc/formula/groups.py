@@ -9,6 +9,7 @@ from scipy import sparse
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
+from sgmc.formula.spreads import of_array, of_rows
 from sgmc.splines.smooth import fitted
 
 MISSING = -1  # the code of a row that lacks its group
@@ -28,6 +29,8 @@ class EffectTerm:
         Their covariates, in the order of the rows.
     correlated : bool
     factor : str
+    scaling : Scaling
+        What autoscaled priors of the effects' sds are divided by.
     """
 
     label: str
@@ -35,6 +38,7 @@ class EffectTerm:
     Z: np.ndarray
     correlated: bool
     factor: str
+    scaling: object
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +283,8 @@ def of_labels(labels):
     frame = pd.DataFrame({LABELS: labels})
     codes, levels = levels_of(frame, (LABELS,), slice(None))
     order, starts = sorted_rows(codes, len(levels.index))
-    term = EffectTerm(f"1 | {LABELS}", ["Intercept"], Ones().matrix(frame), False, LABELS)
+    Z = Ones().matrix(frame)
+    term = EffectTerm(f"1 | {LABELS}", ["Intercept"], Z, False, LABELS, of_array(Z))
     spec = GroupSpec([TermSpec(term.label, Ones(), False, LABELS)], [levels])
     codes = codes.astype(np.int32)
     return Grouping(LABELS, levels.index, codes, [term], order, starts, None, None, None, spec)
@@ -346,8 +351,9 @@ def matrix(table, design):
 
 def effects(table, term):
     """The `EffectTerm` of a table."""
-    Z = matrix(table, term.design)
-    return EffectTerm(term.label, list(term.design.exog_names), Z, term.correlated, term.factor)
+    Z, columns = matrix(table, term.design), list(term.design.exog_names)
+    scaling = of_rows(term.design, table.frame, table.rows, table.weights)
+    return EffectTerm(term.label, columns, Z, term.correlated, term.factor, scaling)
 
 
 def nested(found):

@@ -111,6 +111,12 @@ class PartsSpec:
         return list(dict.fromkeys(name for one in self.specs for name in one.columns))
 
     @property
+    def numbers(self):
+        """See `DesignSpec`."""
+        first, other = (one.numbers for one in self.specs)
+        return first[0] + other[0], first[1] + other[1]
+
+    @property
     def factors(self):
         """See `DesignSpec`."""
         return tuple(factor for one in self.specs for factor in one.factors)

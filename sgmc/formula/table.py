@@ -9,6 +9,7 @@ from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.groups import grouped
+from sgmc.formula.spreads import of_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +62,12 @@ class Table:
         return (
             self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
         )
+
+    def scales(self, sd):
+        """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`;
+        `sd` (d,) are those of the columns.
+        """
+        return of_rows(self.spec, self.frame, self.rows, self.weights)(sd)
 
     def grouping(self):
         """The `Grouping` or `Crossing` of the rows; None without group terms and smooths."""

@@ -261,8 +261,7 @@ def write(shop, scan, arguments, limit, passes):
         enough_disk(shop, n * row * (1 + 1 / buckets))
         scatter(shop, source, encoder, found.facts, buckets, passes.spread)
     encoder.take(shop.journal["moments"])
-    mean, sd, shift = encoder.result()
-    small = {"recipe": np.frombuffer(recipe, np.uint8), "mean": mean, "sd": sd, "shift": shift}
+    small = {"recipe": np.frombuffer(recipe, np.uint8), **encoder.result()}
     arrays = arrays_of(n, found.spec, dtype, encoder.vectors, recipe)
     facts = facts_of(
         found.spec.formula,

@@ -14,11 +14,12 @@ from sgmc.formula.coded import CodedTable
 from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
+from sgmc.prepared.scaling import of_file
 from sgmc.saved import Trust, Unreadable, restored
 from sgmc.version import __version__
 
 VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
-SMALL = ("recipe", "mean", "sd", "shift")  # sections that are read, and checked, at once
+SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
 
 
 class SealedTable:
@@ -114,8 +115,9 @@ class Prepared(SealedTable):
     order : memmap (n,) of int64
         Row i is row order[i] of the source; of compressed tables the number of a different row,
         in the order in which they were met.
-    mean, sd, shift : array (d,)
-        Moments of the design's columns, and what was taken off them.
+    mean, sd, scale, shift : array (d,)
+        Moments of the design's columns, what autoscaled priors are divided by (None in files of
+        releases that did not keep it), and what was taken off the columns.
     """
 
     outcome = None  # of the family that its outcomes suit
@@ -125,6 +127,7 @@ class Prepared(SealedTable):
         self.spec, self.outcome_levels = recipe["spec"], recipe["outcome_levels"]
         self.examples = recipe["examples"]
         self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))
+        self.scale = np.array(arrays["scale"]) if "scale" in arrays else None
         self.X = _design(self.spec.coding, arrays)
         self.y, self.order = arrays["y"], arrays["order"]
         for name in VECTORS:
@@ -146,6 +149,10 @@ class Prepared(SealedTable):
         view.spec = copy.copy(self.spec)
         view.spec.levels = levels
         return view
+
+    def scales(self, sd):
+        """See `sgmc.formula.Table`."""
+        return of_file(self)(sd) if self.scale is None else self.scale
 
     def grouping(self):
         """None: see `sgmc.formula.table.Table.grouping`."""

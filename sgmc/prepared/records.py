@@ -9,6 +9,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.errors import DataError
 from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.columns import Places
+from sgmc.formula.spreads import Numbers, Spreads, of_values
 from sgmc.prepared.moments import Moments
 
 KEYS = 1 << 64  # random keys are below
@@ -60,6 +61,8 @@ class Encoder:
             "strata": found.strata_levels and Places(found.strata_levels, given["strata"]),
         }
         self.moments = self.cells = None
+        self.numbers = Numbers(*self.spec.numbers)
+        self.spreads = self.numbers.unseen()
 
     @property
     def width(self):
@@ -127,6 +130,8 @@ class Encoder:
             records[name] = numbers
         self.refuse_infinite(records, name)
         self.moments.add(numbers, weight)
+        seen = of_values(self.numbers, self.spreads, values)
+        self.spreads = self.numbers.with_rows(self.spreads, seen, weight)
 
     def centre(self, numbers):
         """Take the origin off, that is the means of the first rows, so that float32 is enough."""
@@ -168,7 +173,9 @@ class Encoder:
             )
 
     def result(self):
-        """Means and sds of the design's columns, and what is to be taken off them in the end."""
+        """Moments of the design's columns, what autoscaled priors are divided by, and what is to be
+        taken off the columns in the end: a dict of arrays (d,).
+        """
         mean, sd = self.moments.result()
         if self.cells is not None:
             means, sds = self.cells.result()
@@ -178,17 +185,19 @@ class Encoder:
         if self.spec.has_intercept:
             shift[self.places] = mean[self.places]
             shift[self.spec.exog_names.index(INTERCEPT)] = 0.0
-        return mean, sd, shift
+        scale = self.numbers.scales(self.spreads, sd)
+        return {"mean": mean, "sd": sd, "scale": scale, "shift": shift}
 
     def state(self):
         """Moments as plain values."""
         return {
             name: one and one.state()
             for name, one in (("moments", self.moments), ("cells", self.cells))
-        }
+        } | {"spreads": self.spreads.state()}
 
     def take(self, state):
         """Go on from such a state."""
         self.moments, self.cells = (
             state[name] and Moments.of_state(state[name]) for name in ("moments", "cells")
         )
+        self.spreads = Spreads.of_state(state["spreads"])

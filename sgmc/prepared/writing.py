@@ -30,7 +30,7 @@ def arrays_of(n, spec, dtype, vectors, recipe):
     """
     d, coding = len(spec.exog_names), spec.coding
     small = {"recipe": (np.uint8, (len(recipe),))}
-    small |= dict.fromkeys(("mean", "sd", "shift"), (np.float64, (d,)))
+    small |= dict.fromkeys(("mean", "sd", "scale", "shift"), (np.float64, (d,)))
     if coding is None:
         design = {"X": (dtype, (n, d))}
     else:
@@ -99,6 +99,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         "recipe": np.frombuffer(recipe, np.uint8),
         "mean": mean,
         "sd": sd,
+        "scale": table.scales(sd),
         "shift": shift,
         "y": table.y[order],
         "order": np.asarray(table.rows)[order],

@@ -1,8 +1,10 @@
 """Priors as the user writes them.
 
-The meaning is rstanarm's: with ``autoscale=True`` the scale is divided by the sd of the predictor;
-the model's default is ``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the
-intercept at centred predictors.
+With ``autoscale=True`` the scale is divided by the sd of the predictor where that is a number, and
+left as it is for levels of factors and columns of 0 and 1 (Gelman, Jakulin, Pittau & Su 2008,
+doi:10.1214/08-AOAS191); with normal outcomes it is multiplied by their sd.  The model's default is
+``normal(0, 2.5, autoscale=True)`` for slopes and ``normal(0, 2.5)`` for the intercept at centred
+predictors.
 """
 
 from sgmc.priors.bounded import truncated, uniform  # noqa: F401

@@ -51,7 +51,8 @@ def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True, *, learned=False,
     slab : float
         ``math.inf`` for none.
     autoscale : bool
-        Whether `slab` (and `scale`, if given) are divided by the sd of the predictor.
+        Whether `slab` (and `scale`, if given) are divided by the sd of the predictor, those of
+        factor levels and 0/1 columns left as they are.
     learned : bool
         Whether the global scale is a parameter, ``tau(horseshoe)`` in the results, with a
         half-Cauchy prior whose scale is `scale` or follows from `nonzero` (section 3).  In units of

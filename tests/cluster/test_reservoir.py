@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sgmc.cluster import reservoir
-from sgmc.cluster.moments import Moments
+from sgmc.formula.moments import Moments
 from sgmc.cluster.recipe import Rows
 from sgmc.cluster.sums import merged
 

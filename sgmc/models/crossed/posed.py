@@ -16,8 +16,8 @@ from sgmc.models.crossed.gram import Gram
 from sgmc.models.crossed.names import effects_of_crossing
 from sgmc.models.crossed.table import crossed_rows
 from sgmc.models.mixed.effects import mixed_priors
-from sgmc.models.mixed.problem import START, density, nonzero
-from sgmc.models.regression.prepare import dense_moments
+from sgmc.models.mixed.problem import START, density
+from sgmc.models.mixed.rows import scales_of
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 
@@ -63,8 +63,9 @@ def posed(data, family, crossing, prior, settings):
     rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
-    spread = np.append(dense_moments(rows.Z, table.weight)[1], np.ones(len(crossing.sizes)))
-    units = scales(table.sd, family, *outcome)
+    spread = scales_of(crossing.terms, rows.Z, table.weight)
+    spread = np.append(spread, np.ones(len(crossing.sizes)))
+    units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)
     shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
     if data.intercept is not None:
@@ -72,7 +73,7 @@ def posed(data, family, crossing, prior, settings):
     model = family.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
     gram = Gram(rows)
     start = first_guess(priors, family, table.offset, *outcome)
-    sds = START * units.unit / nonzero(spread)
+    sds = START * units.unit / spread
     effects = effects_of_crossing(crossing, scale_of(rows, gram, model, start, sds))
     loading = effects.loading
     start[d : d + loading.q] = loading.bent(sds)

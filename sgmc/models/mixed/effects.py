@@ -185,7 +185,7 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     scales : Scales
     effects : Effects
     spread : array (q,)
-        Standard deviations of the effects' covariates.
+        What autoscaled priors of the effects' sds are divided by.
     """
     own = [*effects.names, ALL_SDS, ALL_CORS]
     named = (
@@ -202,7 +202,7 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
     cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]
-    unit = scales.unit / np.where(np.asarray(spread) > 0, spread, 1.0)
+    unit = scales.unit / np.asarray(spread)
     used = [as_signed(one, scale) for one, scale in zip(sds, unit)]
     q = effects.loading.q
     used += [

@@ -18,15 +18,14 @@ from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
-from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors
+from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
-from sgmc.models.mixed.rows import grouped_rows
+from sgmc.models.mixed.rows import grouped_rows, scales_of
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
 from sgmc.models.regression.coordinates import preconditioner
-from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
@@ -175,15 +174,15 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
     table = rows.table
     outcome = moments_of_outcomes(table, family)
-    spread = dense_moments(rows.Z, table.weight)[1]
-    units = scales(table.sd, family, *outcome)
+    spread = scales_of(outer_first(grouping), rows.Z, table.weight)
+    units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     start = first_guess(priors, family, table.offset, *outcome)
     effects, kernel, start = begun(
-        rows, family, grouping, nodes, start, START * units.unit / nonzero(spread)
+        rows, family, grouping, nodes, start, START * units.unit / spread
     )
     bent = np.zeros(len(priors.names))
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.rng import seed_sequence
 from sgmc.models.mixed.effects import outer_first
-from sgmc.models.regression.prepare import Table, copied
+from sgmc.models.regression.prepare import Table, copied, dense_moments
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,15 @@ class Subgroups:
     first: np.ndarray
     starts: np.ndarray
     level: np.ndarray
+
+
+def scales_of(terms, Z, weight):
+    """What priors of the sds of effects are divided by, (q,), see `sgmc.formula.spreads`; Z (n, q)
+    are the covariates of all of them.
+    """
+    ends = np.cumsum([len(one.columns) for one in terms])
+    parts = np.split(dense_moments(Z, weight)[1], ends[:-1])
+    return np.concatenate([np.empty(0), *(one.scaling(sd) for one, sd in zip(terms, parts))])
 
 
 def grouped_rows(data, grouping, entropy, dtype, centre):

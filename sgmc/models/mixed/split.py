@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc.coordinates.prior_table import PriorTable, resolve
 from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
+from sgmc.formula.spreads import of_array
 from sgmc.models.mixed.worth import worth_it
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import moments_of_outcomes, scales
@@ -133,7 +134,9 @@ def split(data, family, prior):
         return None
     mean, sd = table.moments(data.weight)
     mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
-    priors = resolve(prior, data, family, scales(sd, family, *moments_of_outcomes(data, family)))
+    priors = resolve(
+        prior, data, family, scales(data, sd, family, *moments_of_outcomes(data, family))
+    )
     columns = data.source.spec.coding.columns(at)
     unseen = np.ones(data.d, dtype=bool)
     unseen[seen] = False
@@ -263,7 +266,8 @@ class Reordered:
 def grouped(split, group, z, count):
     """The `Grouping` of rows by their groups."""
     order, starts = sorted_rows(group.astype(np.int32), count)
-    term = EffectTerm(split.term, [split.term], z[:, None], False, split.term)
+    Z = z[:, None]
+    term = EffectTerm(split.term, [split.term], Z, False, split.term, of_array(Z))
     return Grouping(
         split.term, pd.RangeIndex(count), group.astype(np.int32), [term], order,
         starts, None, None, None, None,

@@ -12,6 +12,7 @@ from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
+from sgmc.formula.spreads import of_array
 from sgmc.priors import INTERCEPT
 
 
@@ -56,6 +57,8 @@ class RegressionData:
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
+    scale : array (d,) or None
+        See `scales`, where that is not told by the rows.
     """
 
     y: np.ndarray
@@ -79,6 +82,21 @@ class RegressionData:
     labels: object = None
     parts: tuple = ()
     second: str = ""
+    scale: np.ndarray | None = None
+
+    def scales(self, sd):
+        """What autoscaled priors of the columns are divided by, (d,): see `sgmc.formula.spreads`.
+
+        Parameters
+        ----------
+        sd : array (d,)
+            Of the columns.
+        """
+        if self.scale is not None:
+            return self.scale
+        if hasattr(self.source, "scales"):
+            return self.source.scales(sd)
+        return of_array(self.source, self.weight)(sd)
 
     @property
     def second_intercept(self):

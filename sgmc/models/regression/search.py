@@ -100,7 +100,7 @@ def posed(prior, table, data, family, outcome, every_kind=False):
     """The `PriorTable` of what the user wrote; `outcome` as in `searched`, `every_kind` as in
     `resolve`.
     """
-    units = scales(table.sd, family, *outcome)
+    units = scales(data, table.sd, family, *outcome)
     return resolve(prior, data, family, units, every_kind=every_kind)
 
 
@@ -243,8 +243,9 @@ def moments_of_outcomes(table, family):
     return mean_and_variance(family.numbers(table.y), table.weight)
 
 
-def scales(columns, family, mean, variance):
+def scales(data, sd, family, mean, variance):
     """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
+    columns = data.scales(sd)
     auxiliary = tuple(family.units(mean, variance)) if family.auxiliary else ()
     return (
         Scales(columns, mean, np.sqrt(variance), auxiliary)

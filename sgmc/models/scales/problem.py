@@ -98,7 +98,7 @@ def learned_problem(data, family, prior, settings):
     """
     table = prepare(data, settings.seed, settings.dtype, centre=True)
     outcome = moments_of_outcomes(table, family)
-    units = scales(table.sd, family, *outcome)
+    units = scales(data, table.sd, family, *outcome)
     priors = resolve(prior, data, family, units, learned=True)
     groups, d = groups_of(priors), data.d
     where = np.sort(np.concatenate([one.places for one in groups]))
@@ -171,8 +171,6 @@ def shrunk_of(groups, where, priors, family, units, table):
     for i, one in enumerate(groups):
         group[np.isin(where, one.places)] = i
     by_group = [groups[i] for i in group]
-    sd = table.sd[where]
-    sd = np.where(sd > 0, sd, 1.0)
     sigma = bool(family.identity and family.auxiliary and family.auxiliary[0].power)
     known = family.known.get("sigma", units.unit) if family.identity else 1.0
     noise = np.array([float(sigma and one.in_sigma) for one in by_group])
@@ -187,7 +185,7 @@ def shrunk_of(groups, where, priors, family, units, table):
         group=group,
         local=[LOCAL_KINDS[kind] for kind, _ in local],
         shape=[shape for _, shape in local],
-        unit=np.where(noise > 0, 1.0, unit) / sd,
+        unit=np.where(noise > 0, 1.0, unit) / units.columns[where],
         slab=slab,
         share=[one.share for one in by_group],
         noise=noise,

@@ -1,5 +1,5 @@
-"""Moments of columns that add up over partitions, by the updates of Chan, Golub & LeVeque (1983,
-The American Statistician 37, 242-247).
+"""Moments of columns that add up over chunks and partitions, by the updates of Chan, Golub &
+LeVeque (1983, The American Statistician 37, 242-247).
 """
 
 from dataclasses import dataclass
