@@ -17,16 +17,17 @@ from sgmc.cluster import fixed_error as errors
 from sgmc.cluster.passes import gradients_at, kernel_of
 from sgmc.cluster.recipe import Rows
 from sgmc.cluster.reservoir import stand_ins
+from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.tilted import Tilted
-from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.design import design, rotate
 from sgmc.core.expansion import expand
 from sgmc.formula.spreads import Numbers
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
-from sgmc.models.regression.data import RegressionData
+from sgmc.models.regression.data import PriorUnits, RegressionData
 from sgmc.models.regression.prepare import pick, prepare
 from sgmc.models.regression.problem import RegressionProblem, built
 
@@ -139,11 +140,16 @@ def data_of(rows, names, told):
 def table_of(rows, recipe, told, surveyed, settings):
     """(data, table) of rows that stand for all, in random order, with the moments of all."""
     moments, numbers = surveyed.design, Numbers(*recipe.spec.numbers)
-    told = {**told, "scale": numbers.scales(surveyed.spreads, moments.sd)}
+    mean, outcome = moments.mean + recipe.shift, surveyed.outcome
+    units = PriorUnits(
+        numbers.scales(surveyed.spreads, moments.sd),
+        mean,
+        (float(outcome.mean[0]), float(outcome.variance[0])),
+    )
+    told = {**told, "units": units}
     data = data_of(rows.with_kinds(recipe.kinds), list(recipe.spec.exog_names), told)
     table = prepare(data, settings.seed, settings.dtype, centre=False)
-    known = dict(shift=recipe.shift, mean=moments.mean + recipe.shift, sd=moments.sd)
-    return data, replace(table, **known)
+    return data, replace(table, shift=recipe.shift, sd=moments.sd)
 
 
 @dataclass(frozen=True)
@@ -250,7 +256,9 @@ def problem_of(whole, one, found, recipe, settings, how):
         )
         core = rotated_prior(core, priors.gaussian and where.map is None, known.terms, where)
     true = Mode(centre.theta, centre.likelihood.hessian, centre.prior)
-    concerns = collinearity(true, priors.names, whole.surveyed.rows, priors.auxiliary)
+    concerns = collinearity(
+        true, priors.names, whole.surveyed.rows, priors.auxiliary, priors.chosen
+    )
     return built(
         known,
         family,

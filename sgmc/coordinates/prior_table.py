@@ -128,6 +128,15 @@ class PriorTable:
         return shift if self.own is None else np.where(self.own, shift, 0.0)
 
     @property
+    def chosen(self):
+        """Of which parameters the prior is not the default, an array of bool; of auxiliary ones it
+        is not asked.
+        """
+        chosen = np.array([one != SLOPE for one in self.specified])
+        chosen[self.intercepts] = not self.centred
+        return chosen
+
+    @property
     def printed(self):
         """Names of what is printed."""
         return self.names if self.report is None else self.report.names

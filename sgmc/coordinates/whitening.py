@@ -17,9 +17,8 @@ from sgmc.coordinates.arrow import FEWEST_TIPS, Arrow
 from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Map
-from sgmc.errors import ConditionWarning, DataError
+from sgmc.errors import DataError
 
-PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 # what the other levels of a factor may have in common with one, relative to its own precision
 NEARLY_DIAGONAL = 1e-3
 COORDINATES_AT_ONCE = 1 << 17  # numbers of draws that are mapped together: a megabyte
@@ -277,43 +276,3 @@ def eigenvalue_range(matrix):
     with one_blas_thread():
         values = linalg.eigvalsh(matrix)
     return max(values[0], 1e-12 * values[-1]), values[-1]
-
-
-def collinearity(mode, names, rows, auxiliary=0):
-    """A ConditionWarning, in a list, where the data do not determine some direction; the last
-    `auxiliary` names are no coefficients.
-    """
-    L, share = mode.axes
-    alone = np.flatnonzero(share > PRIOR_ALONE)
-    if not len(alone):
-        return []
-    loading = np.abs(L[:, alone]) * np.sqrt(np.diag(mode.precision))[:, None]
-    leading = {names[j] for j in loading.argmax(axis=0)}
-    loading = (loading / loading.max(axis=0)).max(axis=1)
-    # equal ones as they come: rounding has no say
-    order = np.argsort(-loading.round(6), kind="stable")
-    involved = [names[j] for j in order if loading[j] > 0.3]
-    shown = ", ".join(involved[:6]) + (
-        f" and {len(involved) - 6} more" if len(involved) > 6 else ""
-    )
-    if auxiliary and leading <= set(names[-auxiliary:]):
-        return [
-            ConditionWarning(
-                f"the data do not determine {', '.join(sorted(leading))}: the posterior is the "
-                "prior.",
-                "Use an informative prior, or a family without this parameter.",
-            )
-        ]
-    why = (
-        "collinear predictors or almost constant columns"
-        if len(names) <= rows
-        else f"there are only {rows} rows"
-    )
-    count = f"{len(alone)} combination{'s' if len(alone) > 1 else ''} of the coefficients of "
-    what = f"the coefficient of {shown}" if len(involved) == 1 else f"{count}{shown}"
-    return [
-        ConditionWarning(
-            f"the data do not determine {what}: {why}. The posterior is the prior there.",
-            "Drop some of these columns, or set informative priors.",
-        )
-    ]

@@ -130,6 +130,20 @@ class DesignSpec:
         return members, alone
 
     @property
+    def blocks_of_levels(self):
+        """Its blocks of factors that are coded, and nothing else."""
+        return [block for block in self._blocks if block.categorical and not block.numeric]
+
+    def columns_within(self, sets):
+        """Columns of blocks of levels all of whose factors are in one of some sets."""
+        return [
+            j
+            for block in self.blocks_of_levels
+            if any(set(block.factors) <= one for one in sets)
+            for j in range(block.columns.start, block.columns.stop)
+        ]
+
+    @property
     def readings(self):
         """What a row of the design is multiplied by to give numbers in it: weights (d,) by product
         of numbers, as in `numbers`; those that no term has for all levels are left out.

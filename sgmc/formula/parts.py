@@ -117,6 +117,16 @@ class PartsSpec:
         return first[0] + other[0], first[1] + other[1]
 
     @property
+    def blocks_of_levels(self):
+        """See `DesignSpec`."""
+        return [block for one in self.specs for block in one.blocks_of_levels]
+
+    def columns_within(self, sets):
+        """See `DesignSpec`."""
+        first, other = (one.columns_within(sets) for one in self.specs)
+        return first + [self.first + j for j in other]
+
+    @property
     def factors(self):
         """See `DesignSpec`."""
         return tuple(factor for one in self.specs for factor in one.factors)

@@ -7,6 +7,7 @@ import pandas as pd
 
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import ArgumentError, DataError
+from sgmc.formula.cells import unseen
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.groups import grouped
 from sgmc.formula.spreads import of_rows
@@ -63,11 +64,15 @@ class Table:
             self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
         )
 
-    def scales(self, sd):
+    def scales(self, sd, weight):
         """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`;
-        `sd` (d,) are those of the columns.
+        `sd` (d,) are those of the columns, `weight` (n,) or None counts the rows.
         """
-        return of_rows(self.spec, self.frame, self.rows, self.weights)(sd)
+        return of_rows(self.spec, self.frame, self.rows, weight)(sd)
+
+    def unseen(self):
+        """Combinations of levels that no row has, see `sgmc.formula.cells`."""
+        return unseen(self.spec, self.frame, self.rows, self.weights)
 
     def grouping(self):
         """The `Grouping` or `Crossing` of the rows; None without group terms and smooths."""

@@ -150,7 +150,7 @@ class Prepared(SealedTable):
         view.spec.levels = levels
         return view
 
-    def scales(self, sd):
+    def scales(self, sd, weight=None):
         """See `sgmc.formula.Table`."""
         return of_file(self)(sd) if self.scale is None else self.scale
 

@@ -99,7 +99,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         "recipe": np.frombuffer(recipe, np.uint8),
         "mean": mean,
         "sd": sd,
-        "scale": table.scales(sd),
+        "scale": table.scales(sd, table.weights),
         "shift": shift,
         "y": table.y[order],
         "order": np.asarray(table.rows)[order],

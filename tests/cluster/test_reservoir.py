@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from sgmc.cluster import reservoir
-from sgmc.formula.moments import Moments
 from sgmc.cluster.recipe import Rows
 from sgmc.cluster.sums import merged
+from sgmc.formula.moments import Moments
 
 
 def rows_of(values):

@@ -4,10 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
-from sgmc.coordinates.whitening import collinearity, coordinates, undo_centring
+from sgmc.coordinates.whitening import coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
 from sgmc.models.mixed.group_level import GroupLevel
@@ -69,7 +70,9 @@ def levels_problem(model, settings):
         kernel, rule = with_rule(kernel, mode, None, scheme, settings.seed)
         concerns = concerns + inexact(rule, model.split)
     if data.intercept is not None:
-        concerns = concerns + collinearity(mode, priors.names, data.n, priors.auxiliary)
+        concerns = concerns + collinearity(
+            mode, priors.names, data.n, priors.auxiliary, priors.chosen
+        )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     return LevelsProblem(
         model=kernel,

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
-from sgmc.coordinates.whitening import collinearity, undo_centring
+from sgmc.coordinates.whitening import undo_centring
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
@@ -200,7 +201,13 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     near = sds_near_zero(kernel, terms, mode, effects, data.d) if mode.whole else []
     concerns = concerns + undecided(near, effects)
     if data.intercept is not None:
-        concerns = concerns + collinearity(of_coefficients(mode, data.d), data.names, data.n)
+        concerns = concerns + collinearity(
+            of_coefficients(mode, data.d),
+            data.names,
+            data.n,
+            chosen=priors.chosen[: data.d],
+            unseen=getattr(data.source, "unseen", None),
+        )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     return MixedProblem(
         model=kernel,

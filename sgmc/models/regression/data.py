@@ -12,8 +12,27 @@ from sgmc.arguments.tables import finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
-from sgmc.formula.spreads import of_array
 from sgmc.priors import INTERCEPT
+
+
+@dataclass(frozen=True)
+class PriorUnits:
+    """What default priors take from other rows than those of the data: from all, of which these are
+    a sample, or from those of an earlier fit whose prior holds.
+
+    Attributes
+    ----------
+    scale : array (d,)
+        What slopes' priors are divided by, see `sgmc.formula.spreads`.
+    mean : array (d,)
+        Of the columns, at which the intercept's prior holds.
+    outcome : (float, float)
+        Mean and variance of the outcomes.
+    """
+
+    scale: np.ndarray
+    mean: np.ndarray
+    outcome: tuple
 
 
 @dataclass
@@ -57,8 +76,8 @@ class RegressionData:
     partly : str
         What a time limit ended, where only some of the rows were read: there is no posterior then
         but a stand-in.
-    scale : array (d,) or None
-        See `scales`, where that is not told by the rows.
+    units : PriorUnits or None
+        Where priors do not take theirs from these rows.
     """
 
     y: np.ndarray
@@ -82,21 +101,7 @@ class RegressionData:
     labels: object = None
     parts: tuple = ()
     second: str = ""
-    scale: np.ndarray | None = None
-
-    def scales(self, sd):
-        """What autoscaled priors of the columns are divided by, (d,): see `sgmc.formula.spreads`.
-
-        Parameters
-        ----------
-        sd : array (d,)
-            Of the columns.
-        """
-        if self.scale is not None:
-            return self.scale
-        if hasattr(self.source, "scales"):
-            return self.source.scales(sd)
-        return of_array(self.source, self.weight)(sd)
+    units: PriorUnits | None = None
 
     @property
     def second_intercept(self):

@@ -32,7 +32,8 @@ class Table:
     trials, offset, weight, strata : array (n,) or None
         Of counts of successes y the trials; the rest as the user gave them.
     shift, mean, sd : array (d,)
-        What was taken off, and moments of the columns as the user has them.
+        What was taken off; means of the columns as the user has them, or where else the intercept's
+        prior holds; their sds.
     order : array (n,) or None
         Row i of the table is row order[i] of the user's, in which there may be others; None where
         they are the same.
@@ -171,6 +172,7 @@ def copied(data, order, dtype, centre):
     y = as_floats(data.y[order])
     known = getattr(data.source, "order", None)  # of a prepared table: that of its source
     of_user = order if known is None else known[order]
+    mean = centre_of(data, mean)
     return Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
 
 
@@ -199,7 +201,7 @@ def in_file(data, precondition):
             "coefficients of other columns have other sizes; use precondition='diag'"
         )
     columns = data.trials, data.offset, data.weight, data.strata
-    moments = found.shift, found.mean, found.sd
+    moments = found.shift, centre_of(data, found.mean), found.sd
     return Table(found.X, data.y, *columns, *moments, found.order, data.se)
 
 
@@ -214,11 +216,16 @@ def as_given(data):
         data.weight,
         data.strata,
         np.zeros(data.d),
-        mean,
+        centre_of(data, mean),
         sd,
         None,
         data.se,
     )
+
+
+def centre_of(data, mean):
+    """At which values of the columns the intercept's prior holds: their means, (d,)."""
+    return mean if data.units is None else data.units.mean
 
 
 def pick(values, order):

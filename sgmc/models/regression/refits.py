@@ -14,6 +14,7 @@ from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
+from sgmc.models.regression.search import units_of
 from sgmc.results.outcomes.loo import Loo, begun, weights_of
 from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import drawn
@@ -186,6 +187,9 @@ class Refitted:
         seeded, self.progress = {"seed": results.seed, **AS_PARTS}, how.get("progress")
         self.arguments = {**results._continuation.arguments, **seeded, **how, "progress": False}
         self.model, self.trusted = same_model(results, data), []
+        # without some rows the prior stays that of the fit, scales and centre included
+        whole_data = replace(self.model.data, weight=weights_of(begun(results)))
+        self.units = units_of(whole_data, results._fit.problem.table, self.model.family)
         rows = fitted_rows(results, "cross-validation")
         old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))
         if self.model.data.n != rows.n or any(
@@ -199,7 +203,7 @@ class Refitted:
     def fit(self, weights):
         """Results with weights of the rows."""
         again = copy(self.model)
-        again.data = replace(self.model.data, weight=weights)
+        again.data = replace(self.model.data, weight=weights, units=self.units)
         found = again.fit(**self.arguments)
         self.trusted.append(found.verdict.trustworthy)
         return found

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, find_mode
 from sgmc.coordinates.modes import (
@@ -19,13 +20,15 @@ from sgmc.coordinates.modes import (
 from sgmc.coordinates.prior_table import Scales, density_of, resolve
 from sgmc.coordinates.separation import separation
 from sgmc.coordinates.shrinkage import without_poles
-from sgmc.coordinates.whitening import collinearity, whitener
+from sgmc.coordinates.whitening import whitener
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import Computed, mean_and_variance
 from sgmc.errors import NotSupported
+from sgmc.formula.spreads import of_array
+from sgmc.models.regression.data import PriorUnits
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.trimmed import trimmed
 
@@ -76,7 +79,10 @@ class Found:
         """Walls, for families whose coordinates know them, and all that is to be warned of."""
         walls, concerns = self.separated(data, family)
         priors = self.priors
-        alone = collinearity(self.mode, priors.names, data.n, priors.auxiliary)
+        unseen = getattr(data.source, "unseen", None)  # of a table that a formula was read against
+        alone = collinearity(
+            self.mode, priors.names, data.n, priors.auxiliary, priors.chosen, unseen
+        )
         return walls, self.concerns + concerns + alone
 
     def separated(self, data, family):
@@ -244,14 +250,36 @@ def moments_of_outcomes(table, family):
 
 
 def scales(data, sd, family, mean, variance):
-    """The `Scales` of priors, from the sds of the columns and moments of the outcomes."""
-    columns = data.scales(sd)
+    """The `Scales` of priors, from the sds of the columns and moments of the outcomes; or those
+    that the data come with.
+    """
+    if data.units is not None:
+        columns, (mean, variance) = data.units.scale, data.units.outcome
+    else:
+        columns = column_scales(data, sd)
     auxiliary = tuple(family.units(mean, variance)) if family.auxiliary else ()
     return (
         Scales(columns, mean, np.sqrt(variance), auxiliary)
         if family.identity
         else Scales(columns, auxiliary=auxiliary)
     )
+
+
+def units_of(data, table, family):
+    """The `PriorUnits` of a fit's data and table, for fits to some of its rows."""
+    if data.units is not None:
+        return data.units
+    scale, outcome = column_scales(data, table.sd), moments_of_outcomes(table, family)
+    return PriorUnits(scale, table.mean, outcome)
+
+
+def column_scales(data, sd):
+    """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`; `sd`
+    (d,) are those of the columns.
+    """
+    if hasattr(data.source, "scales"):  # a table that a formula was read against
+        return data.source.scales(sd, data.weight)
+    return of_array(data.source, data.weight)(sd)
 
 
 def first_guess(priors, family, offset, mean, variance):
