@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.spelling import spelled
 from sgmc.coordinates.densities import FAMILIES, Correlated, Separable
 from sgmc.coordinates.prior_checks import (
     check,
@@ -365,5 +366,8 @@ def known_places(key, places, data):
         return [j for one in key for j in known_places(one, places, data)]
     if key in places:
         return places[key]
+    found = [list(places[one]) for one in spelled(str(key), places)]
+    if found and found.count(found[0]) == len(found):
+        return found[0]
     hint = nearest(key, places) or nearest(key, data.names, "columns are")
     raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")

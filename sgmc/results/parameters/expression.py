@@ -6,6 +6,7 @@ import re
 import numpy as np
 
 from sgmc.arguments.names import parameter
+from sgmc.arguments.spelling import pattern, within
 from sgmc.errors import ArgumentError
 
 MAX_NUMBER = 1e300  # of the numbers in a statement
@@ -15,8 +16,7 @@ class Statement:
     """A text in parameter names, such as ``2*x1 - `my var` > 0.5``,
     whose names are read before its signs.
 
-    Names that are not identifiers are written in backticks; names like ``g[T.b]`` also as they
-    stand.
+    Names are written in backticks, or as in the formula, such as ``g[T.b]`` and ``I(x**2)``.
 
     Parameters
     ----------
@@ -34,13 +34,10 @@ class Statement:
     def __init__(self, text, names, what):
         self.names, self.what, self.code, self.used = names, what, text, {}
         for name in sorted(names, key=len, reverse=True):  # longest first: x10 before x1
-            token = f"_c{names.index(name)}_"
-            pattern = (
-                f"`{re.escape(name)}`"
-                if re.search(r"\W", name) is None
-                else f"`{re.escape(name)}`|{re.escape(name)}"
-            )
-            self.code, count = re.subn(pattern, token, self.code)
+            if not within(name, text):
+                continue
+            token, plain = f"_c{names.index(name)}_", re.search(r"\W", name) is None
+            self.code, count = re.subn(f"`{name}`" if plain else pattern(name), token, self.code)
             if count:
                 self.used[token] = name
 

@@ -56,6 +56,13 @@ class Reading:
     def __init__(self, results, text):
         self.results, self.text, self.differences = results, text, []
         self.statement = Statement(text, results.names, "hypothesis")
+        found = re.search(r"\b(and|or)\b", self.statement.code)
+        if found:
+            sign = {"and": "&", "or": "|"}[found[1]]
+            raise ArgumentError(
+                f"hypothesis {text!r}: statements are joined by & and |: write {sign!r} for "
+                f"{found[1]!r}"
+            )
 
     def holds(self, code):
         """Whether a part holds, (chain, draw) of bool; & binds before |."""

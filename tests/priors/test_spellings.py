@@ -1,0 +1,76 @@
+"""Coefficients and terms by any spelling that the formula takes, in priors and in hypotheses."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.arguments.spelling import pattern, spelled
+from sgmc.errors import ArgumentError
+
+FORMULA = "y ~ I(x**2) + poly(z, 2) + `my x` + g*x + C(h, Treatment('b')) + np.log(abs(`my x`)+1)"
+
+
+def frame():
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=(200, 4))
+    made = pd.DataFrame(numbers, columns=["x", "z", "my x", "y"])
+    return made.assign(g=random.choice(list("abc"), 200), h=random.choice(list("ab"), 200))
+
+
+def fitted(prior=None):
+    return sgmc.ols(FORMULA, frame(), prior=prior, sampler="laplace", seed=1)
+
+
+SPELLINGS = {
+    "I(x**2)": ["I(x ** 2)"],
+    "I( x^2 )": ["I(x ** 2)"],
+    "poly(z,2)": ["poly(z, 2)[0]", "poly(z, 2)[1]"],
+    "poly(z,2)[1]": ["poly(z, 2)[1]"],
+    "`my x`": ["my x"],
+    "x:g": ["g[T.b]:x", "g[T.c]:x"],
+    "x:g[T.b]": ["g[T.b]:x"],
+    'C(h,Treatment("b"))': ["C(h, Treatment('b'))[T.a]"],
+    "np.log(abs(`my x`) +1)": ["np.log(abs(`my x`) + 1)"],
+}
+
+
+@pytest.mark.parametrize("key", SPELLINGS)
+def test_keys_of_priors(key):
+    priors = fitted({key: sgmc.normal(0, 0.123)}).priors
+    found = [name for name, one in zip(priors.names, priors.used) if one.scale == 0.123]
+    assert found == SPELLINGS[key]
+
+
+@pytest.mark.parametrize("name", [k for k, v in SPELLINGS.items() if spelled(k, v)])
+def test_names_in_hypotheses(name):
+    result = fitted()
+    draws = result.draws[..., result.names.index(SPELLINGS[name][0])]
+    for text, right in ((f"{name} > 0", draws > 0), (f"1 - 2*{name} < 0.9", 1 - 2 * draws < 0.9)):
+        assert result.hypothesis(text)["prob"] == right.mean()
+    both = result.hypothesis(f"{name} > 0 & x > 0")["prob"]
+    assert both == ((draws > 0) & (result.draws[..., result.names.index("x")] > 0)).mean()
+
+
+def test_names_in_contrasts():
+    result = fitted()
+    assert result.contrast("x:g[T.b] = g[T.c] : x")["mean"].iloc[0] == pytest.approx(
+        result.params["g[T.b]:x"] - result.params["g[T.c]:x"]
+    )
+
+
+@pytest.mark.parametrize("sign, word", [("&", "and"), ("|", "or")])
+def test_words_between_statements_have_a_cure(sign, word):
+    with pytest.raises(ArgumentError, match=re.escape(f"write {sign!r} for {word!r}")):
+        fitted().hypothesis(f"x > 0 {word} `my x` > 0")
+
+
+def test_what_is_no_spelling():
+    assert spelled("x10", ["x1", "x"]) == []
+    assert spelled("myx", ["my x"]) == []
+    assert spelled("g:x", ["g:x", "x:g"]) == ["g:x", "x:g"]
+    assert re.search(pattern("I(x ** 2)"), "np.I(x**2)") is None
+    with pytest.raises(ArgumentError, match=r"'I\(z\)' is neither a term nor a column"):
+        fitted({"I(z)": "flat"})
