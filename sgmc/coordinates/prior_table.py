@@ -138,6 +138,11 @@ class PriorTable:
         return chosen
 
     @property
+    def defaults(self):
+        """Places of coefficients that have a normal default prior, an array."""
+        return np.flatnonzero(~self.chosen & (np.array(self.families) == "normal"))
+
+    @property
     def printed(self):
         """Names of what is printed."""
         return self.names if self.report is None else self.report.names

@@ -27,6 +27,7 @@ from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy, quantiles_of
 from sgmc.results.report.allowances import verdict
 from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
+from sgmc.results.report.default_priors import contradicted
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Facts, facts
 from sgmc.results.report.verdict import unchecked
@@ -267,6 +268,7 @@ def summarised(model, fit, kind, besides, thorough=True):
             *fit.problem.concerns,
             *of_density(fit, of_model),
             *(fit.problem.doubts(fit) if thorough else ()),
+            *(contradicted(fit, theta, w, names) if thorough else ()),
             *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
             *along_directions(along, seen.ess.min()),
         ]

@@ -38,6 +38,11 @@ class NamedPriors(PriorTable):
 
     places: dict = field(default_factory=dict)
 
+    @property
+    def defaults(self):
+        """See `PriorTable`."""
+        return np.flatnonzero([one is FREE for one in self.specified])
+
     def described(self):
         """All of them in a line: of each parameter the different ones, at most three."""
         parts = []

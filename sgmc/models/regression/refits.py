@@ -187,9 +187,6 @@ class Refitted:
         seeded, self.progress = {"seed": results.seed, **AS_PARTS}, how.get("progress")
         self.arguments = {**results._continuation.arguments, **seeded, **how, "progress": False}
         self.model, self.trusted = same_model(results, data), []
-        # without some rows the prior stays that of the fit, scales and centre included
-        whole_data = replace(self.model.data, weight=weights_of(begun(results)))
-        self.units = units_of(whole_data, results._fit.problem.table, self.model.family)
         rows = fitted_rows(results, "cross-validation")
         old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))
         if self.model.data.n != rows.n or any(
@@ -199,6 +196,9 @@ class Refitted:
                 f"the data have {self.model.data.n} rows that can be used, the fit had {rows.n}, "
                 "or their outcomes differ; give the data of the fit"
             )
+        # without some rows the prior stays that of the fit, scales and centre included
+        every = replace(self.model.data, weight=weights_of(begun(results)))
+        self.units = units_of(every, results._fit.problem.table, self.model.family)
 
     def fit(self, weights):
         """Results with weights of the rows."""

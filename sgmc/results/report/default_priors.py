@@ -1,0 +1,69 @@
+"""Default priors that the data contradict."""
+
+import numpy as np
+
+from sgmc.diagnostics import moments
+from sgmc.errors import PriorWarning
+from sgmc.results.priors.laws import from_spoken
+
+FAR = 3.0  # prior sds between prior and posterior mean
+# posterior sds by which the prior moves the mean, from which it matters: a rare outcome puts an
+# intercept far out in its prior too, but many rows leave that prior no weight
+MOVED = 1.0
+MOST_NAMED = 6
+
+
+def contradicted(fit, draws, weights, names):
+    """A PriorWarning, in a list, of normal default priors in whose tails the posterior is, and that
+    move it: nobody has chosen these for the data at hand.
+
+    Without the prior the mean would be about sd^2 (mean - location) / scale^2 farther out.
+
+    Parameters
+    ----------
+    fit : Fitted
+    draws : array (chain, draw, parameter)
+        As they are reported.
+    weights : array (draw,) or None
+    names : list of str
+        Of what is reported; other than the parameters' own, as thresholds are, it is not judged.
+    """
+    priors = fit.problem.priors
+    if getattr(priors, "names", None) != list(names[: len(getattr(priors, "names", ()))]):
+        return []
+    found = []
+    for j in priors.defaults:
+        values = spoken(fit.problem, draws, j)
+        mean, sd = (float(of(values[..., None], weights)[0]) for of in (moments.mean, moments.sd))
+        one = priors.used[j]
+        out = abs(mean - one.location) / one.scale
+        moved = sd * out / one.scale
+        if out > FAR and moved > MOVED:
+            found.append((out, moved, j))
+    if not found:
+        return []
+    found.sort(reverse=True)
+    out, moved, worst = found[0]
+    names = [priors.names[j] for *_, j in found]
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return [
+        PriorWarning(
+            f"the default prior of {', '.join(names[:MOST_NAMED])}{more} contradicts the data: the "
+            f"posterior mean of {names[0]} is {out:.2g} sds of its prior, {priors.used[worst]}, "
+            f"away from the prior's mean, and would be about {moved:.2g} posterior sds farther "
+            "without it.",
+            f"Give a prior in the units of the data, as prior={{{names[0]!r}: "
+            "sgmc.normal(mean, sd)}, or centre and rescale the data.",
+        )
+    ]
+
+
+def spoken(problem, draws, j):
+    """Draws (chain, draw) of what a prior speaks of: the parameter, or an intercept at centred
+    predictors.
+    """
+    priors = problem.priors
+    if j not in priors.intercepts or not priors.centred:
+        return draws[..., j]
+    back = from_spoken(priors, problem.table.mean)
+    return draws[..., : len(back)] @ np.linalg.solve(back.T, np.eye(len(back))[j])
