@@ -109,7 +109,7 @@ def matrix(name, values):
     return finite_table(name, array)
 
 
-def finite_table(name, X, names=None):
+def finite_table(name, X, names=None, first=0):
     """Return a table of finite numbers.
 
     Parameters
@@ -118,6 +118,8 @@ def finite_table(name, X, names=None):
     X : ndarray or scipy.sparse.csr_array, shape (n, d)
     names : list of str, optional
         Of the columns; else their numbers are shown.
+    first : int
+        Number of the first row.
 
     Raises
     ------
@@ -129,7 +131,7 @@ def finite_table(name, X, names=None):
         row, column = place
         shown = column if names is None else repr(names[column])
         raise DataError(
-            f"{name} has missing or infinite values (column {shown}, row {row}); drop or impute "
+            f"{name} has missing or infinite values (column {shown}, row {first + row}); drop or impute "
             "them first"
         )
     return X

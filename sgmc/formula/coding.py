@@ -62,6 +62,11 @@ class Coding:
         return np.flatnonzero(held)
 
     @property
+    def numbers(self):
+        """Columns of which numbers are stored: all dense ones but the intercept."""
+        return self.places[self.places != self.intercept]
+
+    @property
     def code_type(self):
         """The type of codes: as few bytes as hold the number of a cell."""
         return np.dtype(np.int16 if self.cells.shape[0] <= FEW_CELLS else np.int32)
@@ -85,7 +90,7 @@ class Coding:
             ones,
         )
 
-    def write(self, table, rows, values):
+    def write(self, table, rows, values, change=None):
         """Fill in some rows.
 
         Parameters
@@ -94,6 +99,8 @@ class Coding:
         rows : array of int
         values : dict
             Of each `Factor`, its numbers or codes in these rows.
+        change : callable, optional
+            From the numbers, in float64, to what is written of them.
         """
         numbers = np.empty((len(rows), len(table.places)))
         done = 0
@@ -104,7 +111,7 @@ class Coding:
             numbers[:, done : done + size] = block.product(values)
             done += size
         with np.errstate(over="ignore"):  # infinite in float32: for the caller to report
-            table.numbers[rows] = numbers
+            table.numbers[rows] = numbers if change is None else change(numbers)
         for t, (block, choice, first) in enumerate(self.terms):
             table.codes[rows, t] = first + block.joint(values)
             if choice:

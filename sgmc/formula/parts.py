@@ -154,9 +154,10 @@ def width(columns):
 class PartsTable(Table):
     """See `Table`; its design is that of both parts, dense."""
 
-    def blocks(self, dtype, chunk=CHUNK_ROWS):
+    def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
         """See `Table`."""
         total = len(self.spec.exog_names)
+        dtype = dtype if change is None else np.float64
         step = chunk_rows(total, chunk)
         buffer = np.empty((min(step, len(self.rows)), total), dtype)
         for a in range(0, len(self.rows), step):
@@ -165,6 +166,7 @@ class PartsTable(Table):
             for one, columns in zip(self.spec.specs, self.spec.parts):
                 for inner, block in one.blocks(self.frame, self.rows[span], step, dtype):
                     out[inner, columns] = block
+            out = out if change is None else change(out, span)
             if not np.isfinite(out).all():
                 raise self._infinite(span, out)
             yield span, out

@@ -1,6 +1,7 @@
 """A formula read against data: outcomes, rows, and the design's recipe, which writes it out."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -102,11 +103,13 @@ class Table:
         for span, block in self.blocks(out.dtype, chunk):
             out[span if position is None else position[span]] = block
 
-    def blocks(self, dtype, chunk=CHUNK_ROWS):
+    def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
         """Pairs of a slice of the rows and their part of the design, which the next overwrites; see
-        `fill`.
+        `fill`.  ``change(block, span)``, if given, makes what is written of each block of float64.
         """
-        for span, block in self.spec.blocks(self.frame, self.rows, chunk, dtype):
+        read = dtype if change is None else np.float64
+        for span, block in self.spec.blocks(self.frame, self.rows, chunk, read):
+            block = block if change is None else change(block, span)
             if not np.isfinite(block).all():
                 raise self._infinite(span, block)
             yield span, block
@@ -118,9 +121,9 @@ class Table:
             return float(n) * len(self.spec.exog_names) * dtype.itemsize
         return float(n) * (coding.row_bytes(dtype) - (coding.intercept >= 0) * dtype.itemsize)
 
-    def coded(self, position, dtype, whole=False):
+    def coded(self, position, dtype, whole=False, change=None):
         """The design with its factors as codes, row i at ``position[i]``; see `fill`.  Of the
-        intercept nothing is stored, unless `whole`.
+        intercept nothing is stored, unless `whole`; `change` is of the numbers, see `blocks`.
 
         Returns
         -------
@@ -129,7 +132,7 @@ class Table:
         coding = self.spec.coding
         out = coding.empty(len(self.rows), dtype, -1 if whole else coding.intercept)
         for span, found in self.spec.values(self.frame, self.rows):
-            coding.write(out, position[span], found)
+            coding.write(out, position[span], found, change and partial(change, span=span))
         place = out.first_place(lambda numbers: ~np.isfinite(numbers))
         if place is not None:
             row = np.flatnonzero(position == place[0])[0]

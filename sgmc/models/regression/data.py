@@ -8,7 +8,7 @@ import numpy as np
 from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, vector
 from sgmc.arguments.names import column_names
-from sgmc.arguments.tables import finite_table, table
+from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
 from sgmc.errors import DataError
@@ -157,13 +157,20 @@ class RegressionData:
         """Whether factors of the design stay codes."""
         return getattr(getattr(self.source, "spec", None), "coding", None) is not None
 
-    def fill(self, out, position):
-        """Write row i of the design into out[position[i]]."""
-        if isinstance(self.source, np.ndarray):
+    def fill(self, out, position, change=None):
+        """Write row i of the design into out[position[i]]; ``change(block, span)``, if given, makes
+        what is written of each block of float64.
+        """
+        if not isinstance(self.source, np.ndarray):
+            for span, block in self.source.blocks(out.dtype, change=change):
+                scatter(out, position[span], block)
+        elif change is None:
             out[position] = self.source
-            return
-        for span, block in self.source.blocks(out.dtype):
-            scatter(out, position[span], block)
+        else:
+            for span in spans(self.n, chunk_rows(self.d, CHUNK_ROWS)):
+                block = change(self.source[span], span)
+                finite_table("exog", block, self.names, span.start)
+                scatter(out, position[span], block)
 
 
 def is_prepared(source):

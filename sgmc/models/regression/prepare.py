@@ -16,6 +16,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import made
 from sgmc.errors import NotSupported
 from sgmc.models.regression.data import as_floats
+from sgmc.models.regression.narrow import narrowed, refuse_rounded
 
 SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
@@ -149,23 +150,26 @@ def copied(data, order, dtype, centre):
     position = np.empty(data.n, dtype=order.dtype)
     position[order] = np.arange(data.n, dtype=order.dtype)
     weight = pick(data.weight, order)
-    shift = np.zeros(data.d)
+    shift, centre = np.zeros(data.d), centre and data.centres
     if data.sparse is not None:
         X = data.sparse[order]
         X.sum_duplicates()
         mean, sd = sparse_moments(X, weight)
     elif data.coded:
-        X = data.source.coded(position, dtype)
+        places = data.source.spec.coding.numbers
+        narrow = narrowed(data, dtype, centre, places)
+        X = data.source.coded(position, dtype, change=narrow)
         mean, sd = X.moments(weight)
-        mean[X.places], sd[X.places] = dense_moments(X.numbers, weight)
-        if centre and data.centres:
-            shift[X.places] = centred(X.numbers, mean[X.places], X.places == data.intercept)
+        mean[places], sd[places] = narrow.result() if narrow else dense_moments(X.numbers, weight)
+        if centre:
+            shift[places] = centred(X.numbers, mean[places], np.zeros(len(places), bool), narrow)
     else:
+        narrow = narrowed(data, dtype, centre, np.arange(data.d))
         X = np.empty((data.n, data.d), dtype=dtype)
-        data.fill(X, position)
-        mean, sd = dense_moments(X, weight)
-        if centre and data.centres:
-            shift = centred(X, mean, np.isin(np.arange(data.d), data.intercepts))
+        data.fill(X, position, narrow)
+        mean, sd = narrow.result() if narrow else dense_moments(X, weight)
+        if centre:
+            shift = centred(X, mean, np.isin(np.arange(data.d), data.intercepts), narrow)
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )
@@ -173,17 +177,22 @@ def copied(data, order, dtype, centre):
     known = getattr(data.source, "order", None)  # of a prepared table: that of its source
     of_user = order if known is None else known[order]
     mean = centre_of(data, mean)
-    return Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
+    table = Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
+    refuse_rounded(table, data.names)
+    return table
 
 
-def centred(X, mean, constant):
-    """Take the means off the columns in place, all but constant ones; what was taken off."""
-    shift = np.where(constant, 0.0, mean).astype(X.dtype)
+def centred(X, mean, constant, narrow=None):
+    """Take the means off the columns in place, all but constant ones; what was taken off, with what
+    `narrow` had taken off before.
+    """
+    before = narrow.origin if narrow else 0.0
+    shift = np.where(constant, 0.0, mean - before).astype(X.dtype)
     step = min(chunk_rows(X.shape[1], SHUFFLED_ROWS), len(X))
     tiled = np.tile(shift, (step, 1))
     for a in range(0, len(X), step):
         X[a : a + step] -= tiled[: len(X) - a]
-    return shift.astype(float)
+    return before + shift.astype(float)
 
 
 def in_file(data, precondition):

@@ -1,0 +1,106 @@
+"""Digits of columns that are far from zero: what float32 leaves of them, and float64."""
+
+import numpy as np
+
+from sgmc.errors import ConditionWarning, DataError
+
+LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
+
+
+class Narrow:
+    """Blocks of a design on their way to a table of float32.
+
+    Moments are those of what comes, in float64, and the means of the first rows are taken off
+    before digits are lost; the rest of the means is small, and is taken off in the table.
+
+    Parameters
+    ----------
+    dtype : numpy.dtype
+        Of the table.
+    weight : array (n,) or None
+        Frequency weights of the rows, in the order in which they come.
+    centre : bool
+        Whether columns are centred; if not, they stay as they are.
+    constant : array (d,) of bool
+        Columns of which nothing is taken off.
+    """
+
+    def __init__(self, dtype, weight, centre, constant):
+        self.dtype, self.weight, self.constant = dtype, weight, constant
+        self.centre, self.moments = centre, None
+
+    def __call__(self, block, span):
+        """The rows `span` as they are written."""
+        from sgmc.prepared.moments import Moments
+
+        with np.errstate(over="ignore", invalid="ignore"):  # for the caller to report
+            if self.moments is None:
+                first = np.mean(block, axis=0, dtype=float)
+                self.moments = Moments(np.where(np.isfinite(first) & ~self.constant, first, 0.0))
+            apart = block - self.moments.origin
+            self.moments.add(apart, None if self.weight is None else self.weight[span])
+            return np.ascontiguousarray(apart if self.centre else block, dtype=self.dtype)
+
+    @property
+    def origin(self):
+        """What is taken off while rows are read, (d,)."""
+        return self.moments.origin
+
+    def result(self):
+        """Means and sds (n - 1) of the columns as the user has them."""
+        return self.moments.result()
+
+
+def narrowed(data, dtype, centre, places):
+    """A `Narrow` for the columns `places` of a design that float32 is wanted for; None where the
+    table has float64.
+    """
+    if dtype != np.float32:
+        return None
+    return Narrow(dtype, data.weight, centre, np.isin(places, data.intercepts))
+
+
+def refuse_rounded(table, names):
+    """DataError where columns of float32 that are not centred have lost their digits."""
+    if getattr(table.X, "dtype", None) != np.float32 or table.given:
+        return
+    for j in np.flatnonzero(lost(table.shift - table.mean, table.sd, np.float32)):
+        raise DataError(
+            f"dtype='float32' rounds column {names[j]!r}, whose mean is {table.mean[j]:.3g} and "
+            f"whose sd is {table.sd[j]:.3g}: it is not centred here. Use dtype='float64', or "
+            "subtract its mean first"
+        )
+
+
+def rounded(table, data):
+    """A ConditionWarning, in a list, where numbers as they came have lost digits of what they
+    differ by.
+
+    Parameters
+    ----------
+    table : Table
+    data : RegressionData
+    """
+    source = data.source
+    single = isinstance(source, np.ndarray) and source.dtype == np.float32
+    known = np.float32 if single else np.float64
+    places = np.flatnonzero(lost(table.mean, table.sd, known))
+    if not len(places):
+        return []
+    j = places[np.argmax(np.abs(table.mean[places]) / table.sd[places])]
+    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
+    digits = max(-np.log10(np.finfo(known).eps * abs(table.mean[j]) / table.sd[j]), 0.0)
+    return [
+        ConditionWarning(
+            f"column {data.names[j]!r}{more} has numbers near {table.mean[j]:.3g} that differ by "
+            f"about {table.sd[j]:.2g}: {np.dtype(known).name} keeps {digits:.0f} digits of these "
+            "differences.",
+            "Subtract the first value before numbers become floats, or use a larger unit, such as "
+            "seconds for nanoseconds.",
+        )
+    ]
+
+
+def lost(centre, sd, dtype):
+    """Which columns, with values about `centre`, are rounded too much in a type."""
+    return (sd > 0) & (np.finfo(dtype).eps * np.abs(centre) > LOST * sd)
