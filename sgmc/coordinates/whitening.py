@@ -180,8 +180,14 @@ def whitener(mode):
 
     H is the posterior's precision at the mode, P the prior's.  Solved with the diagonal of H scaled
     to one.
+
+    Raises
+    ------
+    DataError
+        Where H is no precision: not finite, not positive, or singular.
     """
     precision = mode.precision
+    refuse_undefined(precision)
     scale = 1 / np.sqrt(np.diag(precision))
     with one_blas_thread():
         share, vectors = joint_axes(mode.prior * np.outer(scale, scale), precision, scale)
@@ -190,6 +196,20 @@ def whitener(mode):
             Q, R, _ = linalg.qr(vectors[:, alike].T, pivoting=True)
             vectors[:, alike] = vectors[:, alike] @ (Q * np.where(np.diag(R) < 0, -1.0, 1.0))
     return scale[:, None] * vectors, np.clip(share, 0.0, 1.0)
+
+
+def refuse_undefined(precision):
+    """DataError where a precision has diagonal entries that are not positive, or any that are no
+    numbers: linear algebra would stop without a name, or go on with NaN.
+    """
+    with np.errstate(invalid="ignore"):
+        wrong = ~(np.isfinite(precision).all(axis=0) & (np.diag(precision) > 0))
+    if wrong.any():
+        raise DataError(
+            f"the posterior's precision is not finite and positive for {wrong.sum()} of "
+            f"{len(wrong)} parameters: numbers overflow there, or the density has no mode; rescale "
+            "predictors and outcomes, or give tighter priors"
+        )
 
 
 def joint_axes(matrix, precision, scale):

@@ -10,6 +10,7 @@ from sgmc.coordinates.mode import Mode, distant
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
+from sgmc.errors import DataError
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
@@ -107,7 +108,13 @@ def climb(kernel, terms, start, groups, tolerance):
             raise
         prior_value, prior_gradient, prior_hessian = terms(theta)
         now = value + prior_value
-        if not now >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
+        known = np.isfinite(now) and np.isfinite(hessian).all() and np.isfinite(gradient).all()
+        if not known and reached is None:
+            raise DataError(
+                "the log density of groups and its slopes are not finite where the search for the "
+                "mode begins: numbers overflow; rescale predictors and outcomes"
+            )
+        if not (known and now >= last - 1e-9 * abs(last) - 1e-9):  # overshot, or not a number
             step = 0.5 * step
             theta = theta - step
             if np.abs(step).max() < 1e-12 * (1 + np.abs(theta).max()):

@@ -116,7 +116,7 @@ def settled(past, search, back):
     """See `anchored`."""
     theta, anchors = past.place, 0
     while True:
-        terms, anchors = Quadratics(theta, *past.expansion(theta), back), anchors + 1
+        terms, anchors = Quadratics(theta, *expansion(past, theta), back), anchors + 1
         mode, concerns = search(terms, linalg.solve(back, theta))
         there, root = back @ mode.theta, back @ mode.axes[0]
         distance = np.linalg.norm(linalg.solve(root, there - theta))
@@ -138,6 +138,21 @@ def settled(past, search, back):
     mean, sd = neglected(parts, there, root, average)
     account = Account(drift, mean, sd, anchors, past.at_hand, bent(past, there))
     return terms, mode, concerns, account
+
+
+def expansion(past, theta):
+    """`Past.expansion`; DataError where it has left the finite numbers: the mode of the new rows
+    is too far from that of the earlier ones.
+    """
+    gradient, precision = past.expansion(theta)
+    unknown = ~(np.isfinite(gradient) & np.isfinite(precision).all(axis=0))
+    if unknown.any():
+        raise DataError(
+            f"update: what is carried on of the earlier rows is not finite for {unknown.sum()} of "
+            f"{len(theta)} parameters at the mode of the new rows, too far from where it is known; "
+            "fit all rows together"
+        )
+    return gradient, precision
 
 
 def positive(precision):
