@@ -93,6 +93,10 @@ class ConditionWarning(SGMCWarning):
     """The design is nearly collinear: the data do not determine some directions."""
 
 
+class ExactFitWarning(ConditionWarning):
+    """The predictors fit all outcomes to rounding errors: these alone are left for a scale."""
+
+
 class ModeWarning(SGMCWarning):
     """Newton's method did not reach the mode of the posterior."""
 

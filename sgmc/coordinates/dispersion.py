@@ -29,9 +29,9 @@ from sgmc.coordinates.mode import (
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
-from sgmc.errors import ConditionWarning, DataError
+from sgmc.errors import DataError, ExactFitWarning
 
-SMALLEST_SCALE = 1e-5  # of the outcomes' sd: a scale below is none
+ROUNDED = 4.0  # rounding errors: they widen larger scales by 3 % at most
 LONGEST_LOG_STEP = 1.0  # of the auxiliary parameters' logs
 MAX_ALTERNATIONS = 200
 
@@ -116,21 +116,30 @@ def auxiliary_step(model, theta, rows, curvature, prior_curvature, slope):
     return step / max(1.0, np.abs(step).max() / LONGEST_LOG_STEP)
 
 
-def exact_fit(scale, unit):
-    """A ConditionWarning, in a list, where the outcomes' scale is at the rounding errors of
-    outcomes whose sd is `unit`.
+def exact_fit(model, log_scale, spread=0.0):
+    """An ExactFitWarning, in a list, where the outcomes' scale is at rounding errors.
+
+    Parameters
+    ----------
+    model : Dispersed
+    log_scale : float
+        Its first auxiliary parameter, at the mode.
+    spread : float
+        Sd of the linear predictors, in units of the scale, which are rounded as the table is.
     """
-    return (
-        []
-        if scale > SMALLEST_SCALE * unit
-        else [
-            ConditionWarning(
-                "the predictors fit the outcomes exactly: nothing is left to learn a scale from, "
-                "or the uncertainty of the coefficients.",
-                "Drop predictors, or look for one that holds the outcome.",
-            )
-        ]
-    )
+    table = getattr(model.X, "table", None)
+    if getattr(table, "dtype", None) != np.float32:
+        spread = 0.0
+    rounding = np.hypot(np.sqrt(model.rounding), np.finfo(np.float32).eps * spread)
+    if not np.exp(model.power * log_scale) <= ROUNDED * rounding:
+        return []
+    return [
+        ExactFitWarning(
+            "the predictors fit the outcomes exactly, to rounding errors: nothing is left to learn "
+            "a scale from, or the uncertainty of the coefficients.",
+            "Drop predictors, or look for one that holds the outcome.",
+        )
+    ]
 
 
 def dispersed_coordinates(mode, back, auxiliary, power):

@@ -147,6 +147,11 @@ def mean_and_variance(values, weight=None):
     return mean, squares / total
 
 
+def largest(values):
+    """Return the largest absolute number of an array (n,), 0 of none; a span of rows at a time."""
+    return max((float(np.abs(values[rows]).max()) for rows in spans(len(values))), default=0.0)
+
+
 def advise(values, random):
     """Tell the system whether arrays that are mapped will be read in random places, or in order.
 

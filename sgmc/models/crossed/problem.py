@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.coordinates.composed import Composed
+from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
@@ -18,6 +19,7 @@ from sgmc.models.crossed.posed import posed
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
+from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.problem import arrays_of
 
 GRADIENTS = 3  # of a path
@@ -187,9 +189,11 @@ def crossed_problem(data, family, crossing, prior, settings):
     refuse(data, crossing, settings)
     found = posed(data, family, crossing, prior, settings)
     rows, loaded, stopped, near, known = found.rows, found.centre.loaded, "", [], {}
+    exact = []
     try:
         centre, covariance = found.centre.search(found.start)
         near = near_zero(centre.place, covariance, rows.blocks)
+        exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
         rows = rows.with_blocks(**found.centre.informative(centre, near))
         loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)
         place, precision = found.centre.joint(centre, covariance, loaded)
@@ -205,7 +209,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         prior=found.prior,
         coordinates=where,
         priors=found.priors,
-        concerns=undecided(near, found.effects),
+        concerns=undecided(near, found.effects) + exact + rounded(rows.fixed, data),
         stopped=stopped,
         searched=ModeSearch(1, (1.0,), can_search=False),
         shuffled=False,

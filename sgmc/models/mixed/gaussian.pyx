@@ -12,7 +12,6 @@ from sgmc.models.mixed.nodes cimport EXACT_NODES, MOST_SQUARES, Frame, Room
 from sgmc.models.mixed.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
 )
-from sgmc.models.regression.families.ols import OUTCOME_ROUNDING
 from sgmc.models.regression.bases.glm cimport Glm
 
 cdef class GaussianMarginal(Informed):
@@ -20,7 +19,8 @@ cdef class GaussianMarginal(Informed):
     constant.
 
     With e = y - X beta, t = 1 / sigma^2, S = Z'W Z, A = I + t Lambda'S Lambda, the posterior of z
-    is N(c, A^-1), c = t A^-1 Lambda'Z'W e, and log p = -n u - (t e'W e - c'A c + log |A|) / 2.
+    is N(c, A^-1), c = t A^-1 Lambda'Z'W e, and log p = -n u - (t f'W f + c'c + log |A|) / 2 with
+    the residuals f = e - Z Lambda c, in which nothing cancels however small sigma is.
     Gradients are posterior means of those given z; second derivatives are by three nodes, which are
     exact here, see `Informed`.
 
@@ -30,7 +30,7 @@ cdef class GaussianMarginal(Informed):
         See `Marginal`; glm is of the family `ols`, where sigma is known without a u.
     """
 
-    cdef double rounding
+    cdef readonly double rounding             # see `Dispersed`; 0 where sigma is known
     cdef double known                         # u, where sigma is known
     cdef readonly double[:, ::1] S            # Z'W Z of each group
 
@@ -40,7 +40,7 @@ cdef class GaussianMarginal(Informed):
         Informed.__init__(self, glm, starts, Z, loading, unit, EXACT_NODES)
         self.known = 0.0 if self.auxiliary else log(glm.units(np.zeros(glm.dim))[0])
         self.S = np.zeros((self.n, self.q * self.q))
-        self.rounding = (OUTCOME_ROUNDING * np.std(glm.y)) ** 2
+        self.rounding = glm.rounding if self.auxiliary else 0.0
         weight = np.asarray(glm.weight) if len(glm.weight) else np.ones(len(glm.y))
         z = np.asarray(self.Z)
         for a in range(self.q):
@@ -69,28 +69,26 @@ cdef class GaussianMarginal(Informed):
         """u."""
         return at.auxiliary[self.p] if self.auxiliary else self.known
 
-    cdef void residuals(self, Py_ssize_t start, Py_ssize_t m, const double *eta, double *e,
-                        double *total) noexcept nogil:
-        """w_i (y_i - eta_i) into e; sums of w_i e_i^2, with the rounding, and of w_i into total."""
+    cdef double residuals(self, Py_ssize_t start, Py_ssize_t m, const double *eta,
+                          double *e) noexcept nogil:
+        """w_i (y_i - eta_i) into e; the sum of w_i."""
         cdef Py_ssize_t i
-        cdef double weight = 1, one
-        total[0] = total[1] = 0
+        cdef double weight = 1, total = 0
         for i in range(m):
             if self.glm.weight.shape[0]:
                 weight = self.glm.weight[start + i]
-            one = self.glm.y[start + i] - eta[i]
-            e[i] = weight * one
-            total[0] += weight * (one * one + self.rounding)
-            total[1] += weight
+            e[i] = weight * (self.glm.y[start + i] - eta[i])
+            total += weight
+        return total
 
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil:
-        """The posterior of z; room.mean has the weighed residuals, room.density their sums."""
+        """The posterior of z; room.mean has the weighed residuals, room.block the weights' sum."""
         cdef Py_ssize_t a, q = self.q, start = self.starts[group]
         cdef Py_ssize_t m = self.starts[group + 1] - start
         cdef double t = exp(-2 * self.log_sigma(at))
         cdef double[MOST_SQUARES] A
         cdef double[MOST_EFFECTS] pulled, half
-        self.residuals(start, m, room.eta, room.mean, room.block)
+        room.block[0] = self.residuals(start, m, room.eta, room.mean)
         self.collect(start, m, room.mean, 1, f.score)
         multiply(q, &self.S[group, 0], at.root, f.KL)
         for a in range(q * q):
@@ -114,39 +112,40 @@ cdef class GaussianMarginal(Informed):
         cdef Room room = self.divided(m, work)
         cdef Frame f
         cdef Batch rows = all_rows(m)
-        cdef double u = self.log_sigma(at), t = exp(-2 * u), fitted = 0, weight = 1, total, spread
-        cdef double[MOST_SQUARES] second, bent
-        cdef double[MOST_EFFECTS] effects
+        cdef double u = self.log_sigma(at), t = exp(-2 * u), weight = 1, one, spread = 0, length = 0
+        cdef double[MOST_SQUARES] spare, bent
+        cdef double[MOST_EFFECTS] effects, pull
         memset(r, 0, self.dim * sizeof(double))
         value[0] = -INFINITY
         self.predict(at, start, m, room.eta, room.work)
         if not self.frame(at, group, &room, &f):
             return OK
         times(q, at.root, f.centre, effects)
-        for a in range(q):                                # E[z z']
-            fitted += effects[a] * f.score[a]
+        for i in range(m):                                # t W f, and t f'W f
+            one = self.glm.y[start + i] - room.eta[i]
+            for a in range(q):
+                one -= self.Z[start + i, a] * effects[a]
+            if self.glm.weight.shape[0]:
+                weight = self.glm.weight[start + i]
+            room.mean[i] = t * weight * one
+            spread += t * weight * (one * one + self.rounding)
+        self.collect(start, m, room.mean, 1, pull)
+        for a in range(q):                                # the posterior covariance of z
+            length += f.centre[a] * f.centre[a]
             for b in range(q):
-                second[a * q + b] = f.centre[a] * f.centre[b]
+                spare[a * q + b] = 0
                 for k in range(q):
-                    second[a * q + b] += f.B[a * q + k] * f.B[b * q + k]
-        multiply(q, f.KL, second, bent)                   # t S Lambda E[z z']
-        value[0] = f.log_det - room.block[1] * u - 0.5 * (t * room.block[0] - fitted)
-        spread = t * room.block[0] - 2 * fitted           # t E[(e - Z b)' W (e - Z b)]
+                    spare[a * q + b] += f.B[a * q + k] * f.B[b * q + k]
+        multiply(q, f.KL, spare, bent)                    # t S Lambda A^-1
+        value[0] = f.log_det - room.block[0] * u - 0.5 * (spread + length)
         for e in range(self.loading.size):
             a, b = self.loading.row[e], self.loading.column[e]
-            r[self.p + e] = f.score[a] * f.centre[b] - bent[a * q + b]
+            r[self.p + e] = pull[a] * f.centre[b] - bent[a * q + b]
         for a in range(q):
             for b in range(a + 1):
                 spread += at.root[a * q + b] * bent[a * q + b]
         if self.auxiliary:
-            r[self.p + self.loading.size] = spread - room.block[1]
-        for i in range(m):
-            total = 0
-            for a in range(q):
-                total += self.Z[start + i, a] * effects[a]
-            if self.glm.weight.shape[0]:
-                weight = self.glm.weight[start + i]
-            room.mean[i] = t * (room.mean[i] - weight * total)
+            r[self.p + self.loading.size] = spread - room.block[0]
         rows.start = start
         self.glm.X.tdot(&rows, room.mean, r, room.work)
         return OK

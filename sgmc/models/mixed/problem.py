@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.coordinates.collinearity import collinearity
+from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
@@ -27,6 +28,7 @@ from sgmc.models.mixed.rows import grouped_rows, scales_of
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
 from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
@@ -197,7 +199,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, concerns = find(kernel, terms, mode.theta)
         concerns = concerns + inexact(rule, effects)
-    concerns = concerns + concerns_of(rows, effects, family)
+    concerns = concerns + concerns_of(rows, effects, family) + rounded(table, data)
+    if kernel.glm.width > 1:
+        concerns = concerns + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
     near = sds_near_zero(kernel, terms, mode, effects, data.d) if mode.whole else []
     concerns = concerns + undecided(near, effects)
     if data.intercept is not None:

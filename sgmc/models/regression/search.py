@@ -29,6 +29,7 @@ from sgmc.core.storage import Computed, mean_and_variance
 from sgmc.errors import NotSupported
 from sgmc.formula.spreads import of_array
 from sgmc.models.regression.data import PriorUnits
+from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.trimmed import trimmed
 
@@ -145,11 +146,10 @@ def searched(table, data, family, priors, settings, outcome):
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
         mode, concerns, modes = several(model, terms, search, (mode, concerns), draw, random)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
-    concerns += (
-        exact_fit(np.exp(mode.theta[data.d]), np.sqrt(outcome[1]))
-        if family.identity and family.auxiliary
-        else []
-    )
+    concerns = concerns + rounded(table, data)
+    if power:
+        spread = np.sqrt(outcome[1]) if family.identity else 0.0
+        concerns += exact_fit(model, mode.theta[data.d], spread)
     return Found(
         table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
     )

@@ -9,6 +9,7 @@ from libc.math cimport exp, expm1, fmin, log, log1p
 from sgmc.core import limits
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.dispersed import rounding_of_logs
 
 cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI, LARGEST = limits.MAX_LOG_CUBED
 # of an interval whose ends differ by less than rounding; its inverse square is a number
@@ -169,7 +170,7 @@ cdef class Censored(Dispersed):
         cdef Py_ssize_t i
         cdef char[::1] room
         Dispersed.__init__(self, X, np.arange(len(times), dtype=float), offset, weight)
-        self.law = LAWS[self.law_name]
+        self.law, self.rounding = LAWS[self.law_name], rounding_of_logs(y.real, offset)
         self.room = np.empty(max(len(times), 1) * sizeof(Place), dtype=np.int8)
         room = self.room
         self.places = <Place *> &room[0]
@@ -194,7 +195,7 @@ cdef class Censored(Dispersed):
             r[2 * i], r[2 * i + 1] = p.eta, p.u
             if density != NULL:
                 density[i] = p.value
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -206,7 +207,7 @@ cdef class Censored(Dispersed):
             w[4 * i] = p.eta_eta
             w[4 * i + 1] = w[4 * i + 2] = p.eta_u
             w[4 * i + 3] = p.u_u
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

@@ -1,10 +1,32 @@
 """Regressions with auxiliary parameters beside the coefficients:
 a scale, a dispersion, degrees of freedom.
 """
+import numpy as np
+
+from libc.math cimport exp
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, Scratch
+from sgmc.core.limits import SMALLEST_POSITIVE
+from sgmc.core.storage import Computed, largest
 from sgmc.models.regression.bases.glm cimport Glm
+
+# of predictions, relative to outcomes: float64 rounds outcomes, products and sums
+OUTCOME_ROUNDING = 4 * np.finfo(float).eps
+
+
+def rounding_of(y, offset=None):
+    """Return the square of rounding errors of outcomes and of their predictions, which are of the
+    size of the largest outcome or offset.
+    """
+    size = largest(y) if offset is None else max(largest(y), largest(offset))
+    return (OUTCOME_ROUNDING * size) ** 2
+
+
+def rounding_of_logs(y, offset=None):
+    """Return the same of logs of positive outcomes, which are rounded before and after."""
+    logs = Computed(len(y), lambda rows: np.log(np.maximum(y[rows], SMALLEST_POSITIVE)))
+    return rounding_of(logs, offset) + OUTCOME_ROUNDING ** 2
 
 
 cdef class Dispersed(Glm):
@@ -14,6 +36,11 @@ cdef class Dispersed(Glm):
     The score of a row is (dlog p_i/deta_i, dlog p_i/du), `width` numbers, its Jacobian J_i =
     diag(x_i', I).  A family leaf defines `family`, `observed_information` and
     `expected_information` for these, all of them `width` or `width` x `width` numbers a row.
+
+    Where predictors fit all outcomes a scale s = exp(power u) has no posterior: its density grows
+    without limit towards zero.  But outcomes and predictions are rounded.  A leaf whose scale can
+    vanish gives the square of these errors as `rounding`, in units of s, and `rounded` adds
+    -rounding / (2 s^2) to the log density of a row, as if its squared residual were as much larger.
 
     Parameters
     ----------
@@ -28,6 +55,27 @@ cdef class Dispersed(Glm):
     def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t auxiliary=1):
         Glm.__init__(self, X, y, offset, weight)
         self.width, self.dim = 1 + auxiliary, X.d + auxiliary
+        self.power, self.rounding = 1.0, 0.0
+
+    cdef int rounded(self, const double *theta, Py_ssize_t m, double *r,
+                     double *density) noexcept nogil:
+        """Add the term of rounding errors to scores and log densities (or NULL) of rows."""
+        cdef Py_ssize_t i
+        cdef double share = self.rounding * exp(-2 * self.power * theta[self.X.d])
+        for i in range(m):
+            r[i * self.width + 1] += self.power * share
+            if density != NULL:
+                density[i] -= 0.5 * share
+        return OK
+
+    cdef int rounded_information(self, const double *theta, Py_ssize_t m,
+                                 double *w) noexcept nogil:
+        """Add that term to curvatures of rows."""
+        cdef Py_ssize_t i, size = self.width * self.width
+        cdef double share = self.rounding * exp(-2 * self.power * theta[self.X.d])
+        for i in range(m):
+            w[i * size + self.width + 1] += 2 * self.power * self.power * share
+        return OK
 
     def bounds_of_known(self, auxiliary):
         """Largest |d log p / d eta| and |d^2 log p / d eta^2| where the auxiliary parameters

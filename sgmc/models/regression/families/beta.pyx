@@ -17,6 +17,7 @@ SMALLEST_PRECISION = 0.1              # where the search for the mode begins at 
 # of outcomes: simulated ones of tiny shapes are rounded, those of rows of weight 0 may be anything
 SMALLEST_SHARE, LARGEST_SHARE = 1e-300, 1 - 2.0 ** -53
 cdef double LEAST = SMALLEST_SHARE, MOST = LARGEST_SHARE
+ENTROPY_ROUNDING = 16 * np.finfo(float).eps  # of relative entropies, sums of products of logs
 
 cdef struct Row:
     # mean and its complement, phi times relative entropy and its shares, the three log-gammas
@@ -62,6 +63,10 @@ cdef class BetaLogit(Dispersed):
     - s(phi) + s(a) + s(b).  None of these cancels where a, b or phi is large or small.
     """
 
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.power, self.rounding = -0.5, ENTROPY_ROUNDING
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -74,7 +79,7 @@ cdef class BetaLogit(Dispersed):
             r[2 * i + 1] = 1 - k.entropy + c.slope - k.a.slope - k.b.slope
             if density != NULL:
                 density[i] = density_of(k, u, c.rest)
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -86,7 +91,7 @@ cdef class BetaLogit(Dispersed):
             k = row_of(y[i], eta[i], u, phi)
             late = k.entropy - c.slope + k.a.slope + k.b.slope
             self.write(w + 4 * i, k, c, k.e, late)
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

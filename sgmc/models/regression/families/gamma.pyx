@@ -1,22 +1,24 @@
 """Gamma regression of positive outcomes whose sd is in proportion to their mean."""
 import numpy as np
 
-from libc.math cimport exp, expm1, log
+from libc.math cimport exp, expm1, fabs, log
 
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.dispersed import rounding_of_logs
 from sgmc.models.regression.bases.family import Auxiliary, Positive
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
 cdef double LARGEST_ETA = MAX_LOG_CUBED
+cdef double SMALL = 1e-5                      # whose square, over 12, is below rounding
 
 
 cdef inline double excess(double d) noexcept nogil:
-    """exp(d) - 1 - d."""
-    return expm1(d) - d
+    """exp(d) - 1 - d, by its series where it would cancel."""
+    return 0.5 * d * d * (1 + d / 3) if fabs(d) < SMALL else expm1(d) - d
 
 
 cdef class GammaLog(Dispersed):
@@ -32,6 +34,10 @@ cdef class GammaLog(Dispersed):
     a^2 J''(a).
     """
 
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.power, self.rounding = 0.5, rounding_of_logs(y, offset)
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -43,7 +49,7 @@ cdef class GammaLog(Dispersed):
             r[2 * i + 1] = a * excess(d) - 0.5 + a * J.slope
             if density != NULL:
                 density[i] = -0.5 * u - J.value - a * excess(d)
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -55,7 +61,7 @@ cdef class GammaLog(Dispersed):
             w[4 * i] = a * exp(d)
             w[4 * i + 1] = w[4 * i + 2] = a * expm1(d)
             w[4 * i + 3] = a * (excess(d) + J.slope + a * J.curvature)
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

@@ -6,6 +6,7 @@ from libc.math cimport exp
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.dispersed import rounding_of_logs
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Positive
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
@@ -30,6 +31,10 @@ cdef class InverseGaussianLog(Dispersed):
     1/2).
     """
 
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.power, self.rounding = 0.5, rounding_of_logs(y, offset) / np.mean(y)
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -42,7 +47,7 @@ cdef class InverseGaussianLog(Dispersed):
             r[2 * i + 1] = 0.5 * (t * q - 1)
             if density != NULL:
                 density[i] = -0.5 * (u + t * q)
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -54,7 +59,7 @@ cdef class InverseGaussianLog(Dispersed):
             w[4 * i] = t * (2 * z - 1) * c
             w[4 * i + 1] = w[4 * i + 2] = t * (z - 1) * c
             w[4 * i + 3] = 0.5 * t * (z - 1) * (c - 1 / y[i])
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

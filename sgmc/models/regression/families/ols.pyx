@@ -5,13 +5,12 @@ from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
-from sgmc.core.storage import is_large, mean_and_variance
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
-OUTCOME_ROUNDING = 1e-6                   # of an outcome, in sds of them
 cdef double LARGEST_ETA = MAX_LOG_CUBED
 
 
@@ -19,18 +18,13 @@ cdef class GaussianIdentity(Dispersed):
     """y_i ~ N(eta_i, sigma^2), u = log sigma; the density without its constant.
 
     With e = y_i - eta_i and t = 1/sigma^2: scores (t e, t e^2 - 1), curvatures (t, 2 t e; 2 t e, 2
-    t e^2), expected (t, 0; 0, 2).  A rounding error of outcomes, far below any residual, is added
-    to e^2: where predictors fit exactly, sigma would have no posterior, as its density grows like
-    sigma^-(n - d) towards zero.
+    t e^2), expected (t, 0; 0, 2).
     """
 
     nanoseconds = 2.0
-    cdef double rounding
-
     def __init__(self, X, y, offset=None, weight=None):
         Dispersed.__init__(self, X, y, offset, weight)
-        sd = np.sqrt(mean_and_variance(y)[1]) if is_large(y, len(y)) else np.std(y)
-        self.rounding = (OUTCOME_ROUNDING * sd) ** 2
+        self.rounding = rounding_of(y, offset)
 
     def units(self, theta):
         """sigma, and 1 for its log."""
@@ -51,10 +45,10 @@ cdef class GaussianIdentity(Dispersed):
         for i in range(m):
             e = y[i] - eta[i]
             r[2 * i] = t * e
-            r[2 * i + 1] = t * (e * e + self.rounding) - 1
+            r[2 * i + 1] = t * e * e - 1
             if density != NULL:
-                density[i] = -u - 0.5 * t * (e * e + self.rounding)
-        return OK
+                density[i] = -u - 0.5 * t * e * e
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -64,8 +58,8 @@ cdef class GaussianIdentity(Dispersed):
             e = y[i] - eta[i]
             w[4 * i] = t
             w[4 * i + 1] = w[4 * i + 2] = 2 * t * e
-            w[4 * i + 3] = 2 * t * (e * e + self.rounding)
-        return OK
+            w[4 * i + 3] = 2 * t * e * e
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -91,6 +85,10 @@ cdef class GaussianLogLink(Dispersed):
     t e mu; 2 t e mu, 2 t e^2), expected (t mu^2, 0; 0, 2).
     """
 
+    def __init__(self, X, y, offset=None, weight=None):
+        Dispersed.__init__(self, X, y, offset, weight)
+        self.rounding = rounding_of(y)
+
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
@@ -102,7 +100,7 @@ cdef class GaussianLogLink(Dispersed):
             r[2 * i + 1] = t * e * e - 1
             if density != NULL:
                 density[i] = -u - 0.5 * t * e * e
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -114,7 +112,7 @@ cdef class GaussianLogLink(Dispersed):
             w[4 * i] = t * mu * (mu - e)
             w[4 * i + 1] = w[4 * i + 2] = 2 * t * e * mu
             w[4 * i + 3] = 2 * t * e * e
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

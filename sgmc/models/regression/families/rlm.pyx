@@ -7,6 +7,7 @@ from sgmc.core import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import known_value, with_known
 from sgmc.models.regression.model import Regression
@@ -46,7 +47,7 @@ cdef class StudentT(Dispersed):
     def __init__(self, Design X, y, offset=None, weight=None, double df=4.0,
                  Py_ssize_t auxiliary=1):
         Dispersed.__init__(self, X, y, offset, weight, auxiliary)
-        self.df = df
+        self.df, self.rounding = df, rounding_of(y, offset)
 
     def units(self, theta):
         """sigma, and 1 for logs."""
@@ -79,7 +80,7 @@ cdef class StudentT(Dispersed):
             r[k * i + 1] = w * z * z - 1
             if density != NULL:
                 density[i] = -u - 0.5 * (nu + 1) * log1p(z * z / nu)
-        return OK
+        return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -94,7 +95,7 @@ cdef class StudentT(Dispersed):
             row[0] = s * s * (nu + 1) * v * (2 * nu * v - 1)
             row[1] = row[k] = s * p * z
             row[k + 1] = p * z * z
-        return OK
+        return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
@@ -136,7 +137,8 @@ cdef class StudentTLearned(StudentT):
         StudentT.family(self, theta, m, eta, y, r, density)
         for i in range(m):
             z = s * (y[i] - eta[i])
-            r[3 * i + 2] = nu * c.slope - 0.5 * nu * log1p(z * z / nu) + 0.5 * (r[3 * i + 1] + 1)
+            r[3 * i + 2] = (nu * c.slope - 0.5 * nu * log1p(z * z / nu)
+                            + 0.5 * (nu + 1) * z * z / (nu + z * z))
             if density != NULL:
                 density[i] += c.value
         return OK
