@@ -232,6 +232,10 @@ class Problem:
         """
         return 0.0
 
+    def tail_bounds(self, names):
+        """How large tail indices of printed parameters can be, (p,); NaN where that is unknown."""
+        return np.full(len(names), np.nan)
+
     def doubts(self, fit):
         """Warnings about the posterior itself that its draws give rise to."""
         return []

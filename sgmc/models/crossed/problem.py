@@ -7,6 +7,7 @@ import numpy as np
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
@@ -94,6 +95,10 @@ class CrossedProblem(Problem):
             np.asarray(where.centre),
             where.roots,
         ]
+
+    def tail_bounds(self, names):
+        """See `Problem`: by priors alone."""
+        return tail_bounds(self.priors, names)
 
     def default_sampler(self):
         """See `Problem`."""

@@ -9,6 +9,7 @@ from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
@@ -99,6 +100,10 @@ class GroupsProblem(Problem):
             where.to_theta,
         ]
 
+    def tail_bounds(self, names):
+        """See `Problem`."""
+        return tail_bounds(self.priors, names)
+
     @property
     def grouped(self):
         """See `Problem`."""
@@ -127,6 +132,11 @@ class MixedProblem(GroupsProblem):
         pairs = zip(self.effects.cors, self.effects.loading.correlations())
         cors = [name for name, pair in pairs if set(pair) & set(self.near_zero)]
         return [*(self.effects.sds[j] for j in self.near_zero), *cors]
+
+    def tail_bounds(self, names):
+        """See `Problem`: each level of normal outcomes has a density that falls as 1 / sd."""
+        levels = len(self.rows.level) if self.model.closed else 0
+        return tail_bounds(self.priors, names, dict.fromkeys(self.effects.sds, levels))
 
     def lost_signs(self, x):
         """See `Problem`."""

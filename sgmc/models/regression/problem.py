@@ -8,6 +8,7 @@ import numpy as np
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.meat import few_clusters
+from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.variational import variational
 from sgmc.coordinates.whitening import undo_centring
@@ -145,6 +146,10 @@ class RegressionProblem(Problem):
             return 0.0
         rows = self.nobs - self.one_sided
         return 1 / max(rows - self.dim, 1)
+
+    def tail_bounds(self, names):
+        """See `Problem`."""
+        return tail_bounds(self.priors, names)
 
     @property
     def one_sided(self):
