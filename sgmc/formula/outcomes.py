@@ -48,7 +48,7 @@ def binary(values, label):
                 f"{of_several(values)}"
             )
     elif found in ("bool", "text", "category"):
-        levels = levels_of(values)
+        levels = both_levels(values)
         if len(levels) > 2:
             raise DataError(
                 f"the response {label!r} has {len(levels)} levels, {_shown(values)}: compare with "
@@ -60,11 +60,18 @@ def binary(values, label):
             f"the response {label!r} must be 0/1, true/false or text with two levels, it holds "
             f"{_shown(values)}"
         )
-    if levels is not None and len(levels) < 2:
-        raise DataError(
-            f"the response {label!r} is {_shown(values)} in every row used: both classes are needed"
-        )
     return y, None, levels
+
+
+def both_levels(values):
+    """Levels of failure and success.  Of a single label the categories tell the other one, where
+    there are two; else it is success, and all others are failures.
+    """
+    levels = levels_of(values)
+    if len(levels) != 1:
+        return levels
+    named = getattr(values.dtype, "categories", ())
+    return tuple(named.tolist()) if len(named) == 2 else (f"not {levels[0]}", levels[0])
 
 
 def of_several(values):

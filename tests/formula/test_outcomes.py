@@ -38,7 +38,6 @@ def test_comparisons_as_outcome(frame):
         ([0, 1, 2], "binary", ["'y'", "0 or 1", "y > 0"]),
         ([1, 2, 2], "binary", ["'y'", "0 or 1"]),
         (["a", "b", "c"], "binary", ["'y'", "3 levels", "compare"]),
-        (["a", "a", "a"], "binary", ["'y'", "'a'", "both classes"]),
         (pd.date_range("2020", periods=3), "binary", ["'y'", "text with two levels"]),
         (["a", "b", "c"], "numeric", ["'y'", "numeric"]),
         ([1.0, np.inf, 2.0], "numeric", ["'y'", "infinite", "1 row"]),
@@ -90,3 +89,19 @@ def test_infinite_after_a_transformation_or_in_float32(frame):
     assert np.isfinite(design(table)).all()
     with pytest.raises(DataError, match="'x1' is not finite at row 8"):
         design(table, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("values", "levels", "coded"),
+    [
+        (["a"] * 3, ("not a", "a"), 1.0),
+        (pd.Categorical(["a"] * 3, categories=["a", "b"]), ("a", "b"), 0.0),
+        (pd.Categorical(["b"] * 3, categories=["a", "b"]), ("a", "b"), 1.0),
+        ([False] * 3, (False, True), 0.0),
+    ],
+)
+def test_outcomes_of_one_level(values, levels, coded):
+    """Both categories count where there are two; else the label that there is, is success."""
+    table = formula.read("y ~ x", pd.DataFrame({"y": values, "x": [1.0, 2.0, 3.0]}))
+    assert table.spec.levels == levels
+    np.testing.assert_array_equal(table.y, [coded] * 3)

@@ -118,8 +118,8 @@ OF_CLASSES = [
         (
             "y ~ x1, y of one word",
             lambda c: c.formula("y ~ x1", y="a"),
-            DataError,
-            "the response 'y' is 'a' in every row used: both classes are needed",
+            SeparationWarning,
+            "the response 'y' is 'a' in every row used, which is taken as success",
         ),
         (
             "complete separation",

@@ -97,7 +97,8 @@ def test_an_origin_of_the_first_rows_is_not_all_that_is_taken_off():
 
 
 @pytest.mark.parametrize(
-    "given", [{"precondition": None, "sampler": "mala", "step_size": 1e-3}, {"formula": "y ~ x - 1"}]
+    "given",
+    [{"precondition": None, "sampler": "mala", "step_size": 1e-3}, {"formula": "y ~ x - 1"}],
 )
 def test_columns_that_are_not_centred_are_refused_in_float32(frame, given):
     settings = {"formula": "y ~ x", **SETTINGS, **given}
@@ -113,7 +114,9 @@ def test_overflow_in_float32_is_named(frame):
 
 
 def test_arrays_of_float32_are_what_they_are(frame):
-    with pytest.warns(ConditionWarning, match="column 'x' has numbers near 1e.07 .* float32 keeps 0"):
+    with pytest.warns(
+        ConditionWarning, match="column 'x' has numbers near 1e.07 .* float32 keeps 0"
+    ):
         arrays(frame, np.float32, "float32")
 
 

@@ -11,7 +11,7 @@ from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
-from sgmc.errors import DataError
+from sgmc.errors import DataError, SeparationWarning, warn
 from sgmc.priors import INTERCEPT
 
 
@@ -238,6 +238,9 @@ def of_table(table, partly=""):
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
+    alone = one_level(spec.levels, y, table.weights, spec.endog_name)
+    for one in alone:
+        warn(one)
     return RegressionData(
         y,
         list(spec.exog_names),
@@ -251,13 +254,34 @@ def of_table(table, partly=""):
         table.strata,
         given,
         table.dropped,
-        [left_out_warning(table.left_out)] if table.left_out else [],
+        [
+            *([left_out_warning(table.left_out)] if table.left_out else []),
+            *alone,
+        ],
         se=table.se,
         partly=partly,
         groups=table.groups,
         parts=getattr(spec, "parts", ()),
         second=getattr(spec, "second", ""),
     )
+
+
+def one_level(levels, y, weight, label):
+    """A SeparationWarning, in a list, where one of two levels alone occurs in rows that count."""
+    if levels is None or len(levels) != 2 or is_large(y, len(y)):
+        return []
+    kept = y if weight is None else y[weight > 0]
+    if not len(kept) or kept.min() < kept.max():
+        return []
+    place = int(kept[0] > 0)
+    return [
+        SeparationWarning(
+            f"the response {label!r} is {levels[place]!r} in every row used, which is taken as "
+            f"{('failure', 'success')[place]}.",
+            "Name both levels, as by pandas.Categorical(..., categories=[failure, success]), and "
+            "check the rows.",
+        )
+    ]
 
 
 def in_few_bytes(y):
