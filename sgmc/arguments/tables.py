@@ -131,8 +131,8 @@ def finite_table(name, X, names=None, first=0):
         row, column = place
         shown = column if names is None else repr(names[column])
         raise DataError(
-            f"{name} has missing or infinite values (column {shown}, row {first + row}); drop or impute "
-            "them first"
+            f"{name} has missing or infinite values (column {shown}, row {first + row}); drop or "
+            "impute them first"
         )
     return X
 

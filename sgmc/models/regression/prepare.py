@@ -211,7 +211,9 @@ def in_file(data, precondition):
         )
     columns = data.trials, data.offset, data.weight, data.strata
     moments = found.shift, centre_of(data, found.mean), found.sd
-    return Table(found.X, data.y, *columns, *moments, found.order, data.se)
+    table = Table(found.X, data.y, *columns, *moments, found.order, data.se)
+    refuse_rounded(table, data.names)
+    return table
 
 
 def as_given(data):
