@@ -3,8 +3,12 @@
 Without any (quasi-complete separation) a coefficient's posterior is its prior cut off where the
 data begin to speak: about half a normal with a wall at one end, which no Gaussian at the mode
 describes and no Langevin step survives; with k of them it is skewed, by about 1/sqrt(k).  Its
-density along t, all else at the mode, is f(t) = prior(t) (1 + exp(wall - t))^-m exp(-k t) for m
-rows; the coordinate x with t = F^-1(Phi(x)) is standard normal.
+density along t, all else at the mode, is that of the prior and of m rows whose linear predictor
+moves with t; the coordinate x with t = F^-1(Phi(x)) is standard normal.
+
+Columns of several factors have rows in common.  A wall stands for rows of its own: those of a
+column that lies within another are taken out of the other, and a column that has hardly any rows
+of its own beside the others is left to the Gaussian approximation.
 """
 
 from dataclasses import dataclass, replace
@@ -17,13 +21,53 @@ from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.prior_curve import prior_curve
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
+from sgmc.core.contract import Anchor
+from sgmc.core.design import design
 
 GRID = np.linspace(-7.5, 7.5, 961)
-WALLED_SIDE_LOSS = 60.0  # log density lost at the end of the walled side
 # on the free side nodes reach as far as the grid does: Phi(-8.25) = 8e-17 of the prior lies beyond
 BEYOND = 1e-18
-FARTHEST = 1e100  # in prior scales: squares of it are still numbers
-NORMAL_REACH, LAPLACE_REACH = 12.0, -np.log(BEYOND)  # in prior scales
+LOST = 60.0  # log mass lost where the nodes of a density end
+FARTHEST = 1e100  # squares of it are still numbers
+DISTANCES = np.geomspace(1e-8, FARTHEST, 1250)  # at which the end of a density is looked for
+BEND = 0.5  # log density lost at the distance up to which nodes are evenly spaced
+NODES = 3001  # on each side
+PREDICTORS = np.sinh(np.linspace(-2.5, 25.0, 3001))  # at which scores of a row are tabulated
+NESTED = 1e-3  # share of a column's information outside another one that counts as none
+COUNTED = "rows", "contrary"
+OWN = 0.1  # share of a wall's information that comes from rows without other walls, at least
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The likelihood of single rows along t, where their linear predictor is `usual` times t.
+
+    Attributes
+    ----------
+    family : Binary
+    usual : int
+        Sign of the linear predictor that the usual outcome asks for.
+    """
+
+    family: type
+    usual: int
+
+    def __call__(self, contrary, t):
+        """Log density of the usual outcome, or of the contrary one, and its derivative."""
+        y, eta = float((self.usual > 0) != contrary), self.usual * t
+        row = self.family.kernel(design(np.zeros((len(t), 1))), np.full(len(t), y), eta, None)
+        scores = np.asarray(Anchor(row, np.zeros(1)).scores)
+        return self.family.log_density(y, eta), self.usual * scores
+
+    def wall(self, rows, contrary, pull):
+        """How far from t = 0 the linear predictor of rows is 0, where their log density has a slope
+        of `pull` at t = 0.
+        """
+        slope = (rows - contrary) * self(False, PREDICTORS)[1]
+        if contrary:
+            slope = slope + contrary * self(True, PREDICTORS)[1]
+        first = slope[PREDICTORS < 0].argmax()  # it falls from there: beyond, cauchit's rises
+        return -np.interp(-pull, -slope[first:], PREDICTORS[first:])
 
 
 @dataclass(frozen=True)
@@ -37,44 +81,47 @@ class Ramp:
         Of t.
     rows, contrary, wall : float
         m, k, and where the m rows would each be undecided.
+    outcomes : Outcomes
     """
 
     prior: object
     rows: float
     contrary: float
     wall: float
+    outcomes: Outcomes
 
     def log(self, t):
         """log f and its derivative."""
         value, slope = prior_curve(self.prior, t)
-        gap = self.wall - t
-        return (
-            value - self.rows * np.logaddexp(0, gap) - self.contrary * t,
-            slope + self.rows * special.expit(gap) - self.contrary,
-        )
+        for contrary, rows in ((False, self.rows - self.contrary), (True, self.contrary)):
+            if rows:
+                more, steeper = self.outcomes(contrary, t - self.wall)
+                value, slope = value + rows * more, slope + rows * steeper
+        return value, slope
 
-    def reach(self, unit):
-        """How far beyond its location the prior has mass that counts, where `unit` of it is the
-        size of what the data leave: a t's tail falls as t^-df.
+    def nodes(self):
+        """Nodes from end to end of the density: evenly spaced near the mode, then ever farther
+        apart.
         """
-        if self.prior.family == "student_t":
-            return unit * min(BEYOND ** (-1 / self.prior.df), FARTHEST)
-        far = LAPLACE_REACH if self.prior.family == "laplace" else NORMAL_REACH
-        return self.prior.scale * far
+        with np.errstate(all="ignore"):  # far out
+            middle = self.log(np.zeros(1))[0]
+            sides = [self.log(sign * DISTANCES)[0] for sign in (-1, 1)]
+        peak = max(middle[0], np.nanmax(sides))
+        bent = min(DISTANCES[np.argmax(~(np.abs(side - middle) < BEND))] for side in sides)
+        left, right = (
+            DISTANCES[np.argmax(np.append(~(peak - side - np.log(DISTANCES) < LOST)[:-1], True))]
+            for side in sides
+        )
+        return np.concatenate(
+            [
+                -bent * np.sinh(np.linspace(np.arcsinh(left / bent), 0.0, NODES)),
+                bent * np.sinh(np.linspace(0.0, np.arcsinh(right / bent), NODES))[1:],
+            ]
+        )
 
     def quantiles(self):
         """t, log dt/dx and its derivative at GRID, for x standard normal."""
-        near = self.wall - WALLED_SIDE_LOSS / (self.rows - self.contrary)
-        turn, scale = self.wall + 30.0, self.prior.scale
-        bulk = max(turn + 1.0, self.prior.location + NORMAL_REACH * scale)
-        unit = max(scale, turn - self.prior.location)
-        far = max(bulk + 1.0, self.prior.location + self.reach(unit))
-        nodes = (
-            np.linspace(near, turn, 6001),
-            np.linspace(turn, bulk, 6001),
-            bulk + unit * np.sinh(np.linspace(0.0, np.arcsinh((far - bulk) / unit), 6001)),
-        )
-        return quantiles(self.log, np.unique(np.concatenate(nodes)))
+        return quantiles(self.log, self.nodes())
 
 
 def quantiles(log, t, grid=GRID):
@@ -102,23 +149,66 @@ def quantiles(log, t, grid=GRID):
     return at, log_dt, -grid - np.exp(log_dt) * slope
 
 
-def ramp(wall, prior, mode, unit, pull):
-    """The ramp of a wall: `unit` is psi's change for a change of one in t, `pull` the log prior's
-    slope along t at the mode.
-
-    At the mode the expected contrary outcomes exceed the observed ones by minus that slope.
+def ramp(wall, prior, mode, outcomes, pull):
+    """The ramp of a wall along t, by which its coefficient grows by 1 / (usual gap); `pull` is the
+    log prior's slope along t at the mode: with its sign reversed it is the likelihood's.
     """
-    expected = min(max(wall.contrary - pull, 1e-12), 0.99 * wall.rows)
-    scaled = replace(prior, location=(prior.location - mode) / unit, scale=prior.scale / abs(unit))
+    unit = wall.usual * wall.gap
     return Ramp(
-        scaled,
+        replace(prior, location=(prior.location - mode) * unit, scale=prior.scale * abs(unit)),
         wall.rows,
         wall.contrary,
-        np.log(expected / (wall.rows - expected)),
+        outcomes.wall(wall.rows, wall.contrary, -pull),
+        outcomes,
     )
 
 
-def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate):
+def apart(walls, information):
+    """Make the rows of walls disjoint where one column's lie within another's, and choose walls
+    that have rows of their own.
+
+    Parameters
+    ----------
+    walls : list of Wall
+    information : array (k, k)
+        Of the rows at the mode about the rows' linear predictors, each wall's moving with its t.
+
+    Returns
+    -------
+    basis : array (k, k)
+        Column j: what is to be added to each t for a t that moves the rows left to wall j alone.
+    walls : list of Wall
+        With the rows that are left.
+    chosen : array (k,) of bool
+        Walls that have rows of their own.  Of these the information's diagonal dominates: it is far
+        from singular.
+    """
+    k = len(walls)
+    basis, walls, W = np.eye(k), list(walls), np.array(information)
+    usual = np.array([w.usual for w in walls])
+    order = np.argsort(np.diag(W), kind="stable")
+    for place, j in enumerate(order):
+        for i in order[:place][::-1]:
+            within = W[i, i] > 0 and W[i, j] >= (1 - NESTED) * W[i, i]
+            if not (within and usual[i] == usual[j]):
+                continue
+            basis[:, j] -= basis[:, i]
+            W[j] -= W[i]
+            W[:, j] -= W[:, i]
+            rows, contrary = (getattr(walls[j], a) - getattr(walls[i], a) for a in COUNTED)
+            walls[j] = replace(walls[j], rows=rows, contrary=contrary)
+    size = np.diag(W)
+    chosen = (size > 0) & [w.rows > w.contrary >= 0 for w in walls]
+    while chosen.any():
+        others = np.abs(W[:, chosen]).sum(axis=1) - np.abs(size)
+        own = np.where(chosen, size - others, np.inf) / np.where(chosen, size, 1.0)
+        if own.min() >= OWN:
+            break
+        chosen[own.argmin()] = False
+    return basis, walls, chosen
+
+
+def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate, family):
     """Coordinates with a quantile map for the walls.
 
     Parameters
@@ -129,40 +219,48 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
         theta = back phi.
     walls : list of Wall
     prior_gradient : array (d,)
-        Gradient of the log prior at the mode.  With its sign reversed it is the likelihood's: the
-        contrary outcomes that the mode still expects.
+        Gradient of the log prior at the mode.
     priors : list of PriorSpec
     intercept : int
     rotate : bool
         Whether the table will be rotated into natural coordinates y; else these are phi, and the
         map ends there.
+    family : Binary
     """
-    d, columns = len(mode.theta), [w.column for w in walls]
-    rest = [j for j in range(d) if j not in columns]
-    basis = np.eye(d)  # phi = basis psi: psi_j moves the rare value's rows alone
-    for w in walls:
-        basis[intercept, w.column] -= w.common
-    psi = np.linalg.solve(basis, mode.theta)
-    pull = (basis.T @ prior_gradient)[columns]
-    H, P = basis.T @ mode.precision @ basis, basis.T @ mode.prior @ basis
-    informed = np.diag(H - P)[columns]  # what the lopsided rows say of their own coefficients
-    # keeps those rows' linear predictors where they are
-    answer = -(H - P)[np.ix_(columns, rest)] / informed[:, None]
-    inner = H[np.ix_(rest, rest)] - answer.T @ (informed[:, None] * answer)
-    L, _ = whitener(Mode(psi[rest], inner - P[np.ix_(rest, rest)], P[np.ix_(rest, rest)]))
-    # of psi in t, the rows' linear predictor
+    d, columns = len(mode.theta), np.array([w.column for w in walls])
     units = np.array([1 / (w.usual * w.gap) for w in walls])
-    spread = np.zeros((d, d))  # psi = mode + spread y, walls first
-    spread[columns, range(len(columns))] = units
-    spread[np.ix_(rest, range(len(columns), d))] = L
-    spread[np.ix_(columns, range(len(columns), d))] = answer @ L
+    basis = np.eye(d)  # phi = basis psi: psi_j moves the linear predictors of the wall's rows alone
+    basis[columns, columns] = units
+    basis[intercept, columns] -= [w.common * u for w, u in zip(walls, units)]
+    moved = basis[:, columns]
+    among, walls, chosen = apart(walls, moved.T @ mode.likelihood @ moved)
+    basis[:, columns] = moved @ among
+    heavy = any(priors[w.column].family == "student_t" and w.contrary == 0 for w in walls)
+    walls, columns = [w for w, taken in zip(walls, chosen) if taken], columns[chosen]
+    k, rest = len(walls), np.setdiff1d(np.arange(d), columns)
+    likelihood, prior = (basis.T @ part @ basis for part in (mode.likelihood, mode.prior))
+    # psi = mode + spread y, walls first: what else moves keeps the linear predictors of their rows
+    # where they are, by least squares
+    spread = np.zeros((d, d))
+    spread[columns, range(k)] = 1.0
+    spread[rest, range(k, d)] = 1.0
+    spread[np.ix_(columns, range(k, d))] = -np.linalg.solve(
+        likelihood[np.ix_(columns, columns)], likelihood[np.ix_(columns, rest)]
+    )
+    path, psi = spread[:, k:], np.linalg.solve(basis, mode.theta)
+    L, _ = whitener(Mode(psi[rest], path.T @ likelihood @ path, path.T @ prior @ path))
+    spread[:, k:] = path @ L
+    pull = basis.T @ prior_gradient
     ramps = [
-        ramp(w, priors[w.column], psi[w.column], u, p * u) for w, u, p in zip(walls, units, pull)
+        ramp(w, priors[w.column], mode.theta[w.column], Outcomes(family, w.usual), pull[w.column])
+        for w in walls
     ]
-    values, log_slopes, bends = map(np.array, zip(*(r.quantiles() for r in ramps)))
+    values, log_slopes, bends = np.reshape([r.quantiles() for r in ramps], (k, 3, -1)).swapaxes(
+        0, 1
+    )
     weight = np.exp(-0.5 * GRID**2) / np.exp(-0.5 * GRID**2).sum()
     sd = np.ones(d)
-    sd[: len(columns)] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
+    sd[:k] = np.sqrt(values**2 @ weight - (values @ weight) ** 2)
     A, b = basis @ spread, basis @ psi
     warp = Warp(d, GRID, values, log_slopes, bends)
     common = dict(
@@ -172,7 +270,8 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
         white=back @ A * sd,
         max_precision=1.0,
         min_precision=1.0,
-        heavy=any(priors[w.column].family == "student_t" and w.contrary == 0 for w in walls),
+        heavy=heavy,
+        walled=True,
     )
     if rotate:
         return Coordinates(

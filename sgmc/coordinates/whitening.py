@@ -54,6 +54,8 @@ class Coordinates:
         The map leads to tails that fall as powers, as a t prior's do where data say nothing.
     light : bool
         The map's own tails may be lighter than powers that the posterior's fall as.
+    walled : bool
+        The map is one of lopsided columns, whose posterior is no Gaussian at the mode.
     report : Thresholds or None
         What is printed in the place of theta, see `PriorTable`.
     """
@@ -71,6 +73,7 @@ class Coordinates:
     logs: int = 0
     heavy: bool = False
     light: bool = False
+    walled: bool = False
     report: object = None
     scaled = True  # the Gaussian approximation is known
 

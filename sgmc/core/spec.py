@@ -114,6 +114,8 @@ class SamplerSpec(Spec):
         Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
     independent : bool
         Its proposals do not depend on the position: there is no step, and nothing adapts.
+    turning : bool
+        A step is a path that ends where it turns back: what "auto" keeps is not thinned.
     walkers : int
         Positions that each chain moves together; each of them is recorded.
     simplex : str
@@ -143,6 +145,7 @@ class SamplerSpec(Spec):
     holds = False
     sticky = False
     independent = False
+    turning = False
     walkers = 1
     simplex = ""
     probabilities = False

@@ -246,7 +246,8 @@ def unbiased_plan(spec, reason, settings, n, d, coordinates):
     warmup = settings.warmup
     if warmup is None:
         warmup = unbiased_warmup(spec, coordinates.whitened)
-    thin = steps_for(KEPT_TIME, guess) if spec.exact and settings.sampler is None else 1
+    thins = spec.exact and not spec.turning and settings.sampler is None
+    thin = steps_for(KEPT_TIME, guess) if thins else 1
     gradient = spec.estimator or "simple"
     return Plan(spec, gradient, schedule, guess, n, settings.thin or thin, warmup, origin, reason)
 

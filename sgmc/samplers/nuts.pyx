@@ -23,6 +23,7 @@ class NUTS(MetropolisSpec):
     """
 
     name = "nuts"
+    turning = True
     parameters = (
         Parameter("target_accept", 0.8, "mean acceptance probability along the path that warmup "
                                         "aims at", 0.0, 1.0),

@@ -59,6 +59,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
             priors.used,
             priors.intercepts[0] if priors.intercepts else 0,  # or any: other values are 0
             rotated,
+            found.likelihood.family,
         )
     elif found.power and precondition == "dense":
         where = dispersed_coordinates(mode, back, priors.auxiliary, found.power)

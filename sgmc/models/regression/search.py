@@ -77,7 +77,7 @@ class Found:
         return density_of(self.priors, self.shift)
 
     def trouble(self, data, family):
-        """Walls, for families whose coordinates know them, and all that is to be warned of."""
+        """Walls, and all that is to be warned of."""
         walls, concerns = self.separated(data, family)
         priors = self.priors
         unseen = getattr(data.source, "unseen", None)  # of a table that a formula was read against
@@ -93,7 +93,7 @@ class Found:
             outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
             walls, warned = separation(table.X, outcomes, data.names, data.intercept)
         concerns = self.likelihood.separation(self.mode, walls)
-        return walls if family.walled else [], [*concerns, *warned]
+        return walls, [*concerns, *warned]
 
 
 def counted(table, success, rows):

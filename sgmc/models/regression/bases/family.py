@@ -69,9 +69,6 @@ class Family:
         not depend on coefficients.
     counts : bool
         Whether outcomes are counts, for which an exposure has a meaning.
-    walled : bool
-        Whether columns with few contrary outcomes get quantile coordinates, which are made for
-        logistic tails.
     graded : bool
         Whether an interval of single outcomes says something, as it does not of 0 and 1.
     auxiliary : tuple of Auxiliary
@@ -108,7 +105,6 @@ class Family:
     accepts = "numbers"
     kernel = None
     counts = False
-    walled = False
     graded = True
     auxiliary = ()
     log_concave = True

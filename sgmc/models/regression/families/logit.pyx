@@ -83,7 +83,6 @@ class LogitFamily(Binary):
     distribution = "binomial"
     link = "logit"
     default_link = True
-    walled = True
     kernel = BernoulliLogit
     expands = True
     mean = staticmethod(expit)
