@@ -3,8 +3,8 @@
 Two parts.  The first fits random tables with few draws, under every binary family and several
 priors, and counts exceptions, verdicts and seconds.  The second compares default fits with long
 runs of a sampler of its own, Hamiltonian Monte Carlo of many chains in numpy over the cells of the
-table, which shares no code with the package: means within 0.1 posterior sd and sds within 5 % beyond
-the Monte Carlo error of both, else a wrong fit; a wrong one that is trusted is a defect.
+table, which shares no code with the package: Means within 0.1 posterior sd and sds within 5 %
+beyond the Monte Carlo error of both, else a wrong fit; a wrong one that is trusted is a defect.
 
     python benchmarks/separated.py [fast|full] [--first K] [--last K]
 """
@@ -235,8 +235,8 @@ def compared(number):
     print(
         f"{number:3d} {family:8s}{prior:21s}n={len(frame):5d} d={X.shape[1]:3d} "
         f"events={int(y.sum()):4d} {took:5.1f} s {type(results.sampler).__name__:7s} "
-        f"{'trusted' if trusted(results) else 'refused':8s} mean {off.max():.2f} sd {wide.max():.2f}"
-        f" ess {ess.min():5.0f} reference +-{(error / sd).max():.3f}",
+        f"{'trusted' if trusted(results) else 'refused':8s} mean {off.max():.2f} "
+        f"sd {wide.max():.2f} ess {ess.min():5.0f} reference +-{(error / sd).max():.3f}",
         flush=True,
     )
     return trusted(results), bool(mean_ok.all() and sd_ok.all()), off.max(), wide.max()
@@ -258,8 +258,10 @@ def main():
         found = [compared(k) for k in range(given.first, few if given.last is None else given.last)]
         trust = np.array([one[0] for one in found])
         right = np.array([one[1] for one in found])
-        print(f"trusted {trust.sum()} of {len(trust)}; wrong {(~right).sum()}, of these trusted: "
-              f"{(trust & ~right).sum()}")
+        print(
+            f"trusted {trust.sum()} of {len(trust)}; wrong {(~right).sum()}, of these trusted: "
+            f"{(trust & ~right).sum()}"
+        )
 
 
 if __name__ == "__main__":

@@ -10,11 +10,12 @@ from scipy import integrate, optimize, special
 from threadpoolctl import threadpool_info
 
 import sgmc
+from sgmc import registry
 from sgmc.coordinates import mode as mode_room
 from sgmc.coordinates.maps import Warp
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.separation import lopsided_columns
-from sgmc.coordinates.walls import GRID, Ramp
+from sgmc.coordinates.walls import GRID, Outcomes, Ramp
 from sgmc.coordinates.whitening import whitener
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
@@ -25,11 +26,18 @@ from sgmc.models.regression.problem import regression_problem
 from sgmc.priors import laplace, normal, student_t
 from sgmc.subsampling.uniform import Everything
 
+LOGIT, CLOGLOG, PROBIT, CAUCHIT = (
+    Outcomes(registry.lookup("families", name, "family").family, usual)
+    for name, usual in (("logit", 1), ("cloglog", -1), ("probit", 1), ("cauchit", -1))
+)
 RAMPS = {
-    "separated": Ramp(normal(7.5, 120), 14, 0, -9.9),
-    "one contrary": Ramp(normal(1.0, 3), 12, 1, -2.3),
-    "student": Ramp(student_t(4, 5.0, 50), 7, 0, -8.0),
-    "laplace": Ramp(laplace(5.0, 20), 30, 2, -2.5),
+    "separated": Ramp(normal(7.5, 120), 14, 0, -9.9, LOGIT),
+    "one contrary": Ramp(normal(1.0, 3), 12, 1, -2.3, LOGIT),
+    "student": Ramp(student_t(4, 5.0, 50), 7, 0, -8.0, LOGIT),
+    "laplace": Ramp(laplace(5.0, 20), 30, 2, -2.5, LOGIT),
+    "cloglog": Ramp(normal(7.5, 120), 14, 0, -9.9, CLOGLOG),
+    "probit": Ramp(normal(2.0, 8), 400, 1, -2.8, PROBIT),
+    "cauchit": Ramp(student_t(1, 3.0, 2.5), 50, 0, -8.0, CAUCHIT),
 }
 
 

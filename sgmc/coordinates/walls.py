@@ -25,13 +25,12 @@ from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 
 GRID = np.linspace(-7.5, 7.5, 961)
-# on the free side nodes reach as far as the grid does: Phi(-8.25) = 8e-17 of the prior lies beyond
+# nodes reach as far as the grid does: Phi(-8.25) = 8e-17 of the mass lies beyond
 BEYOND = 1e-18
-LOST = 60.0  # log mass lost where the nodes of a density end
 FARTHEST = 1e100  # squares of it are still numbers
 DISTANCES = np.geomspace(1e-8, FARTHEST, 1250)  # at which the end of a density is looked for
 BEND = 0.5  # log density lost at the distance up to which nodes are evenly spaced
-NODES = 3001  # on each side
+NODES = 6001  # on each side
 PREDICTORS = np.sinh(np.linspace(-2.5, 25.0, 3001))  # at which scores of a row are tabulated
 NESTED = 1e-3  # share of a column's information outside another one that counts as none
 COUNTED = "rows", "contrary"
@@ -109,7 +108,11 @@ class Ramp:
         peak = max(middle[0], np.nanmax(sides))
         bent = min(DISTANCES[np.argmax(~(np.abs(side - middle) < BEND))] for side in sides)
         left, right = (
-            DISTANCES[np.argmax(np.append(~(peak - side - np.log(DISTANCES) < LOST)[:-1], True))]
+            DISTANCES[
+                np.argmax(
+                    np.append(~(peak - side - np.log(DISTANCES) < -np.log(BEYOND))[:-1], True)
+                )
+            ]
             for side in sides
         )
         return np.concatenate(

@@ -72,7 +72,7 @@ def drawn(problem, settings, begun, saved):
         return sample(problem, ran, seen, settings, begun, saved)
     try:
         done = sample(problem, plan, seen, settings, begun)
-        if "diverged" not in done.run.statuses or done.run.interrupted:
+        if not replacement.diverged(problem, done):
             return done
     except DivergenceError:
         pass

@@ -1,0 +1,142 @@
+"""Walls of columns that have rows in common: rare outcomes and several factors or 0/1 columns,
+under every binary family, against sums over a grid.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import special
+
+import sgmc
+from sgmc.coordinates.separation import Wall
+from sgmc.coordinates.walls import apart
+
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+
+LOG_OF_SUCCESS_AND_FAILURE = {
+    "logit": lambda eta: (-np.logaddexp(0, -eta), -np.logaddexp(0, eta)),
+    "probit": lambda eta: (special.log_ndtr(eta), special.log_ndtr(-eta)),
+    "cloglog": lambda eta: (np.log(-np.expm1(-np.exp(np.clip(eta, -30, 5)))), -np.exp(eta)),
+    "cauchit": lambda eta: (
+        np.log(np.arctan2(1, -eta) / np.pi),
+        np.log(np.arctan2(1, eta) / np.pi),
+    ),
+}
+
+
+def two_factors(seed, n=300, rate=0.04):
+    """Two factors of eight and six levels, and rare outcomes that depend on neither."""
+    rng = np.random.default_rng(seed)
+    table = {"g": rng.choice(list("abcdefgh"), n), "h": rng.choice(list("uvwxyz"), n)}
+    return pd.DataFrame({**table, "y": (rng.random(n) < rate).astype(int)})
+
+
+def overlapping(kind, n=60):
+    """Two 0/1 columns of which the one is the other, lies within it, or has rows in common with it;
+    no outcome is 1 where either is.
+    """
+    row = np.arange(n)
+    a = row < 8
+    b = {"alike": a, "nested": row < 20, "crossed": (row >= 4) & (row < 16)}[kind]
+    y = (row % 5 < 2) & ~(a | b)
+    return pd.DataFrame({"a": a, "b": b, "y": y}).astype(int).sample(frac=1, random_state=1)
+
+
+def grid_moments(family, frame, scale):
+    """Means and sds of intercept, a and b by a sum over a grid, all priors normal: the intercept's,
+    of sd 2.5, at the columns' means.
+    """
+    c = np.linspace(-6, 4, 41)[:, None, None]
+    a, b = np.meshgrid(*2 * (np.linspace(-5 * scale, 4 * scale, 181),), indexing="ij")
+    means = frame[["a", "b"]].mean()
+    intercept = c - means.a * a - means.b * b
+    log = -0.5 * (c / 2.5) ** 2 - 0.5 * (a**2 + b**2) / scale**2
+    for (one, other), part in frame.groupby(["a", "b"]).y:
+        up, down = LOG_OF_SUCCESS_AND_FAILURE[family](intercept + one * a + other * b)
+        with np.errstate(invalid="ignore"):
+            log = log + sum(k * v for k, v in ((part.sum(), up), ((1 - part).sum(), down)) if k)
+    mass = np.exp(log - np.nanmax(log))
+    mass /= np.nansum(mass)
+    values = (intercept, a[None], b[None])
+    mean = [np.nansum(mass * v) for v in values]
+    return mean, [np.sqrt(np.nansum(mass * (v - m) ** 2)) for v, m in zip(values, mean)]
+
+
+@pytest.mark.parametrize("kind", ["alike", "nested", "crossed"])
+@pytest.mark.parametrize(
+    "family, scale",
+    [
+        ("logit", 2.5),
+        ("logit", 10.0),
+        *(
+            pytest.param(name, scale, marks=pytest.mark.extended)
+            for name in ("probit", "cloglog", "cauchit")
+            for scale in (2.5, 10.0)
+        ),
+    ],
+)
+def test_posteriors_are_those_of_a_grid(family, scale, kind):
+    """Means to 0.1 sd and sds to 10 %: three Monte Carlo errors of about 1,000 effective draws."""
+    frame = overlapping(kind)
+    prior = sgmc.normal(0, scale)
+    results = getattr(sgmc, family)("y ~ a + b", frame, prior=prior, sampler="nuts", seed=1)
+    mean, sd = grid_moments(family, frame, scale)
+    draws = results.draws.reshape(-1, 3)
+    assert (np.abs(draws.mean(axis=0) - mean) < 0.1 * np.array(sd)).all()
+    np.testing.assert_allclose(draws.std(axis=0), sd, rtol=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_factors_with_rare_outcomes_are_fitted(seed):
+    results = sgmc.logit("y ~ g + h", two_factors(seed), seed=1, draws=100, chains=2)
+    assert results.sampler.name == "nuts" and np.isfinite(results.draws).all()
+
+
+def test_five_columns_of_twenty_rows_are_fitted():
+    """As arrays, counts, and updated: 0/1 columns that cover each other's rows."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([np.ones(20), rng.random((20, 5)) < 0.4]).astype(float)
+    y = np.zeros(20)
+    y[2] = 1.0
+    for data in (y, np.column_stack([y, 2 - y])):
+        model = sgmc.Logit(data, X)
+        results = model.fit(prior=sgmc.normal(0, 50), seed=1, draws=50, chains=1)
+        assert np.isfinite(results.draws).all()
+
+
+def test_a_default_fit_of_two_factors_is_trusted_and_mixes():
+    """305 effective draws of 4,000 were those of mala in the same coordinates."""
+    results = sgmc.logit("y ~ g + h", two_factors(0), prior=sgmc.normal(0, 2.5), seed=1)
+    assert results.ess().min() > 1000
+    assert "Verdict: trustworthy" in str(results.summary())
+
+
+def walls(*rows):
+    """Columns of so many rows without contrary outcomes."""
+    return [Wall(j, 0.0, m, 0, 1.0, -1) for j, m in enumerate(rows)]
+
+
+def information(*sets):
+    """Of indicators of sets of rows, each row with an information of 1."""
+    columns = np.zeros((30, len(sets)))
+    for j, one in enumerate(sets):
+        columns[list(one), j] = 1.0
+    return columns.T @ columns
+
+
+def test_rows_of_nested_walls_are_taken_out():
+    basis, left, chosen = apart(walls(2, 5, 9), information(range(2), range(5), range(9)))
+    assert chosen.all() and [w.rows for w in left] == [2, 3, 4]
+    np.testing.assert_array_equal(basis, [[1, -1, 0], [0, 1, -1], [0, 0, 1]])
+
+
+def test_of_walls_alike_one_is_left():
+    _, _, chosen = apart(walls(4, 4), information(range(4), range(4)))
+    assert chosen.sum() == 1
+
+
+def test_a_wall_without_rows_of_its_own_is_left_to_the_gaussian():
+    """The first one's rows are those of the two others, each of which has more."""
+    sets = range(6), (*range(3), *range(10, 20)), (*range(3, 6), *range(20, 30))
+    _, _, chosen = apart(walls(6, 13, 13), information(*sets))
+    assert chosen.tolist() == [False, True, True]
