@@ -42,11 +42,8 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
         for argument, value in given.items()
         if value is not None
     }
-    if spec.offset is not None:
-        vectors["offset"] = spec.offset.of(frame) + vectors.get("offset", 0.0)
-    return Again(spec, parsed, frame, vectors, subset_rows(subset, frame), outcome).table(
-        [], missing
-    )
+    rows = subset_rows(subset, frame)
+    return Again(spec, parsed, frame, vectors, rows, outcome, spec.offset).table([], missing)
 
 
 def outcome_text(spec):

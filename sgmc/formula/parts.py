@@ -73,8 +73,7 @@ class PartsSpec:
         Key of `SECOND`, with which names of the second one's columns begin.
     """
 
-    coding = offset = None  # designs whose factors stay codes, and offsets, are refused
-    levels = None
+    coding = levels = None  # designs whose factors stay codes are refused
 
     def __init__(self, formula, specs, second):
         first, other = specs
@@ -99,6 +98,11 @@ class PartsSpec:
     def has_intercept(self):
         """Whether the first design has a column of ones."""
         return self.specs[0].has_intercept
+
+    @property
+    def offset(self):
+        """See `DesignSpec`: it belongs to the first linear predictor."""
+        return self.specs[0].offset
 
     @property
     def parts(self):

@@ -135,24 +135,25 @@ def read(
     used_elsewhere = [
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
-    if parsed.offset:
-        own = Offset(parsed)
-        vectors["offset"] = own.of(frame) + vectors.get("offset", 0.0)
-        used_elsewhere += own.columns
+    own = Offset(parsed) if parsed.offset else None
+    used_elsewhere += [] if own is None else own.columns
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
-    reader = Reader(parsed, frame, vectors, rows, outcome)
+    reader = Reader(parsed, frame, vectors, rows, outcome, own)
     return reader.table(used_elsewhere, missing)
 
 
 class Reader(Terms):
     """One call of `read`: finds the terms, the rows and the design of a formula."""
 
-    def __init__(self, parsed, frame, vectors, rows, outcome):
+    def __init__(self, parsed, frame, vectors, rows, outcome, own):
         super().__init__(parsed, outcome)
-        self.frame = frame
-        self.vectors = vectors
-        self.rows = rows
+        self.frame, self.vectors, self.rows = frame, vectors, rows
+        self.given_offset = None  # what of the offset the formula does not bring to other rows
+        if own is not None:
+            self.given_offset = vectors.get("offset")
+            added = 0.0 if self.given_offset is None else self.given_offset
+            self.vectors = {**vectors, "offset": own.of(frame) + added}
 
     def table(self, used_elsewhere, on_missing):
         """The finished table."""
@@ -190,6 +191,7 @@ class Reader(Terms):
             bars=self.parsed.bars,
             effects=tuple(effects),
             smooths=tuple(self.smooths(specs[1 + len(self.effects) :])),
+            given_offset=None if self.given_offset is None else self.given_offset[rows],
         )
 
     def _choose_columns(self, used_elsewhere):

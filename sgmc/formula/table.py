@@ -39,6 +39,8 @@ class Table:
         What each of them has left of the bar.
     smooths : tuple of (SmoothCall, DesignSpec, DesignSpec or None)
         Smooth terms, the designs of their covariates and of what they are multiplied by.
+    given_offset : ndarray of float64, shape (n,), or None
+        What of `offset` was given as an argument, where the formula has an offset of its own.
     """
 
     spec: DesignSpec
@@ -57,6 +59,7 @@ class Table:
     effects: tuple = ()
     smooths: tuple = ()
     groups: np.ndarray | None = None
+    given_offset: np.ndarray | None = None
 
     @property
     def index(self):

@@ -121,6 +121,7 @@ class Prepared(SealedTable):
     """
 
     outcome = None  # of the family that its outcomes suit
+    given_offset = None  # beside one of the formula there is none, see `scan.column_of_offset`
 
     def take(self, arrays, recipe):
         """See `SealedTable`."""

@@ -53,7 +53,10 @@ class RegressionData:
     source : object
         What `fill` reads: a formula table, a dense array or a CSR array.
     offset : array (n,) or None
-        With the log of the exposure.
+        All that is added to the linear predictor: by the formula, by the argument, and the log of
+        the exposure.
+    given_offset : array (n,) or None
+        The same without what the formula adds, which it adds to other rows, too.
     trials : array (n,) or None
         Of counts, successes and failures together; apart from `weight`, which says how many such
         rows there are.
@@ -102,6 +105,7 @@ class RegressionData:
     parts: tuple = ()
     second: str = ""
     units: PriorUnits | None = None
+    given_offset: np.ndarray | None = None
 
     @property
     def second_intercept(self):
@@ -241,6 +245,7 @@ def of_table(table, partly=""):
     alone = one_level(spec.levels, y, table.weights, spec.endog_name)
     for one in alone:
         warn(one)
+    known = offset if spec.offset is None else total_offset(table.given_offset, table.exposure)[0]
     return RegressionData(
         y,
         list(spec.exog_names),
@@ -263,6 +268,7 @@ def of_table(table, partly=""):
         groups=table.groups,
         parts=getattr(spec, "parts", ()),
         second=getattr(spec, "second", ""),
+        given_offset=known,
     )
 
 
@@ -368,6 +374,7 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
         se=known["se"],
         groups=known["groups"],
         labels=labels_of_arrays,
+        given_offset=offset,
     )
 
 

@@ -16,7 +16,8 @@ class Kept(NamedTuple):
     rows : array or range
         Those that the fit used.
     weight, trials, offset : array (rows,) or None
-        Frequency weights, trials of counts, offsets with logs of exposures.
+        Frequency weights, trials of counts; offsets with logs of exposures, but for the part that
+        the formula brings.
     """
 
     frame: object
@@ -61,4 +62,4 @@ def kept_rows(data):
         frame, rows = source.frame.copy(deep=False), source.rows
     else:
         frame, rows = source, range(data.n)
-    return Kept(frame, rows, data.weight, data.trials, data.offset)
+    return Kept(frame, rows, data.weight, data.trials, data.given_offset)

@@ -9,8 +9,22 @@ from sgmc.arguments.survival import uncensored
 from sgmc.errors import ArgumentError, DataError
 
 
-def check_offset(results, offset, n, transform=True):
-    """The offset of n new rows; asked for by name where the fit had one."""
+def new_offset(results, exog, offset, n, transform=True):
+    """All that is added to the linear predictors of n new rows: `offset`, which has the log of
+    their exposure in it and is asked for by name where the fit had one, and what the formula adds.
+
+    Unless `transform`, rows are a design, to which the formula adds nothing.
+    """
+    from sgmc.formula.frames import as_frame
+
+    same_index(exog=exog, offset=offset)
+    given, spec = given_offset(results, offset, n, transform), results.model.spec
+    own = transform and spec is not None and spec.offset is not None
+    return given + spec.offset.of(as_frame(exog)) if own else given
+
+
+def given_offset(results, offset, n, transform):
+    """The offset that comes beside n new rows, checked."""
     if offset is not None and results.model.family.outcome == "category":
         raise ArgumentError(
             f"offset does not apply to {results.model.family_name}: it has a linear predictor for "

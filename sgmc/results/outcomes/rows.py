@@ -5,12 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.arguments.names import same_order
-from sgmc.arguments.rows import same_index
 from sgmc.arguments.tables import first_place, table
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.frames import as_frame, pandas_or_same
-from sgmc.results.outcomes.beside import check_errors, check_offset, check_trials, outcomes
+from sgmc.formula.frames import pandas_or_same
+from sgmc.results.outcomes.beside import check_errors, check_trials, new_offset, outcomes
 from sgmc.results.outcomes.labels import labels_of, labels_of_fit
 from sgmc.results.outcomes.large import room_for
 
@@ -362,12 +361,8 @@ def design_of(results, exog, offset, transform=True):
             f"the new data are infinite in {names[place[1]]!r} at row {place[0]}; leave such rows "
             "out"
         )
-    same_index(exog=exog, offset=offset)
-    added = check_offset(results, offset, X.shape[0], transform)
-    if spec is not None and spec.offset is not None:
-        added = added + spec.offset.of(as_frame(exog))
     return (
         X,
-        added,
+        new_offset(results, exog, offset, X.shape[0], transform),
         index if isinstance(index, str) or np.size(index) == X.shape[0] else None,
     )
