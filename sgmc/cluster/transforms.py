@@ -6,10 +6,10 @@ from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from sgmc.cluster.sums import merged
 from sgmc.errors import DataError, FormulaError
+from sgmc.formula.across import looks_around
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.frames import as_frame
 from sgmc.formula.moments import Moments
@@ -19,9 +19,6 @@ from sgmc.formula.transforms import Categories, Standardize
 INSTEAD = (
     "write the numbers out, as in I(x - 40), use center(x) or scale(x), or add a column to the data"
 )
-
-
-LOOKED = 1000  # rows of a partition whose terms are evaluated twice
 
 
 class Spy:
@@ -101,23 +98,20 @@ def refuse_looking_around(recipe, frame, rows):
     recipe : Recipe
     frame : DataFrame
     rows : array of int
-        Places of complete rows, of which the first are looked at.
+        Places of complete rows.
     """
-    rows = rows[:LOOKED]
     seen = {f.label: f.evaluate for f in recipe.spec.factors if not f.is_column}
     if not recipe.response.summands:
         seen[recipe.response.label] = lambda columns: recipe.response.value(frame, columns.places)
-    half = len(rows) // 2
     for label, value in seen.items():
-        whole, few = (value(Placed(frame, some)) for some in (rows, rows[:half]))
-        refuse_other(label, whole, few, half)
+        refuse(label, lambda some, value=value: value(Placed(frame, some)), rows)
 
 
 def subset_of(frame, subset):
     """The rows of a partition that are in a subset; DataError where other rows have a say in it."""
-    mask, half = subset_mask(subset, frame), len(frame) // 2
-    refuse_other(f"subset={subset!r}", mask, subset_mask(subset, frame.iloc[:half]), half)
-    return frame[mask]
+    places = np.arange(len(frame))
+    refuse(f"subset={subset!r}", lambda some: subset_mask(subset, frame.iloc[some]), places)
+    return frame[subset_mask(subset, frame)]
 
 
 class Placed(Chunk):
@@ -128,9 +122,9 @@ class Placed(Chunk):
         self.places = rows
 
 
-def refuse_other(label, whole, few, half):
-    """DataError where the first values of the whole are not those of few."""
-    if half and not pd.DataFrame(whole)[:half].equals(pd.DataFrame(few)):
+def refuse(label, value, rows):
+    """DataError where a value depends on other rows, see `looks_around`."""
+    if looks_around(value, rows):
         raise DataError(
             f"{label} gives a row another value when other rows are seen with it, and partitions "
             f"are read one by one: {INSTEAD}"

@@ -35,7 +35,7 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the new data are empty: {len(frame)} rows, {frame.shape[1]} columns")
-    spec.check_columns(frame)
+    spec.check_new(frame)
     parsed = dot.parse(like(f"{outcome_text(spec)} ~ 1", spec.formula), frame.columns, scope)
     vectors = {
         argument: numbers_of(argument, value, frame)

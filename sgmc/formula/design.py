@@ -10,6 +10,7 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
 from sgmc.errors import FormulaError
+from sgmc.formula import across
 from sgmc.formula.blocks import blocks_of
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.coding import Coding
@@ -201,21 +202,29 @@ class DesignSpec:
     def complete(self, data):
         """A frame of new data, and the places of its complete rows."""
         frame = as_frame(data)
-        self.check_columns(frame)
+        self.check_new(frame)
         gaps = Gaps(len(frame))
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
         self.find_gaps(frame, gaps)
         return frame, gaps.complete()
 
-    def check_columns(self, frame):
-        """FormulaError where the design needs a column that is not there."""
+    def settle(self, frame, rows):
+        """Make expressions of several rows those of one, from the rows of the fit; see `across`."""
+        for factor in self.expressions:
+            across.settle(factor, frame, rows, len(self.exog_names))
+
+    def check_new(self, frame):
+        """FormulaError where new rows lack a column that the design needs, or the design has an
+        expression that needs all rows.
+        """
         for name in self.columns:
             if name not in frame:
                 raise FormulaError(
                     f"the data have no column {name!r}, which the design "
                     f"needs{nearest(name, frame.columns, 'its columns are')}"
                 )
+        across.refuse_across([*self._factors, *([self.offset] if self.offset else [])])
 
     def find_gaps(self, frame, gaps):
         """Add the rows where an expression such as ``log(x)`` is missing although its columns

@@ -28,6 +28,7 @@ class Factor:
     """
 
     places = None  # of the levels, once they are asked for
+    across = False  # whether its value of a row depends on other rows, see `across`
 
     def __init__(self, fitted, parsed, levels=None):
         self.is_column = isinstance(fitted.factor, patsy.LookupFactor)

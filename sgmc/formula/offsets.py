@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import FormulaError
+from sgmc.formula import across
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import is_missing
 from sgmc.formula.factors import Factor
@@ -42,12 +43,21 @@ class Offset(Factor):
         """Names of the columns that it needs."""
         return list(self.inputs.values())
 
-    def of(self, frame):
-        """Its value in each row of a frame, float64; NaN where a column of it is missing."""
+    def settle(self, frame):
+        """Make it one of each row, from the rows of the fit; see `across`."""
+        if not self.is_column:
+            across.settle(self, frame, self.complete(frame))
+
+    def complete(self, frame):
+        """Places of the rows that have all of its columns."""
         gaps = Gaps(len(frame))
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
-        rows, out = gaps.complete(), np.full(len(frame), np.nan)
+        return gaps.complete()
+
+    def of(self, frame):
+        """Its value in each row of a frame, float64; NaN where a column of it is missing."""
+        rows, out = self.complete(frame), np.full(len(frame), np.nan)
         for start in range(0, len(rows), CHUNK_ROWS):
             some = rows[start : start + CHUNK_ROWS]
             numbers = self.evaluate(Chunk(frame, some))

@@ -135,10 +135,10 @@ class PartsSpec:
         """See `DesignSpec`."""
         return tuple(factor for one in self.specs for factor in one.factors)
 
-    def check_columns(self, frame):
+    def check_new(self, frame):
         """See `DesignSpec`."""
         for one in self.specs:
-            one.check_columns(frame)
+            one.check_new(frame)
 
     def matrix(self, data):
         """See `DesignSpec`."""

@@ -136,7 +136,9 @@ def read(
         value for name, value in given.items() if isinstance(value, str) and name != "strata"
     ]
     own = Offset(parsed) if parsed.offset else None
-    used_elsewhere += [] if own is None else own.columns
+    if own is not None:
+        own.settle(frame)
+        used_elsewhere += own.columns
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
     reader = Reader(parsed, frame, vectors, rows, outcome, own)
@@ -148,7 +150,7 @@ class Reader(Terms):
 
     def __init__(self, parsed, frame, vectors, rows, outcome, own):
         super().__init__(parsed, outcome)
-        self.frame, self.vectors, self.rows = frame, vectors, rows
+        self.frame, self.vectors, self.rows, self.own_offset = frame, vectors, rows, own
         self.given_offset = None  # what of the offset the formula does not bring to other rows
         if own is not None:
             self.given_offset = vectors.get("offset")
@@ -242,11 +244,13 @@ class Reader(Terms):
 
     def _fit(self, terms, gaps):
         """The designs of the complete rows, of the fixed part, each group term and smooth."""
-        rows = gaps.complete()
-        return [
-            self.design(one, partial(self._levels, rows=rows), partial(self._chunks, rows))
-            for one in (terms, *self.beside)
-        ]
+        rows, found = gaps.complete(), []
+        for one in (terms, *self.beside):
+            spec = self.design(one, partial(self._levels, rows=rows), partial(self._chunks, rows))
+            spec.settle(self.frame, rows)
+            spec.offset = self.own_offset
+            found.append(spec)
+        return found
 
     def _chunks(self, rows, factors):
         """The rows in chunks, for a design of so many factors."""

@@ -8,6 +8,7 @@ import patsy
 
 from sgmc.core.memory import shown
 from sgmc.errors import DataError, OutOfMemoryError
+from sgmc.formula.across import looks_around
 from sgmc.formula.chunks import Chunk, Gaps, evaluate
 from sgmc.formula.columns import is_missing
 from sgmc.formula.functions import FUNCTIONS
@@ -150,30 +151,20 @@ def refuse_looking_around(selection, spec, frame):
         A chunk with rows that are used.
     """
     terms, subset = selection.terms, selection.subset
-    rows = selection.gaps(frame)[0].complete()
-    half = len(frame) // 2
-    if subset is not None and half:
-        seen = {f"subset={subset!r}": (subset_mask(subset, part) for part in (frame, frame[:half]))}
-        refuse_other(seen, half)
-    half = len(rows) // 2
-    if not half:
-        return
-    parts = [Chunk(frame, rows), Chunk(frame, rows[:half])]
-    seen = {factor.label: map(factor.evaluate, parts) for factor in spec.expressions}
+    rows, places = selection.gaps(frame)[0].complete(), np.arange(len(frame))
+    if subset is not None:
+        refuse(f"subset={subset!r}", lambda some: subset_mask(subset, frame.iloc[some]), places)
+    seen = {factor.label: factor.evaluate for factor in spec.expressions}
     if not terms.counted:
-        label = terms.parsed.names.label(terms.parsed.response)
-        seen[label] = map(terms.response, parts)
-    refuse_other(seen, half)
+        seen[terms.parsed.names.label(terms.parsed.response)] = terms.response
+    for label, value in seen.items():
+        refuse(label, lambda some, value=value: value(Chunk(frame, some)), rows)
 
 
-def refuse_other(seen, half):
-    """DataError for what differs in its first rows; of each label the values of all rows and of
-    these.
-    """
-    for label, (all_rows, few) in seen.items():
-        if not pd.DataFrame(all_rows)[:half].equals(pd.DataFrame(few)):
-            raise DataError(
-                f"{label} gives a row another value when other rows are seen with it: rows are "
-                "read in chunks; use center(), standardize() or scale(), or make a column of it "
-                "first"
-            )
+def refuse(label, value, rows):
+    """DataError where a value depends on other rows, see `looks_around`."""
+    if looks_around(value, rows):
+        raise DataError(
+            f"{label} gives a row another value when other rows are seen with it: rows are read in "
+            "chunks; use center(), standardize() or scale(), or make a column of it first"
+        )

@@ -43,7 +43,7 @@ class Pieces:
         named = {k: v for k, v in names.items() if isinstance(v, str) and v in self.columns}
         self.beside = {**beside, **named}
         if spec is not None:
-            spec.check_columns(pd.DataFrame(columns=self.columns))
+            spec.check_new(pd.DataFrame(columns=self.columns))
         needed = list(spec.columns if spec is not None else results.model.exog_names)
         for argument, name in self.beside.items():
             if isinstance(name, str) and name not in self.columns:
