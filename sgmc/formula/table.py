@@ -78,6 +78,17 @@ class Table:
         """Combinations of levels that no row has, see `sgmc.formula.cells`."""
         return unseen(self.spec, self.frame, self.rows, self.weights)
 
+    @property
+    def columns(self):
+        """Names of the columns that the right side of the formula needs."""
+        specs = [
+            self.spec,
+            *self.effects,
+            *(one for _, *both in self.smooths for one in both if one),
+        ]
+        grouped = [name for bar in self.bars for name in bar.columns]
+        return list(dict.fromkeys([*(name for one in specs for name in one.columns), *grouped]))
+
     def grouping(self):
         """The `Grouping` or `Crossing` of the rows; None without group terms and smooths."""
         return grouped(self) if self.bars or self.smooths else None

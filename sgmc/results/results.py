@@ -1,5 +1,6 @@
 """The results of a fit."""
 
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -183,6 +184,20 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         """
         self.__dict__.update(self.__getstate__())
         self._fit = self._kept = None
+
+    def __copy__(self):
+        made = type(self).__new__(type(self))
+        made.__dict__.update(self.__dict__)
+        return made
+
+    def __deepcopy__(self, memo):
+        """Copy draws and summaries; nothing changes the fit, its model and its rows: they are the
+        same, where a pickle would leave them behind.
+        """
+        made = memo[id(self)] = copy(self)
+        rest = {k: v for k, v in vars(self).items() if k not in ("_fit", "_kept", "model")}
+        made.__dict__.update({k: deepcopy(v, memo) for k, v in rest.items()})
+        return made
 
     def __getstate__(self):
         state = {k: v for k, v in self.__dict__.items() if k not in ("_fit", "_kept")}

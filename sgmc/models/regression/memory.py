@@ -1,8 +1,8 @@
 """The memory that the fit of a regression needs at its peak, from shapes and types alone.
 
-A fit has five places at which memory peaks: while the table is written, while the minimum of a
+A fit has six places at which memory peaks: while the table is written, while the minimum of a
 check loss is searched, while the leverage of its rows is computed, while scores at its draws are,
-and while its draws are checked.
+while its draws are checked, and when columns are copied for effects.
 Constants are counts of arrays, of the size that is named, which live at that place;
 `benchmarks/limits.py` measures them.
 
@@ -19,6 +19,7 @@ from sgmc.core.memory import MB, Forecast, available
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
 from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
 from sgmc.results.checks.stein import MAX_QUADRATIC_DRAWS
+from sgmc.results.effects.kept import copied_bytes
 
 FIXED = 3 * MB  # buffers and modules that are loaded by a fit
 LOADED = 4 * MB  # the same, for what follows the sampling
@@ -118,6 +119,10 @@ def forecast(data, family, settings, precondition):
             "warmup": COPIES * warmup,
         },
     }
+    columns = copied_bytes(data)
+    if columns:  # after all else, while the fit is there
+        beside = {"outcomes and order": own * row, "draws": draws, "warmup": warmup}
+        moments["copies for effects"] = {**late, **beside, "columns for effects": columns}
     parts = max(moments.values(), key=lambda one: sum(one.values()))
     parts = {name: size for name, size in parts.items() if size}
     return Forecast(parts, blame(data, parts, settings), available())

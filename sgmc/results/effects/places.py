@@ -71,9 +71,9 @@ class FitPlaces:
                 "on a cluster, or were not saved): give data=, e.g. a sample of them or their file"
             )
         self.results, self.kept, self.by, self.n = results, kept, list(by), kept.n
-        frame = kept.frame
-        columns = frame.columns if isinstance(frame, pd.DataFrame) else results.model.exog_names
-        refuse_others(self.by, columns)
+        names = results.model.exog_names if kept.table is None else kept.table.columns
+        refuse_others(self.by, names)
+        kept.check(self.by)
 
     def pieces(self):
         """All rows, a `Piece` at a time."""
@@ -84,7 +84,8 @@ class FitPlaces:
             frame = kept.part(at, names)
             weight = np.ones(len(frame)) if importance is None else importance[at]
             offset = None if kept.offset is None else np.asarray(kept.offset[at])
-            yield Piece(start, frame, weight, offset, complete(frame[self.by]))
+            by = frame[self.by] if kept.table is None else kept.taken(at, self.by)
+            yield Piece(start, frame, weight, offset, complete(by))
 
 
 def refuse_others(by, columns):
