@@ -6,6 +6,8 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, DataError
 
+SEEN = 1000  # values of text by which it is said what to do
+
 
 def numeric(name, values):
     """Return numbers as a float array, float32 where they are; they need not be finite.
@@ -69,11 +71,14 @@ def from_objects(name, array):
     held = " and ".join(sorted(kind.__name__ for kind in types)) or (
         "text" if array.dtype.kind in "US" else array.dtype
     )
-    hint = (
-        "use a formula for text and categories"
-        if array.dtype.kind in "US" or str in types
-        else "convert it first"
-    )
+    hint = "convert it first"
+    if array.dtype.kind in "US" or str in types:
+        hint = "use a formula for text and categories"
+        try:
+            array.ravel()[:SEEN].astype(float)
+            hint = f"convert it first, np.asarray({name}, dtype=float)"
+        except (TypeError, ValueError):  # it does not hold numbers stored as text
+            pass
     raise DataError(f"{name} must hold numbers, it holds {held}; {hint}")
 
 

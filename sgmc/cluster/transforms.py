@@ -103,8 +103,9 @@ def refuse_looking_around(recipe, frame, rows):
     seen = {f.label: f.evaluate for f in recipe.spec.factors if not f.is_column}
     if not recipe.response.summands:
         seen[recipe.response.label] = lambda columns: recipe.response.value(frame, columns.places)
+    settled = {f.label for f in recipe.spec.factors if f.settled}  # to the first rows, not to all
     for label, value in seen.items():
-        refuse(label, lambda some, value=value: value(Placed(frame, some)), rows)
+        refuse(label, lambda some, value=value: value(Placed(frame, some)), rows, label in settled)
 
 
 def subset_of(frame, subset):
@@ -122,9 +123,9 @@ class Placed(Chunk):
         self.places = rows
 
 
-def refuse(label, value, rows):
-    """DataError where a value depends on other rows, see `looks_around`."""
-    if looks_around(value, rows):
+def refuse(label, value, rows, known=False):
+    """DataError where a value depends on other rows, as is known or `looks_around` tells."""
+    if known or looks_around(value, rows):
         raise DataError(
             f"{label} gives a row another value when other rows are seen with it, and partitions "
             f"are read one by one: {INSTEAD}"

@@ -102,7 +102,7 @@ def settle(factor, frame, rows, width=1):
     # a transform has learned from pieces of which each had numbers of its own
     learned_apart = in_pieces and bool(factor.transforms)
     factor.code = with_numbers(factor, Chunk(frame, rows))
-    factor.across = looks_around(value, rows)
+    factor.settled, factor.across = True, looks_around(value, rows)
     if learned_apart or in_pieces and factor.across:
         raise DataError(
             f"{factor.label} gives a row another value when other rows are seen with it, and the "

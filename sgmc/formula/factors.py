@@ -13,7 +13,8 @@ import patsy
 from sgmc.errors import FormulaError
 from sgmc.formula.chunks import COLUMN, evaluate
 from sgmc.formula.code import Check
-from sgmc.formula.columns import Places
+from sgmc.formula.columns import Places, kind
+from sgmc.formula.labels import cure_of_text
 
 
 class Factor:
@@ -28,7 +29,8 @@ class Factor:
     """
 
     places = None  # of the levels, once they are asked for
-    across = False  # whether its value of a row depends on other rows, see `across`
+    # whether numbers of all rows are in its code, and whether it needs these rows even so: `across`
+    settled = across = False
 
     def __init__(self, fitted, parsed, levels=None):
         self.is_column = isinstance(fitted.factor, patsy.LookupFactor)
@@ -61,6 +63,12 @@ class Factor:
             if self.is_column
             else np.asarray(self.evaluate(columns))
         )
+        if self.is_column and numbers.dtype.kind not in "biuf":
+            column = columns[self.inputs[self.code]]
+            raise FormulaError(
+                f"column {self.label!r} held numbers in the fit and holds {kind(column)} in the "
+                f"new data{cure_of_text(column)}"
+            )
         if numbers.dtype.kind not in "biuf" or numbers.size != columns.n_rows * self.width:
             expected = "a number" if self.width == 1 else f"{self.width} numbers"
             found = f"shape {numbers.shape} of {numbers.dtype}"

@@ -97,7 +97,11 @@ def cure_of_text(column):
     if kind(column) != "text":
         return ""
     others = not_numbers(tuple(pd.unique(column.dropna())))
-    return "" if others is None else f": convert it first, {conversion(column.name, others)}"
+    if others is None:
+        return ""
+    if column.name is None:  # values of their own
+        return ": convert them first, np.asarray(values, dtype=float)"
+    return f": convert it first, {conversion(column.name, others)}"
 
 
 def words(levels):
