@@ -17,7 +17,8 @@ def as_frame(data):
 
     Parameters
     ----------
-    data : DataFrame, dict of arrays, or whatever eager table narwhals knows
+    data : DataFrame, dict of arrays or of the values of one row, or whatever eager table narwhals
+        knows
 
     Raises
     ------
@@ -25,8 +26,9 @@ def as_frame(data):
         If it is none of these, or its column names are not text or repeat.
     """
     if isinstance(data, Mapping):
+        one_row = bool(data) and all(np.ndim(value) == 0 for value in data.values())
         try:
-            data = pd.DataFrame(dict(data), copy=False)
+            data = pd.DataFrame(dict(data), index=[0] if one_row else None, copy=False)
         except ValueError as error:
             raise DataError(f"data: {error}") from error
     elif not isinstance(data, pd.DataFrame):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 from patsy.splines import BS
 
+from sgmc.errors import FormulaError
 from sgmc.formula.columns import codes_of, levels_of
 
 
@@ -61,6 +62,20 @@ class BSplines(BS):
         chunks = self._tmp["xs"]
         if knots is not None and len(chunks[-1]):
             chunks[-1] = np.array([np.min(chunks[-1]), np.max(chunks[-1])])
+
+    def transform(self, x, *given, **how):
+        """The basis at values between the outer knots; FormulaError beyond."""
+        values, low, high = np.asarray(x, dtype=float), self._all_knots[0], self._all_knots[-1]
+        beyond = values[(values < low) | (values > high)]
+        if len(beyond):
+            name = getattr(x, "name", None) or "x"
+            raise FormulaError(
+                f"bs({name}, ...) is defined from {low:.6g} to {high:.6g}, the values of the fit, "
+                f"and {name} is {beyond[0]:.6g} in a row: take values between these (comparisons: "
+                f"variables={{{name!r}: [a, b]}}), wider ends, bs({name}, df=4, lower_bound=..., "
+                f"upper_bound=...), or ns({name}, df=4), which goes on as a straight line"
+            )
+        return super().transform(x, *given, **how)
 
 
 class Categories:

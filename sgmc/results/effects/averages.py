@@ -5,6 +5,7 @@ import pandas as pd
 
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.effects.places import numbers_at, rows_at, variables_of
+from sgmc.results.effects.quantities import shown_value
 from sgmc.results.effects.table import NUMBERS, Summaries, beside
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_MEMORY, ROWS_WORK, evenly
 
@@ -90,14 +91,14 @@ class Sums:
 
 def by_group(results, places, quantities, link, kinds, level):
     """A table with a line a group, kind and quantity."""
-    found, by = Summaries(level), places.by
+    found, by, names = Summaries(level), places.by, variables_of(results)
     for quantity in quantities:
         sums = Sums()
         for piece, at, parts, weights in blocks(results, places, quantity, link):
             weight = np.asarray(piece.weight[at])
             known = np.isfinite(sum(one.sum(axis=(0, 2)) for one in parts))
             if not known[weight > 0].all():
-                refuse_unknown_rows(piece, at, known | (weight == 0), parts)
+                refuse_unknown_rows(piece, at, known | (weight == 0), parts, quantity, names)
             if not known.all():
                 parts, weight = [one[:, known] for one in parts], weight[known]
             sums.add(keys_of(piece.by.iloc[at][known], by), weight, parts)
@@ -115,11 +116,24 @@ def by_group(results, places, quantities, link, kinds, level):
     return found.table()
 
 
-def refuse_unknown_rows(piece, at, known, parts):
+def refuse_unknown_rows(piece, at, known, parts, quantity, names):
     """DataError for rows that have no value."""
-    row = piece.start + at.start + int(np.argmin(known))
+    place = at.start + int(np.argmin(known))
+    row = piece.start + place
     if any(np.isinf(one).any() for one in parts):
         raise DataError(f"row {row} of the data has an infinite value: leave it out, or rescale")
+    own = piece.frame.iloc[place]
+    complete = not own[[name for name in names if name in own]].isna().any()
+    for name in {quantity.labels.get("term"), *quantity.cell} - {None}:
+        if complete:  # it is what the variable was changed to that has no value
+            frames, _ = quantity.frames(piece.frame.iloc[place : place + 1])
+            tried = " and ".join(dict.fromkeys(shown_value(one[name].iloc[0]) for one in frames))
+            raise DataError(
+                f"the changed values of {name!r} leave the domain of a term of the formula, such "
+                f"as log({name}) or the edges of pd.cut({name}, ...): in row {row} they are "
+                f"{tried}; compare values inside it, variables={{{name!r}: [a, b]}}, or take a "
+                "smaller step"
+            )
     raise DataError(
         f"row {row} of the data lacks a variable of the model, and an average needs all: leave "
         "such rows out, e.g. data.dropna()"

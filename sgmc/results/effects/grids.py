@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest, one_of
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, DataError, FormulaError
+from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
-from sgmc.results.effects.places import FitPlaces, variables_of
+from sgmc.results.effects.places import FitPlaces, factors_of, variables_of
+from sgmc.results.effects.variables import Variables
 
 MOST_GRID_ROWS = 10_000_000  # of a grid
 GRIDS = ("mean_or_mode", "counterfactual")
@@ -46,7 +48,7 @@ def datagrid(source, *, grid_type="mean_or_mode", **values):
     >>> res.predictions(grid)
     """
     one_of("grid_type", grid_type, GRIDS)
-    frame, weight = table_of(source)
+    frame, weight, labelled = table_of(source)
     if not len(frame):
         raise DataError("datagrid: the table has no rows")
     for name in values:
@@ -67,7 +69,8 @@ def datagrid(source, *, grid_type="mean_or_mode", **values):
             name: np.repeat([c[k] for c in cells], len(frame)) for k, name in enumerate(given)
         }
     else:
-        out = pd.DataFrame({n: [typical(frame[n], weight)] * len(cells) for n in frame})
+        out = {n: [typical(frame[n], weight, n in labelled)] * len(cells) for n in frame}
+        out = pd.DataFrame(out)
         columns = {name: [c[k] for c in cells] for k, name in enumerate(given)}
     for name, column in columns.items():
         out[name] = alike(column, frame[name])
@@ -77,16 +80,28 @@ def datagrid(source, *, grid_type="mean_or_mode", **values):
 
 
 def table_of(source):
-    """Columns of a grid, and weights (n,) of the rows or None."""
+    """Columns of a grid, weights (n,) of the rows or None, and names of numbers that the formula
+    takes as labels, ``C(year)``.
+    """
     if not hasattr(source, "population_rows"):
-        return as_frame(source), None
-    places = FitPlaces(source)
-    names = [*variables_of(source), *(source.model.inputs.get(one) for one in BESIDE)]
-    pieces = [
-        one.frame[[n for n in dict.fromkeys(names) if isinstance(n, str) and n in one.frame]]
-        for one in places.pieces()
-    ]
-    return pd.concat(pieces, ignore_index=True), places.kept.importance
+        return as_frame(source), None, ()
+    names, told = variables_of(source), (source.model.inputs.get(one) for one in BESIDE)
+    places = FitPlaces(source, [one for one in told if isinstance(one, str) and one not in names])
+    pieces = [pd.concat([one.frame[names], one.by], axis=1) for one in places.pieces()]
+    frame, weight, variables = (
+        pd.concat(pieces, ignore_index=True),
+        places.kept.importance,
+        Variables(source, places),
+    )
+    labelled = {name for name in names if variables.levels(name) is not None}
+    means = pd.DataFrame({n: [typical(frame[n], weight, n in labelled)] for n in names})
+    for one in factors_of(source):
+        if one.levels is not None:
+            try:
+                one.values(Chunk(means, np.arange(1)))
+            except FormulaError:  # C(year - 2000): a mean of numbers is none of the levels
+                labelled |= {*one.inputs.values()}
+    return frame, weight, labelled
 
 
 def listed(name, value, column):
@@ -99,13 +114,15 @@ def listed(name, value, column):
     return list(value)
 
 
-def typical(column, weight):
-    """The mean of numbers, the most frequent label of others; the first one of several."""
+def typical(column, weight, labelled=False):
+    """The mean of numbers, the most frequent label of others, and of numbers that are `labelled`;
+    the first one of several.
+    """
     known = column.notna().to_numpy()
     if not known.any():
         raise DataError(f"datagrid: column {column.name!r} has no values")
     w = np.ones(len(column)) if weight is None else np.asarray(weight)
-    if kind(column) == "number":
+    if kind(column) == "number" and not labelled:
         return np.average(column[known].to_numpy(dtype=float), weights=w[known])
     total = pd.Series(w[known]).groupby(column[known].to_numpy(), observed=True).sum()
     return total.idxmax()

@@ -8,13 +8,14 @@ import pandas as pd
 
 from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.numbers import is_number
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
 from sgmc.formula.columns import kind
 from sgmc.results.effects.places import factors_of, smooths_of, variables_of
 
 SLOPE_STEP = 1e-4  # of slopes, as a share of the range
 MOST_LEVELS_COMPARED = 200
 SPREADS = ("sd", "2sd", "iqr", "minmax")  # of a number
+NEITHER = ("date", "complex", "other")  # kinds of columns that are no numbers or labels
 PAIRS = ("reference", "sequential", "pairwise", "all")  # of levels
 
 
@@ -148,9 +149,20 @@ class Variables:
         return x[np.isfinite(x)]
 
     def every(self):
-        """Variables that vary."""
+        """Variables that vary, and are numbers or labels: dates in expressions such as
+        ``d.dt.month`` are left out, with a warning.
+        """
         if self.results.model.spec is not None:
-            return self.names
+            dates = [name for name in self.names if kind(self.column(name)) in NEITHER]
+            if dates:
+                listed, one = ", ".join(map(repr, dates)), dates[0]
+                warn(
+                    ColumnsLeftOutWarning(
+                        f"effects leave out {listed}: no numbers or labels to step through.",
+                        f"Compare two values of one, variables={{{one!r}: [a, b]}}.",
+                    )
+                )
+            return [name for name in self.names if name not in dates]
         return [name for name in self.names if np.ptp(self.numbers(name), axis=0) > 0]
 
     def asked(self, variables, default):

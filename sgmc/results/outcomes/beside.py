@@ -56,6 +56,9 @@ def with_exposure(results, exog, offset, exposure, transform=True):
 
     Unless `transform`, rows are a design, which does not bring the offset of the formula.
     """
+    if not isinstance(transform, bool | np.bool_):
+        file = f": to write to a file give to={transform!r}" if isinstance(transform, str) else ""
+        raise ArgumentError(f"transform={transform!r} must be True or False{file}")
     if exposure is None:
         if exog is not None and "exposure" in results.model.given:
             raise ArgumentError(
