@@ -76,7 +76,9 @@ class SGMCWarning(UserWarning):
 
 
 class ColumnsLeftOutWarning(SGMCWarning):
-    """The dot of a formula left some columns out: dates, constants, text with many levels."""
+    """The dot of a formula left some columns out: dates, constants, text with many levels; or
+    effects of all variables did, those that are neither numbers nor labels.
+    """
 
 
 class PriorWarning(SGMCWarning):

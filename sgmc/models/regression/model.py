@@ -326,8 +326,8 @@ class Regression(PriorPredictive):
                 results = model.result_class().of_fit(
                     info, fit(problem, checked, begun, saved), arguments
                 )
-        results.memory = gauge.used(expected.total)
         results._kept = kept_rows(self.data)
+        results.memory = gauge.used(expected.total)
         return results
 
     def suited(self, prior, checked):

@@ -153,7 +153,9 @@ class Variables:
         ``d.dt.month`` are left out, with a warning.
         """
         if self.results.model.spec is not None:
-            dates = [name for name in self.names if kind(self.column(name)) in NEITHER]
+            plain = {one.label for one in factors_of(self.results) if one.is_column}
+            inside = [name for name in self.names if name not in plain]
+            dates = [name for name in inside if kind(self.column(name)) in NEITHER]
             if dates:
                 listed, one = ", ".join(map(repr, dates)), dates[0]
                 warn(
