@@ -16,6 +16,7 @@ except ImportError as error:
     ) from None
 
 from sgmc import registry
+from sgmc.arguments.messages import label_text
 from sgmc.formula.groups import of_labels
 from sgmc.models.regression.families.logit import Logit
 from sgmc.models.regression.families.ols import OLS
@@ -236,7 +237,7 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
                 f"Only binary classification is supported. The type of the target is {kind}."
             )
         if len(self.classes_) < 2:
-            raise ValueError(f"y has 1 class, {self.classes_[0]!r}: two are needed")
+            raise ValueError(f"y has 1 class, {label_text(self.classes_[0])}: two are needed")
         return outcome.astype(float)
 
     def _set_coefficients(self, means):

@@ -2,6 +2,8 @@
 what to do.
 """
 
+import numpy as np
+
 from sgmc.errors import ArgumentError
 
 
@@ -25,3 +27,30 @@ def must_be(name, value, wanted, advice=""):
         To be raised by the caller.
     """
     return ArgumentError(f"{name}={value!r} must be {wanted}" + (f"; {advice}" if advice else ""))
+
+
+def label_text(label):
+    """Return a label as users write it: ``'a'``, ``3``, ``('a', 3)``, ``2024-01-31``.
+
+    Parameters
+    ----------
+    label : object
+        As tables, arrays and indices hold it; what numpy or pandas wrap is unwrapped.
+    """
+    if isinstance(label, tuple):
+        return f"({', '.join(map(label_text, label))}{',' * (len(label) == 1)})"
+    if isinstance(label, np.generic) and not isinstance(label, (np.datetime64, np.timedelta64)):
+        label = label.item()
+    # times and intervals, whose repr names a class
+    return repr(label) if isinstance(label, (str, bytes, int, float)) else str(label)
+
+
+def labels_text(labels, most=6):
+    """Return the first labels of some, and dots where there are more.
+
+    Parameters
+    ----------
+    labels : sequence
+    most : int
+    """
+    return ", ".join(map(label_text, labels[:most])) + (", ..." if len(labels) > most else "")

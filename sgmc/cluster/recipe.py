@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.messages import label_text
 from sgmc.cluster.transforms import refuse_looking_around
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Gaps
@@ -138,7 +139,7 @@ class Recipe:
             row, column = np.argwhere(bad)[0]
             raise DataError(
                 f"predictor {self.spec.exog_names[column]!r} is not finite at row "
-                f"{frame.index[rows[row]]!r}; drop or change such rows"
+                f"{label_text(frame.index[rows[row]])}; drop or change such rows"
             )
         if self.shift is not None:
             out -= self.shift

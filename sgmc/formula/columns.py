@@ -7,6 +7,7 @@ from datetime import date, time
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import label_text, labels_text
 from sgmc.errors import DataError, FormulaError
 
 _OBJECT_KINDS = (
@@ -191,11 +192,9 @@ class Places:
         absent = codes < 0
         unseen = absent & values.notna().to_numpy() if absent.any() else absent
         if unseen.any():
-            known = ", ".join(map(repr, self.levels[:10])) + (
-                ", ..." if len(self.levels) > 10 else ""
-            )
             raise FormulaError(
-                f"column {self.label!r} has the level {values[unseen].iloc[0]!r}; known are {known}"
+                f"column {self.label!r} has the level {label_text(values[unseen].iloc[0])}; known "
+                f"are {labels_text(self.levels, 10)}"
             )
         return codes
 

@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import labels_text
 from sgmc.errors import DataError
 from sgmc.formula.columns import kind
 
@@ -117,7 +118,5 @@ def quoted(name):
 
 def shown(levels, most=LEVELS_SHOWN):
     """The first levels as text, long ones cut."""
-    first = [
-        repr(level if len(str(level)) <= 40 else f"{level[:37]}...") for level in levels[:most]
-    ]
-    return ", ".join(first)
+    first = [level if len(str(level)) <= 40 else f"{level[:37]}..." for level in levels[:most]]
+    return labels_text(first, most)

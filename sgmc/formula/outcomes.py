@@ -5,6 +5,7 @@ and the labels of two levels.
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import labels_text
 from sgmc.arguments.values import counts as check_counts
 from sgmc.errors import DataError
 from sgmc.formula.chunks import evaluate
@@ -191,5 +192,4 @@ OUTCOMES = {
 
 
 def _shown(values):
-    distinct = values.drop_duplicates().head(4).tolist()
-    return ", ".join(map(repr, distinct[:3])) + (", ..." if len(distinct) > 3 else "")
+    return labels_text(values.drop_duplicates().head(4).tolist(), 3)

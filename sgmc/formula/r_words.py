@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.arguments.messages import label_text, labels_text
 from sgmc.errors import DataError
 from sgmc.formula.transforms import Categories
 from sgmc.splines.natural import natural_splines
@@ -117,8 +118,10 @@ class Relevel(Categories):
         super().memorize_finish()
         found = [one for one in self.levels if one == self.ref or str(one) == str(self.ref)]
         if not found:
-            few = ", ".join(map(repr, self.levels[:10]))
-            raise DataError(f"relevel(): there is no level {self.ref!r}; levels are {few}")
+            raise DataError(
+                f"relevel(): there is no level {label_text(self.ref)}; levels are "
+                f"{labels_text(self.levels, 10)}"
+            )
         self.levels = (found[0], *(one for one in self.levels if one != found[0]))
 
     def transform(self, data, ref):

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.cells import unseen
@@ -161,5 +162,5 @@ class Table:
         where = self.frame.index[self.rows[row]]
         name = self.spec.exog_names[column]
         return DataError(
-            f"predictor {name!r} is not finite at row {where!r}; drop or change such rows"
+            f"predictor {name!r} is not finite at row {label_text(where)}; drop or change such rows"
         )

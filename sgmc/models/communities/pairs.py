@@ -7,6 +7,7 @@ import pandas as pd
 from scipy import sparse
 
 from sgmc.arguments.arrays import numeric
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import fraction, is_number
 from sgmc.arguments.values import binary
 from sgmc.errors import DataError
@@ -66,7 +67,7 @@ def links(edges, nodes=None):
         refuse_missing("nodes", nodes)
         if nodes.has_duplicates:
             raise DataError(
-                f"nodes repeats {shown(nodes[nodes.duplicated()][0])}; give each node once"
+                f"nodes repeats {label_text(nodes[nodes.duplicated()][0])}; give each node once"
             )
     found = numbered("edges", one, other, nodes)
     refuse_repeated("edges", found, nodes)
@@ -146,14 +147,9 @@ def refuse_fractions(name, labels):
     """DataError for numbers that are not whole: measurements, and no labels."""
     if labels.dtype.kind == "f" and (labels % 1 != 0).any():
         raise DataError(
-            f"{name} has the node {shown(labels[labels % 1 != 0].iloc[0])}; nodes are labelled by "
-            "whole numbers or text"
+            f"{name} has the node {label_text(labels[labels % 1 != 0].iloc[0])}; nodes are "
+            "labelled by whole numbers or text"
         )
-
-
-def shown(label):
-    """A label as users wrote it."""
-    return repr(label.item() if isinstance(label, np.generic) else label)
 
 
 def sorted_labels(labels):
@@ -171,13 +167,13 @@ def numbered(name, one, other, nodes):
         if (place < 0).any():
             unknown = part.iloc[int(np.argmax(place < 0))]
             raise DataError(
-                f"{name} has the node {shown(unknown)}, which is none of the "
+                f"{name} has the node {label_text(unknown)}, which is none of the "
                 f"{len(nodes)}; check the label, or list all nodes in nodes="
             )
     loops = places[0] == places[1]
     if loops.any():
         raise DataError(
-            f"{name} pairs node {shown(nodes[places[0][np.argmax(loops)]])} with itself "
+            f"{name} pairs node {label_text(nodes[places[0][np.argmax(loops)]])} with itself "
             f"({int(loops.sum())} such rows in all); drop self-loops"
         )
     return Pairs(np.minimum(*places), np.maximum(*places))
@@ -189,8 +185,8 @@ def refuse_repeated(name, pairs, nodes):
     if twice.any():
         i = int(np.argmax(twice))
         raise DataError(
-            f"{name} has the pair of {shown(nodes[pairs.first[i]])} and "
-            f"{shown(nodes[pairs.second[i]])} more than once ({int(twice.sum())} such rows in "
+            f"{name} has the pair of {label_text(nodes[pairs.first[i]])} and "
+            f"{label_text(nodes[pairs.second[i]])} more than once ({int(twice.sum())} such rows in "
             "all); links have no direction: keep one"
         )
 

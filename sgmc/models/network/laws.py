@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.arguments.arrays import numeric, shaped, vector
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table
 from sgmc.arguments.values import counts
@@ -42,7 +43,9 @@ class Softmax:
         codes, levels = category_codes("y", y, category)
         codes = np.asarray(codes, dtype=float)
         if len(levels) < 2:
-            raise DataError(f"y is {levels[0]!r} in every row; at least two classes are needed")
+            raise DataError(
+                f"y is {label_text(levels[0])} in every row; at least two classes are needed"
+            )
         if len(levels) > max(20, np.sqrt(len(codes))):
             raise DataError(
                 f"y has {len(levels)} different values, too many for classes; for numbers give "

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import whole
 from sgmc.diagnostics.calibration import ece, log_loss, mce, rmse
 from sgmc.errors import ArgumentError
@@ -147,8 +148,8 @@ class NetworkResults(ModelResults):
         codes = pd.Index(self.classes).get_indexer(np.asarray(outcomes))
         if (codes < 0).any():
             raise ArgumentError(
-                f"outcomes has {np.asarray(outcomes)[codes < 0][0]!r}, which is none of the "
-                "classes of the fit"
+                f"outcomes has {label_text(np.asarray(outcomes)[codes < 0][0])}, which is none of "
+                "the classes of the fit"
             )
         p = self.predict_proba(data, most)
         return pd.Series(

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
@@ -50,15 +51,16 @@ class ModelInfo:
         table, lines = fit.problem.table, []
         if self.family.outcome == "category":
             lines.append(
-                f"Each equation compares a level of {self.endog_names} with {self.levels[0]!r}."
+                f"Each equation compares a level of {self.endog_names} with "
+                f"{label_text(self.levels[0])}."
             )
         elif self.family.outcome == "ordered":
             order = " < ".join(str(level) for level in self.levels)
             lines.append(f"Levels of {self.endog_names}, in their order: {order}.")
         elif self.levels is not None:
             lines.append(
-                f"Success is {self.endog_names} = {self.levels[1]!r} (the other level: "
-                f"{self.levels[0]!r})."
+                f"Success is {self.endog_names} = {label_text(self.levels[1])} (the other level: "
+                f"{label_text(self.levels[0])})."
             )
         if table.trials is not None:
             lines.append(f"Outcomes are counts of successes in {table.trials.sum():g} trials.")

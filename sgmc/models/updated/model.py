@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.arguments.keywords import FIT, names
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.model import Regression
@@ -112,8 +113,8 @@ class UpdatedRegression(Regression):
         if family.outcome == "category":
             if y.max() < len(self.levels) - 1:  # by which the compiled model counts the kinds
                 raise DataError(
-                    f"update: no new row has the outcome {self.levels[-1]!r}, the last kind of "
-                    f"{names!r}; update with more rows at a time"
+                    f"update: no new row has the outcome {label_text(self.levels[-1])}, the last "
+                    f"kind of {names!r}; update with more rows at a time"
                 )
             return
         trials, weight = self.data.trials, self.data.weight

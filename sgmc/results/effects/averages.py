@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import label_text
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.effects.places import numbers_at, rows_at, variables_of
 from sgmc.results.effects.quantities import shown_value
@@ -151,7 +152,7 @@ def keys_of(by, names):
 
 def shown_key(by, key):
     """A group in words."""
-    return ", ".join(f"{name}={value!r}" for name, value in zip(by, key)) or "the rows"
+    return ", ".join(f"{name}={label_text(value)}" for name, value in zip(by, key)) or "the rows"
 
 
 def ordered(results, keys, by):

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.numbers import is_number
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
 from sgmc.formula.columns import kind
@@ -222,8 +223,8 @@ class Variables:
             for one in how:
                 if one not in levels:
                     raise ArgumentError(
-                        f"variables: {name!r} has no level {one!r}; it has "
-                        f"{', '.join(map(repr, levels[:8]))}"
+                        f"variables: {name!r} has no level {label_text(one)}; it has "
+                        f"{labels_text(levels, 8)}"
                     )
             return [Change(name, *how)]
         how = one_of(f"variables[{name!r}]", how or "reference", PAIRS, ", or two levels")
@@ -272,8 +273,8 @@ class Variables:
             if levels is not None and not set(out[name]) <= set(levels):
                 odd = next(one for one in out[name] if one not in levels)
                 raise ArgumentError(
-                    f"variables: {name!r} has no level {odd!r}; it has "
-                    f"{', '.join(map(repr, levels[:8]))}"
+                    f"variables: {name!r} has no level {label_text(odd)}; it has "
+                    f"{labels_text(levels, 8)}"
                 )
         return out
 
