@@ -99,7 +99,12 @@ class DesignSpec:
     @property
     def categorical(self):
         """Whether it has a factor's columns."""
-        return any(block.categorical for block in self._blocks)
+        return bool(self.blocks_of_levels)
+
+    @property
+    def blocks_of_levels(self):
+        """Its blocks with columns of levels."""
+        return [block for block in self._blocks if block.categorical]
 
     @property
     def factors(self):
@@ -240,13 +245,14 @@ class DesignSpec:
             for factor in expressions:
                 gaps.add(factor.label, chunk, factor.missing(columns))
 
-    def values(self, frame, rows, chunk=CHUNK_ROWS):
-        """Pairs of a slice of `rows` and the values of the factors there."""
+    def values(self, frame, rows, chunk=CHUNK_ROWS, of=None):
+        """Pairs of a slice of `rows` and the values of the factors there, of all by default."""
+        wanted = self._factors if of is None else of
         held = {name: frame[name] for name in self.columns}
         for start in range(0, len(rows), chunk):
             span = slice(start, min(start + chunk, len(rows)))
             columns = Chunk(held, rows[span])
-            yield span, {factor: factor.values(columns) for factor in self._factors}
+            yield span, {factor: factor.values(columns) for factor in wanted}
 
     def product(self, values, rows):
         """Rows of the design from values of the factors, as an array of float64."""

@@ -9,7 +9,9 @@ from scipy import sparse
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
+from sgmc.formula.levels import places_of
 from sgmc.formula.spreads import of_array, of_rows
+from sgmc.formula.twice import refuse_twice
 from sgmc.splines.smooth import fitted
 
 MISSING = -1  # the code of a row that lacks its group
@@ -148,7 +150,8 @@ class Levels:
         """
         lacking = frame[list(self.columns)].isna().any(axis=1).to_numpy()
         values = labels(frame, self.columns)
-        codes = self.index.get_indexer(values)
+        table = None if self.columns == (LABELS,) else "df"
+        codes = places_of(values, self.index, self.columns, table)
         unknown = (codes < 0) & ~lacking
         numbers, new = pd.factorize(values[unknown], sort=True)
         codes[unknown] = len(self.index) + numbers
@@ -252,7 +255,8 @@ class GroupSpec:
             for name in one.columns:
                 if name not in frame:
                     raise FormulaError(
-                        f"the data have no column {name!r}, which the groups {one.name!r} need"
+                        f"the data have no column {name!r}, which the groups {one.name!r} need; "
+                        "random=False predicts at effects of zero, without it"
                     )
         groups = [one.codes(frame) for one in self.factors]
         return groups, [
@@ -301,6 +305,9 @@ def grouped(table):
         TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns))
         for bar, design in zip(table.bars, table.effects)
     ]
+    for bar, design in zip(table.bars, table.effects):
+        codes, levels = every[kinds.index(bar.columns)]
+        refuse_twice(table, bar, design, codes, len(levels.index))
     spec = GroupSpec(terms, [levels for _, levels in found or every])
     if found is None or table.smooths:
         return crossing(table, every, terms)
