@@ -215,6 +215,12 @@ class ExtrapolationWarning(SGMCWarning):
     """New rows are beyond the range that a smooth was fitted to."""
 
 
+class NewLevelsWarning(SGMCWarning):
+    """New rows have levels that the fit has not seen: their effects are drawn from the
+    population.
+    """
+
+
 class UpdateWarning(SGMCWarning):
     """New rows lead so far from the earlier posterior that too much of the earlier rows is
     neglected.

@@ -7,7 +7,9 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.errors import ArgumentError, DataError
+from sgmc.arguments.messages import label_text, labels_text
+from sgmc.errors import ArgumentError, DataError, NewLevelsWarning, warn
+from sgmc.formula.levels import places_of
 
 MAX_INDEX = 2**31 - 1  # users and items are numbered in 32 bits
 
@@ -64,8 +66,9 @@ def rating_table(ratings, columns):
     if twice.any():
         first = int(np.argmax(twice))
         raise DataError(
-            f"ratings: user {users[i[first]]!r} rated item {items[j[first]]!r} more than once "
-            f"({int(twice.sum())} such rows in all); keep one rating a pair, e.g. their mean"
+            f"ratings: user {label_text(users[i[first]])} rated item "
+            f"{label_text(items[j[first]])} more than once ({int(twice.sum())} such rows "
+            "in all); keep one rating a pair, e.g. their mean"
         )
     return table
 
@@ -85,7 +88,9 @@ def pair_table(pairs, columns, known, argument):
     """
     user, item, value = three(pairs, columns, argument)
     value = None if value is None else vector(f"{argument}: column {columns[2]!r}", value)
-    (i, users), (j, items) = placed(user, known.users), placed(item, known.items)
+    table = argument if hasattr(pairs, "columns") else None
+    i, users = placed(user, known.users, columns[0], table)
+    j, items = placed(item, known.items, columns[1], table)
     return RatingTable(users, items, i, j, value)
 
 
@@ -142,15 +147,27 @@ def numbered(labels, name):
     return places.astype(np.int32), found
 
 
-def placed(labels, known):
-    """Places (n,) of labels among known ones and, after these, new ones; and all of them."""
+def placed(labels, known, name, table):
+    """Places (n,) of labels among known ones and, after these, new ones; and all of them.
+
+    Warns where all are new; see `places_of` for those of another type.
+    """
     refuse_missing(labels, "users and items")
     asked = pd.Index(labels, tupleize_cols=False)
-    at = known.get_indexer(asked)
+    at = places_of(asked, known, [name], table)
     strange = asked[at < 0]
     if not len(strange):
         return at.astype(np.int32), known
     new = strange.unique()
+    if len(strange) == len(asked):
+        warn(
+            NewLevelsWarning(
+                f"No label of {name!r} has ratings in the fit, and {len(new)} new "
+                f"{'ones have' if len(new) > 1 else 'one has'} factors drawn from the prior: "
+                f"{labels_text(new)}.",
+                f"Check the labels; those of the fit are such as {labels_text(known[:3])}.",
+            )
+        )
     at[at < 0] = len(known) + new.get_indexer(strange)
     return at.astype(np.int32), pd.Index([*known, *new], tupleize_cols=False)
 
