@@ -107,9 +107,29 @@ INSTEAD = {
     "pred_table": "use pp_check(), or predict() > 0.5 against the outcomes",
 }
 
+OF_TERMS = {  # what results have with some terms alone
+    **dict.fromkeys(("smooths", "smooth", "plot_smooth"), "smooths, such as s(x)"),
+    **dict.fromkeys(
+        (
+            "ranef",
+            "ranef_draws",
+            "plot_ranef",
+            "random_effects",
+            "cov_re",
+            "fe_params",
+            "bse_fe",
+        ),
+        "group terms, such as (1 | g)",
+    ),
+}
+
 
 def refusal(name):
-    """The message for a name of statsmodels that is not here, or None where it is no such name."""
+    """The message for a name that is not here: one of statsmodels, or one that belongs to terms
+    which the model lacks; None where it is neither.
+    """
+    if name in OF_TERMS:
+        return f"{name} belongs to {OF_TERMS[name]}, and the model has none"
     if name not in INSTEAD:
         return None
     said = (

@@ -9,6 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported, SGMCWarning
+from sgmc.models.crossed import results as crossed_results
 
 from .tables import table
 
@@ -78,7 +79,7 @@ def test_predictions_of_known_levels_have_their_effects(results, frame):
 
 def test_new_levels_have_effects_of_their_own(results, frame):
     new = frame.head(2).assign(g=["new", "newer"], x=0.0, h=0)
-    [(_, eta)] = results.table_rows(new).blocks()
+    [(_, eta)] = results.table_rows(new, new_levels="sample").blocks()
     beta = eta - eta.mean(axis=1, keepdims=True)
     assert abs(np.corrcoef(beta)[0, 1]) < 0.9 and not np.allclose(eta[0], eta[1])
     with pytest.raises(ArgumentError, match="levels of g that the fit has not seen"):
@@ -155,28 +156,44 @@ def test_saved_results_keep_what_needs_no_data(results, tmp_path):
     pd.testing.assert_series_equal(loaded.params, results.params)
     new = pd.DataFrame({"x": [0.0], "g": [1], "h": [2]})
     assert loaded.predict(new, random=False).shape == (1,)
-    with pytest.raises(ArgumentError, match="loaded from a file"):
-        loaded.ranef("g")
+    pd.testing.assert_frame_equal(loaded.ranef("g"), results.ranef("g"))
     assert pickle.loads(pickle.dumps(loaded)).names == results.names
 
 
-def test_saved_results_predict_new_levels(frame, tmp_path):
-    """As those with data do, whose whole draws are other draws of the same parameters: effects of
-    slopes that are apart in the formula go with their own sds.
+@pytest.mark.parametrize("smooth", ["", " + s(w)"])
+def test_saved_results_predict_known_and_new_levels(frame, smooth, tmp_path, monkeypatch):
+    """The same numbers, of the same whole draws: effects of slopes that are apart in the formula go
+    with their own sds.
     """
-    made = frame.assign(z=np.arange(len(frame)) % 5 - 2.0)
-    results = fit(made, "y ~ x + (1 | g) + (1 | h) + (0 + z | g)")
+    made = frame.assign(z=np.arange(len(frame)) % 5 - 2.0, w=np.linspace(0, 1, len(frame)))
+    results = fit(made, f"y ~ x + (1 | g) + (1 | h) + (0 + z | g){smooth}", draws=100)
     results.save(tmp_path / "fit")
-    again = sgmc.load(tmp_path / "fit")
-    new = made.head(3).assign(g=[-1, -2, -1], h=-1)
-    table = again.get_prediction(new).summary_frame()
-    other = results.get_prediction(new).summary_frame()
-    np.testing.assert_allclose(table["mean"], other["mean"], atol=0.05)
-    np.testing.assert_allclose(table["mean_se"], other["mean_se"], rtol=0.2)
-    slopes = again.table_rows(new).effects[0].roots
-    np.testing.assert_allclose(slopes[:, 1, 1], again.flat[:, again.names.index("sd(z|g)")])
-    with pytest.raises(ArgumentError, match="known levels of g need the data"):
-        again.predict(made)
+    again, rows = sgmc.load(tmp_path / "fit"), made.head(3)
+    for new in (rows, rows.assign(g=[-1, -2, -1], h=-1), rows.assign(g=[1, -2, -1])):
+        for one, other in zip(predicted(again, new), predicted(results, new)):
+            np.testing.assert_array_equal(one, other)
+    pd.testing.assert_frame_equal(again.ranef("g"), results.ranef("g"))
+    monkeypatch.setattr(crossed_results, "SAVED_BYTES", 100)
+    results.save(tmp_path / "large")
+    large, new = sgmc.load(tmp_path / "large"), rows.assign(g=[-1, -2, -1], h=-1)
+    for one, other in zip(predicted(large, new), predicted(results, new)):
+        np.testing.assert_array_equal(one, other)
+    with pytest.raises(ArgumentError, match=r"known levels of g were not saved.*resume\(data="):
+        large.predict(rows)
+    del large.__dict__["_levels"]  # as files of earlier releases are
+    if smooth:
+        with pytest.raises(ArgumentError, match=r"needs whole draws.*resume\(data="):
+            large.predict(new, new_levels="sample")
+    else:
+        late = large.predict(new, new_levels="sample")
+        np.testing.assert_allclose(late, results.predict(new, new_levels="sample"), atol=0.1)
+
+
+def predicted(results, new):
+    """Means, their table and simulated outcomes."""
+    how = dict(new_levels="sample")
+    table = results.get_prediction(new, **how).summary_frame()
+    return results.predict(new, **how), table, results.posterior_predict(new, draws=9, **how)
 
 
 def test_a_time_limit_leaves_draws_of_the_approximation(frame):

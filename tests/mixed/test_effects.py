@@ -167,7 +167,5 @@ def test_saved_results_predict_without_effects(tmp_path):
     loaded = sgmc.load(tmp_path / "fit.sgmc")
     expected = results.predict(frame, random=False)
     assert np.allclose(loaded.predict(frame, random=False), expected)
-    with pytest.raises(ArgumentError, match="data of the fit"):
-        loaded.ranef()
     longer = loaded.resume(draws=100, data=frame)
     assert np.array_equal(longer.draws[:, :500], results.draws)

@@ -31,15 +31,6 @@ class BankedEffects(Population):
         drawn = np.ascontiguousarray(np.moveaxis(self.points[:, levels], 0, 1))
         return drawn, drawn, np.zeros((*drawn.shape, drawn.shape[2]))
 
-    def draws(self, levels):
-        """See `Population`; levels that the fit has not seen included."""
-        levels = np.asarray(levels, dtype=np.intp)
-        out = np.empty((len(levels), len(self.points), self.roots.shape[1]))
-        seen = levels < len(self.sizes)
-        out[seen] = self.known(levels[seen])[0]
-        out[~seen] = super().draws(levels[~seen])
-        return out
-
 
 def banked_effects(draws, rows, effects, sizes, seed):
     """The `BankedEffects` of each factor.

@@ -17,7 +17,7 @@ class CurveDraws:
     coefficients : array (m, d)
         Of the columns as the user has them.
     columns : array (m, k)
-        Of the penalised columns.
+        Of the penalised columns; without smooths none.
     extra : array (a, m) or None
         Auxiliary parameters.
     """

@@ -1,5 +1,7 @@
 """The results of a regression with effects of several factors."""
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.choices import one_of
@@ -12,7 +14,8 @@ from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
-from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
+from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
+from sgmc.models.mixed.saved_effects import SAVED_BYTES, SavedLevels, populations_of
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
 from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, rows_of
@@ -27,9 +30,7 @@ class CrossedResults(Smooths, MixedResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results.besides`: smooths are few numbers, and saved."""
-        if not fit.problem.rows.curves.shape[1]:
-            return {"curve_draws": None, "freedom": {}}
+        """See `Results.besides`: coefficients and smooths are few numbers, and saved."""
         return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.freedom}
 
     def whole(self, what):
@@ -37,8 +38,9 @@ class CrossedResults(Smooths, MixedResults):
         draws = None if self._fit is None else whole_draws(self._fit)
         if draws is None:
             raise ArgumentError(
-                f"{what} needs whole draws of the fit: these results were loaded from a file, or "
-                "time_limit left none"
+                f"{what} needs whole draws of the fit: these results were loaded from a file that "
+                "has none, resume(data=<the table of the fit>) makes them again; or time_limit "
+                "left none"
             )
         return draws
 
@@ -56,8 +58,12 @@ class CrossedResults(Smooths, MixedResults):
 
     def effects_of_levels(self, what, k, levels, draws=None, seed=None):
         """See `EffectsOfLevels`: at the whole draws that were kept."""
-        effects = self.effects_at_draws(self.whole(what), seed)[k]
-        count = whole("draws", draws, 1, none=True) or len(effects.points)
+        count = whole("draws", draws, 1, none=True)
+        if self._fit is None:
+            effects = self.saved_effects(what, None, seed).effects[k]
+        else:
+            effects = self.effects_at_draws(self.whole(what), seed)[k]
+        count = count or len(effects.points)
         return effects.with_draws(evenly(len(effects.points), count)), None
 
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
@@ -83,9 +89,16 @@ class CrossedResults(Smooths, MixedResults):
         table = super().ranef(factor, alpha=alpha, draws=draws)
         if isinstance(table, dict) or draws is not None:
             return table
+        mean, sd = self.moments_of_effects(self.check_factor(factor))
+        return table.assign(mean=mean, sd=sd)
+
+    def moments_of_effects(self, k):
+        """Means and sds of a factor's effects over all draws."""
+        if self._fit is None:
+            return self._levels.moments[k]
         mean, sd = pooled(self._fit.recorders)
-        places = self._fit.problem.rows.places(self.check_factor(factor)).ravel()
-        return table.assign(mean=mean[places], sd=sd[places])
+        places = self._fit.problem.rows.places(k).ravel()
+        return mean[places], sd[places]
 
     def to_arviz(
         self, log_likelihood=False, effects=False, *, posterior_predictive=False,
@@ -150,54 +163,52 @@ class CrossedResults(Smooths, MixedResults):
         )
 
     def table_rows(
-        self, exog=None, offset=None, *, endog=None, random=True, new_levels="sample",
+        self, exog=None, offset=None, *, endog=None, random=True, new_levels=None,
         transform=True, **beside,
     ):  # fmt: skip
         """`Rows` of new data or of the fit's, with the effects of their levels."""
         one_of("new_levels", new_levels, NEW_LEVELS)
         factors, smooths = self.model.effects.factors, self.model.groups.smooths
-        if smooths and not (random and factors):
-            return self.smooth_rows(exog, offset, endog, transform, **beside)
-        if exog is not None and random and self._fit is None:  # of new levels alone
-            if smooths:
-                self.whole("predictions with effects")
-            how = dict(random=random, new_levels=new_levels, transform=transform)
-            return super().table_rows(exog, offset, endog=endog, **how, **beside)
-        if exog is not None and not random:
-            return rows_of(self, exog, offset, endog=endog, transform=transform, **beside)
-        draws = self.whole("predictions with effects")
-        rows = (
-            self.rows_of_fit(draws)
-            if exog is None
-            else self.new_rows(draws, exog, offset, endog, transform, **beside)
-        )
-        if not random:
-            return rows
-        effects = self.effects_at_draws(draws)
-        if exog is None:
-            own = self._fit.problem
-            Z = [own.rows.Z[:, span] for span in own.effects.of_factor]
-            return with_effects(rows, effects, own.rows.codes, Z)
-        if self.model.spec is None or not transform:
+        if exog is None and self._fit is not None:
+            return self.rows_of_fit(random and bool(factors))
+        if not (random and factors):  # all draws, where smooths have no fewer
+            how = self.new_rows if smooths else partial(rows_of, self)
+            return how(exog, offset, endog=endog, transform=transform, **beside)
+        if exog is not None and (self.model.spec is None or not transform):
             raise ArgumentError(
                 "random=True: effects of new rows need a table with the columns of the groups; "
                 "give random=False for predictions at effects of zero"
             )
+        earlier = self._fit is None and self._levels is None  # a file without whole draws
+        if earlier and smooths:
+            self.whole("predictions with effects")
+        how = partial(rows_of, self) if earlier else self.new_rows
+        rows = how(exog, offset, endog=endog, transform=transform, **beside)
         found, Z = self.model.groups.new(exog)
-        for (_, new), name in zip(found, self.model.effects.factors):
-            if new_levels == "error":
-                refuse_new(new, name)
-        return with_effects(rows, effects, np.column_stack([code for code, _ in found]), Z)
+        code = codes_of_new(found, factors, self.model.sizes, new_levels)
+        return with_effects(rows, self.effects_of_new(code)[0], code, Z)
 
-    def smooth_rows(self, exog, offset, endog, transform, **beside):
-        """`Rows` with smooths, at effects of zero."""
-        if exog is None and self._fit is not None:
-            return self.rows_of_fit(self.whole("predictions with smooths"))
-        return self.new_rows(None, exog, offset, endog, transform, **beside)
+    def level_effects(self, seed):
+        """See `LevelsWithoutData`: at the whole draws."""
+        return self.effects_at_draws(self.whole("predictions with effects"), seed)
 
-    def rows_of_fit(self, draws):
-        """The fit's rows at effects of zero."""
-        problem = self._fit.problem
+    def levels_to_save(self):
+        """See `LevelsWithoutData`: all whole draws, or none where they are too large."""
+        draws, names = whole_draws(self._fit), self.model.effects.factors
+        if draws is None or not names:
+            return None
+        every = self.effects_at_draws(draws)
+        fits = sum(one.points.nbytes for one in every) <= SAVED_BYTES
+        return SavedLevels(
+            populations_of(every),
+            every if fits else None,
+            np.arange(len(draws)),
+            [self.moments_of_effects(k) for k in range(len(names))],
+        )
+
+    def rows_of_fit(self, random):
+        """The fit's rows, with the effects of their levels or at effects of zero."""
+        problem, draws = self._fit.problem, self.whole("predictions with effects or smooths")
         table, offset = problem.rows.fixed, np.asarray(problem.model.offset)
         rows = Rows(
             self.model.family,
@@ -214,10 +225,14 @@ class CrossedResults(Smooths, MixedResults):
             table.se,
         )
         own = problem.rows
-        return with_curves(rows, own.curves, draws[:, own.dense[own.blocks.d :]])
+        rows = with_curves(rows, own.curves, draws[:, own.dense[own.blocks.d :]])
+        if not random:
+            return rows
+        Z = [own.Z[:, span] for span in problem.effects.of_factor]
+        return with_effects(rows, self.effects_at_draws(draws), own.codes, Z)
 
-    def new_rows(self, draws, exog, offset, endog, transform, trials=None, se=None):
-        """New rows at effects of zero."""
+    def new_rows(self, exog, offset, endog, transform, trials=None, se=None):
+        """New rows at effects of zero, at the whole draws."""
         smooths, curves = self.model.groups.smooths, self.curve_draws
         if smooths and (self.model.spec is None or not transform):
             raise ArgumentError("smooths of new rows need a table with their columns")
@@ -225,14 +240,10 @@ class CrossedResults(Smooths, MixedResults):
         size = check_trials(self, exog, trials, X.shape[0])
         y = None if endog is None else outcomes(self, exog, endog, X.shape[0], size)
         if curves is None:
-            d, where = self._fit.problem.rows.blocks.d, self._fit.problem.coordinates
-            beta, extra = where.as_given(draws[:, :d]), self.auxiliary_at(draws)
-        else:
-            beta, extra = curves.coefficients, curves.extra
+            self.whole("predictions with effects or smooths")
         errors = check_errors(self, exog, se, X.shape[0])
-        rows = Rows(
-            self.model.family, X, beta, extra, None, off, index, y=y, trials=size, se=errors
-        )
+        draws = curves.coefficients, curves.extra
+        rows = Rows(self.model.family, X, *draws, None, off, index, y=y, trials=size, se=errors)
         return with_curves(rows, columns_of(smooths, exog), curves.columns) if smooths else rows
 
     def auxiliary_at(self, draws):

@@ -4,18 +4,19 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import level_effects, posterior_of
+from sgmc.formula.levels import places_of
+from sgmc.models.mixed.random_effects import posterior_of
+from sgmc.models.mixed.saved_effects import LevelsWithoutData
 from sgmc.results.exchange import Wanted, to_arviz
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 
 
-class EffectsOfLevels:
+class EffectsOfLevels(LevelsWithoutData):
     """Methods of `MixedResults` that give effects, drawn when they are asked for."""
 
     def check_groups(self, what):
@@ -126,11 +127,14 @@ class EffectsOfLevels:
         """
         k = self.check_factor(factor)
         known, q = self.model.factor_levels[k], len(self.columns_of(k))
-        wanted = np.arange(len(known)) if levels is None else known.get_indexer(list(levels))
+        wanted = np.arange(len(known))
+        if levels is not None:
+            asked = pd.Index(list(levels))
+            wanted = places_of(asked, known, known.names if known.nlevels > 1 else [factor])
         if (wanted < 0).any():
             lost = list(levels)[int(np.argmin(wanted))]
             raise ArgumentError(
-                f"levels: there is no {lost!r} of {self.model.effects.factors[k]}"
+                f"levels: there is no {label_text(lost)} of {self.model.effects.factors[k]}"
                 f"{nearest(str(lost), [str(one) for one in known])}"
             )
         count = len(self.flat) if draws is None else whole("draws", draws, 1)
@@ -142,21 +146,6 @@ class EffectsOfLevels:
             )
         effects, _ = self.effects_of_levels("ranef_draws", k, wanted, count, seed)
         return np.ascontiguousarray(np.moveaxis(effects.draws(wanted), 1, 0))
-
-    def effects_of_levels(self, what, k, levels, draws=None, seed=None):
-        """`LevelEffects` of a factor at some of the draws, and their weights."""
-        if self._fit is None:
-            raise ArgumentError(
-                f"{what} needs the data of the fit: these results were loaded from a file, or "
-                "saved without theirs"
-            )
-        effects = level_effects(self, self.seed if seed is None else entropy(seed))[k]
-        count = whole("draws", draws, 1, none=True)
-        if count is None:
-            count = max(FEWEST_DRAWS, int(ROWS_WORK // max(effects.work(levels), 1)))
-        w = self.flat_weights
-        kept = evenly(len(effects.points), count)
-        return effects.with_draws(kept), None if w is None else w[kept]
 
     def check_factor(self, factor):
         """The number of a factor; ArgumentError for one that the fit does not have, or where there
@@ -176,7 +165,7 @@ class EffectsOfLevels:
 
     def columns_of(self, k):
         """The effects of each level of a factor."""
-        return self.model.effects.columns[self.model.effects.spans()[k]]
+        return [self.model.effects.columns[j] for j in self.model.effects.places()[k]]
 
     def index_names(self, k):
         """Names of the levels' index: that of the factor, or those of its columns."""

@@ -36,36 +36,18 @@ def means(rows):
         out[at] = over_population(rows, at)
     levels, begins = np.unique(code[order[first:new]], return_index=True)
     ends = first + np.append(begins, new - first)
-    for some in parts(np.arange(len(levels)), CELLS // (rows.m * count_of(effects))):
-        b, p = law(effects, levels[some])
+    for some in parts(np.arange(len(levels)), CELLS // (rows.m * effects.law_size)):
+        b, p = effects.law(levels[some])
         mine = order[ends[some[0]] : ends[some[-1] + 1]]
         for at in parts(mine, CELLS // (rows.m * p.shape[2])):
             out[at] = over_nodes(rows, at, b, p, np.searchsorted(levels[some], code[at]))
     return out
 
 
-def count_of(effects):
-    """Numbers of a level's law at a draw."""
-    known = getattr(effects, "conditional", None)
-    return 1 if known is None else known.count * effects.roots.shape[1]
-
-
 def parts(items, size):
     """An array in pieces of at most that size, and at least one."""
     size = max(1, size)
     return (items[a : a + size] for a in range(0, len(items), size))
-
-
-def law(effects, levels):
-    """Nodes (L, m, nodes, q) of the effects of levels given the outcomes, and their probabilities;
-    of normal laws, under which means are linear, the mean alone.
-    """
-    if effects.conditional.closed:
-        mean = effects.moments(levels)[0][:, :, None]
-        return mean, np.ones(mean.shape[:3])
-    groups = np.ascontiguousarray(effects.place[levels], dtype=np.intp)
-    _, z, p = effects.conditional.nodes(effects.points, groups)
-    return np.einsum("mab,gmkb->gmka", effects.roots, z), p
 
 
 def over_nodes(rows, at, b, p, place):

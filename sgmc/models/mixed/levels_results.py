@@ -8,18 +8,18 @@ import pandas as pd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.seeds import entropy
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import DRAWS_MEMORY
 from sgmc.models.mixed.levels_problem import effects_of_levels
 from sgmc.models.mixed.random_effects import posterior_of
 from sgmc.models.mixed.rows_with_effects import with_effects
+from sgmc.models.mixed.saved_effects import LevelsWithoutData
 from sgmc.models.regression.results import RegressionResults
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly, rows_of
+from sgmc.results.outcomes.rows import evenly, rows_of
 
 
-class LevelsResults(RegressionResults):
+class LevelsResults(LevelsWithoutData, RegressionResults):
     """The posterior of a regression with a factor of very many levels: draws of all parameters but
     the levels' coefficients, which are drawn on demand from their posterior given each draw, from
     the seed of the fit; predictions have them.
@@ -73,7 +73,7 @@ class LevelsResults(RegressionResults):
         """Mean, sd and quantiles of u of levels by their numbers, (levels, 2 + ends)."""
         out, seen = np.empty((len(groups), 2 + len(ends))), groups < len(self.model.sizes)
         if seen.any():
-            effects, w = self.effects_at("coefficients", groups, draws)
+            effects, w = self.effects_of_levels("coefficients", 0, groups, draws)
             out[seen] = posterior_of(effects, w, groups[seen], ends)[:, 0]
         if not seen.all():  # no row tells them from their prior
             from scipy.special import ndtri
@@ -116,8 +116,9 @@ class LevelsResults(RegressionResults):
         for k in np.flatnonzero(place < 0):
             out[:, k] = self.flat[kept, self.names.index(wanted[k])]
         if len(mine):
-            effects, _ = self.effects_at("coefficient_draws", split.group[place[mine]], count, seed)
-            u = effects.draws(split.group[place[mine]])[:, :, 0].T
+            groups = split.group[place[mine]]
+            effects, _ = self.effects_of_levels("coefficient_draws", 0, groups, count, seed)
+            u = effects.draws(groups)[:, :, 0].T
             out[:, mine] = split.location[place[mine]] + split.scale[place[mine]] * u
         return out
 
@@ -126,20 +127,9 @@ class LevelsResults(RegressionResults):
         whole_design = list(self.model.split.spec.exog_names)
         return whole_design if names is None else list(parameters("names", names, whole_design))
 
-    def effects_at(self, what, levels, draws=None, seed=None):
-        """`LevelEffects` at some of the draws, and their weights."""
-        if self._fit is None:
-            raise ArgumentError(
-                f"{what} needs the data of the fit: these results were loaded from a file, or "
-                "saved without theirs"
-            )
-        seed = self.seed if seed is None else entropy(seed)
-        effects = effects_of_levels(self._fit, seed, self.model.sizes)
-        count = whole("draws", draws, 1, none=True)
-        if count is None:
-            count = max(FEWEST_DRAWS, int(ROWS_WORK // max(effects.work(levels), 1)))
-        w, kept = self.flat_weights, evenly(len(effects.points), count)
-        return effects.with_draws(kept), None if w is None else w[kept]
+    def level_effects(self, seed):
+        """`LevelEffects` of the levels, in a list, at all draws."""
+        return [effects_of_levels(self._fit, seed, self.model.sizes)]
 
     def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
         """Posterior covariance, as for regressions; of coefficients of levels by name alone, from
@@ -170,12 +160,14 @@ class LevelsResults(RegressionResults):
         if exog is None:
             held = self._fit.problem.rows
             code = np.repeat(held.level, np.diff(held.starts))
-            return with_effects(rows, [self.every_effect()], code[:, None], [held.Z])
+            return with_effects(rows, self.level_effects(self.seed), code[:, None], [held.Z])
         split = self.model.split
         code, z, fixed = split.effects(split.spec.table(exog))
-        rows = replace(rows, offset=rows.offset + fixed)
-        return with_effects(rows, [self.every_effect()], code[:, None], [z[:, None]])
-
-    def every_effect(self):
-        """`LevelEffects` at all draws."""
-        return self.effects_at("predictions", np.empty(0, dtype=int), len(self.flat))[0]
+        rows, code = replace(rows, offset=rows.offset + fixed), code[:, None]
+        found = self.of_known_or_new(code, [split.term], [self.model.sizes])
+        if found is None:
+            self.saved_effects("predictions", None, None)
+        effects, kept = found
+        return with_effects(
+            rows if kept is None else rows.with_draws(kept), effects, code, [z[:, None]]
+        )

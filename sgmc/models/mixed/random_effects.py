@@ -36,6 +36,7 @@ class Population:
     sizes: np.ndarray
     factor: int = 0
     integrable = True  # whether means over effects need no draws of them
+    law_size = 1  # numbers that a level's law takes at a draw
 
     def with_draws(self, kept):
         """The same at some of the draws."""
@@ -46,10 +47,14 @@ class Population:
         return len(levels)
 
     def draws(self, levels):
-        """Draws (L, m, q) for levels by their numbers."""
+        """Draws (L, m, q) for levels by their numbers, those that the fit has not seen included."""
+        levels = np.asarray(levels, dtype=np.intp)
         out = np.empty((len(levels), *self.roots.shape[:2]))
-        for k, level in enumerate(levels):
-            normals = self.stream(int(level) + NEW).standard_normal(out.shape[1:])
+        seen = levels < len(self.sizes)
+        if seen.any():
+            out[seen] = self.known(levels[seen])[0]
+        for k in np.flatnonzero(~seen):
+            normals = self.stream(int(levels[k]) + NEW).standard_normal(out.shape[1:])
             out[k] = np.einsum("mij,mj->mi", self.roots, normals)
         return out
 
@@ -87,6 +92,11 @@ class LevelEffects(Population):
         """See `Population`: unless the law of known levels is told by a single node."""
         return self.within is None and (self.conditional.closed or self.conditional.count > 1)
 
+    @property
+    def law_size(self):
+        """See `Population`."""
+        return self.conditional.count * self.roots.shape[1]
+
     def with_draws(self, kept):
         """The same at some of the draws."""
         within = None if self.within is None else self.within.with_draws(kept)
@@ -98,9 +108,7 @@ class LevelEffects(Population):
         """
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
-        here = self.conditional
-        looks = 1 if here.closed else (here.count + steps) * here.cost
-        own = float(self.sizes[known].sum()) * looks + len(levels)
+        own = float(self.sizes[known].sum()) * looks(self.conditional, steps) + len(levels)
         if self.within is None:
             return own
         return own + self.within.outer.work(np.unique(self.within.parent[known]))
@@ -144,15 +152,16 @@ class LevelEffects(Population):
                 random.random(out=uniforms[k])
         return normals, radii, uniforms
 
-    def draws(self, levels):
-        """Draws (L, m, q) for levels by their numbers, those that the fit has not seen included."""
-        levels = np.asarray(levels, dtype=np.intp)
-        out = np.empty((len(levels), len(self.points), self.roots.shape[1]))
-        seen = levels < len(self.sizes)
-        if seen.any():
-            out[seen] = self.known(levels[seen])[0]
-        out[~seen] = super().draws(levels[~seen])
-        return out
+    def law(self, levels):
+        """Nodes (L, m, nodes, q) of the effects of levels given the outcomes, and their
+        probabilities; of normal laws, under which means are linear, the mean alone.
+        """
+        if self.conditional.closed:
+            mean = self.moments(levels)[0][:, :, None]
+            return mean, np.ones(mean.shape[:3])
+        groups = np.ascontiguousarray(self.place[levels], dtype=np.intp)
+        _, z, p = self.conditional.nodes(self.points, groups)
+        return np.einsum("mab,gmkb->gmka", self.roots, z), p
 
 
 @dataclass(frozen=True)
@@ -188,6 +197,11 @@ class Within:
             points = points.copy()
             points[:, columns] = effects - self.away[level]
             yield level, points, effects
+
+
+def looks(conditional, steps=CONDITIONAL_STEPS):
+    """How often a row's density is evaluated for a draw of the effects of its level."""
+    return 1 if conditional.closed else (conditional.count + steps) * conditional.cost
 
 
 def level_effects(results, seed):
@@ -278,7 +292,7 @@ def posterior_of(effects, weights, levels, ends):
     """
     q = effects.roots.shape[1]
     out = np.empty((len(levels), q, 2 + len(ends)))
-    size = max(1, DRAWN_AT_ONCE // (len(effects.points) * 16 * q))
+    size = max(1, DRAWN_AT_ONCE // (len(effects.roots) * 16 * q))
     for a in range(0, len(levels), size):
         at = slice(a, a + size)
         if len(ends):

@@ -8,14 +8,14 @@ from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
 from sgmc.models.mixed.random_effects import level_effects, populations
-from sgmc.models.mixed.rows_with_effects import refuse_new, with_effects
+from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.loo import loo
 from sgmc.results.outcomes.rows import fitted_rows, rows_of
 
-NEW_LEVELS = ("sample", "error")
+NEW_LEVELS = ("sample", "error", None)
 
 
 class MixedResults(EffectsOfLevels, RegressionResults):
@@ -25,7 +25,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
     """
 
     def table_rows(
-        self, exog=None, offset=None, *, random=True, new_levels="sample", transform=True,
+        self, exog=None, offset=None, *, random=True, new_levels=None, transform=True,
         groups=None, **how,
     ):  # fmt: skip
         """`Rows` of new data or of the fit's, with the effects of their groups: those of a table,
@@ -45,19 +45,19 @@ class MixedResults(EffectsOfLevels, RegressionResults):
                 "give random=False for predictions at effects of zero"
             )
         found, Z = spec.new(exog if groups is None else {LABELS: groups})
-        for (_, new), name in zip(found, effects.factors):
-            if new_levels == "error":
-                refuse_new(new, name)
-        code = np.column_stack([code for code, _ in found])
-        if self._fit is not None:
-            return with_effects(rows, level_effects(self, self.seed), code, Z)
-        for factor, one, sizes in zip(effects.factors, code.T, self.model.sizes):
-            if ((one >= 0) & (one < len(sizes))).any():
-                raise ArgumentError(
-                    f"random=True: effects of known levels of {factor} need the data of the fit, "
-                    "which were not saved; give random=False for predictions at effects of zero"
-                )
-        return with_effects(rows, populations(self.model, self.flat, self.seed), code, Z)
+        code = codes_of_new(found, effects.factors, self.model.sizes, new_levels)
+        effects, kept = self.effects_of_new(code)
+        return with_effects(rows if kept is None else rows.with_draws(kept), effects, code, Z)
+
+    def effects_of_new(self, code):
+        """See `LevelsWithoutData`, which files of earlier releases have not."""
+        effects, sizes = self.model.effects, self.model.sizes
+        found = self.of_known_or_new(code, effects.factors, sizes)
+        return found or (populations(self.model, self.flat, self.seed), None)
+
+    def level_effects(self, seed):
+        """See `LevelsWithoutData`."""
+        return level_effects(self, seed)
 
     def population_rows(self, frame, offset):
         """See `Effects`."""
@@ -65,7 +65,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
 
     def predict(
         self, exog=None, transform=True, *, offset=None, exposure=None, random=True,
-        new_levels="sample",
+        new_levels=None,
     ):  # fmt: skip
         """Posterior mean of E[y | x, group], averaged over draws.
 
@@ -75,9 +75,10 @@ class MixedResults(EffectsOfLevels, RegressionResults):
             As for regressions.
         random : bool
             False: at effects of zero.
-        new_levels : {"sample", "error"}
+        new_levels : {"sample", "error"}, optional
             What to do about levels that the fit has not seen: draw effects from their population,
-            one for each level and draw, or refuse.  Rows without a level are NaN.
+            one for each level and draw, or refuse.  Default: draw them with a
+            `NewLevelsWarning`, once per call.  Rows without a level are NaN.
         """
         how = dict(random=random, new_levels=new_levels)
         offset = with_exposure(self, exog, offset, exposure, transform)
@@ -85,7 +86,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
 
     def get_prediction(
         self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None,
-        seed=None, random=True, new_levels="sample",
+        seed=None, random=True, new_levels=None,
     ):  # fmt: skip
         """E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`, all else
         as for regressions.
@@ -99,7 +100,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
 
     def posterior_predict(
         self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None,
-        random=True, new_levels="sample",
+        random=True, new_levels=None,
     ):  # fmt: skip
         """Simulated outcomes, one data set a draw; `random` and `new_levels` as in `predict`, all
         else as for regressions.
@@ -110,7 +111,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
 
     def log_lik(
         self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None,
-        draws=None, random=True, new_levels="sample",
+        draws=None, random=True, new_levels=None,
     ):  # fmt: skip
         """Log densities of single outcomes given the effects of their groups; `random` and
         `new_levels` as in `predict`, all else as for regressions.

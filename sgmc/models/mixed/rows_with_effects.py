@@ -4,7 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.errors import ArgumentError
+from sgmc.arguments.messages import labels_text
+from sgmc.errors import ArgumentError, NewLevelsWarning, warn
 from sgmc.models.mixed import integrated
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
@@ -108,11 +109,38 @@ def with_effects(rows, effects, code, Z):
     return EffectRows(**held)
 
 
-def refuse_new(levels, factor):
-    """ArgumentError for levels that the fit has not seen."""
-    if len(levels):
-        shown = ", ".join(repr(one) for one in levels[:6]) + (" ..." if len(levels) > 6 else "")
-        raise ArgumentError(
-            f"new_levels='error': the new data have levels of {factor} that the fit has not seen: "
-            f"{shown}; leave them out, or give new_levels='sample'"
+def codes_of_new(groups, factors, sizes, new_levels):
+    """Levels (n, factors) of new rows; those that the fit has not seen are refused, warned of, or
+    meant.
+
+    Parameters
+    ----------
+    groups : list of (array (n,), Index)
+        See `GroupSpec.new`.
+    factors : list of str
+    sizes : list of array (levels,)
+        Rows of each level of the fit.
+    new_levels : {"sample", "error"} or None
+        None: nobody has said that they are meant.
+    """
+    told = []
+    for (code, new), factor, known in zip(groups, factors, sizes):
+        if len(new) and new_levels == "error":
+            raise ArgumentError(
+                f"new_levels='error': the new data have levels of {factor} that the fit has not "
+                f"seen: {labels_text(new)}; leave them out, or give new_levels='sample'"
+            )
+        if len(new):
+            none = "" if (code[code >= 0] < len(known)).any() else ", and no known one"
+            levels = f"{len(new)} new level{'s' * (len(new) > 1)}"
+            told.append(f"{levels} of {factor} ({labels_text(new)}){none}")
+    if told and new_levels is None:
+        warn(
+            NewLevelsWarning(
+                f"The new data have {'; '.join(told)}: their effects are drawn from the population "
+                "of levels, normal with its sd.",
+                "Give new_levels='sample' if new levels are meant, or random=False for effects of "
+                "zero.",
+            )
         )
+    return np.column_stack([code for code, _ in groups])

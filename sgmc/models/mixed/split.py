@@ -62,6 +62,11 @@ class Split:
         return self.spec.offset
 
     @property
+    def expanded(self):
+        """The formula with the dot written out, see `DesignSpec`."""
+        return self.spec.expanded
+
+    @property
     def occurring(self):
         """Levels that occur."""
         return int((self.group < self.without).sum())
