@@ -98,7 +98,7 @@ print(chance.summary())
 
 # %%
 new = pd.DataFrame({"student": -1, "lecturer": lecturers.index[[0, 1, -2, -1]]})
-band = chance.get_prediction(new).summary_frame()
+band = chance.get_prediction(new, new_levels="sample").summary_frame()
 print(pd.concat([new.lecturer, band.iloc[:, :4]], axis=1).round(2))
 
 # %% [markdown]

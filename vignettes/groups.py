@@ -124,7 +124,7 @@ print(clinics_left_out[columns].round(1))
 
 # %%
 new = pd.DataFrame({"age": 0.0, "severe": 0, "clinic": [1, "new"]})
-prediction = by_clinic.get_prediction(new).summary_frame()
+prediction = by_clinic.get_prediction(new, new_levels="sample").summary_frame()
 print(prediction.iloc[:, :4].set_axis(["clinic 1", "new clinic"]).round(3))
 
 # %% [markdown]
