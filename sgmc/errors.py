@@ -81,6 +81,14 @@ class ColumnsLeftOutWarning(SGMCWarning):
     """
 
 
+class RowsLeftOutWarning(SGMCWarning):
+    """An expression of a formula left rows out that lack nothing: values outside of its bins."""
+
+
+class TextNumbersWarning(SGMCWarning):
+    """Digits that are stored as text are read as the levels of a factor."""
+
+
 class PriorWarning(SGMCWarning):
     """A prior that other packages read differently, a scale where these have a rate; or one with
     ends that the data contradict.

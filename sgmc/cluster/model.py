@@ -97,6 +97,7 @@ class PartitionedRegression(Regression):
             **{**inputs, "missing": "drop"},
             outcome=self.family.outcome,
             scope=scope,
+            standing_for=seen.rows,
         )
         if table.bars or table.smooths:
             raise NotSupported(
@@ -132,14 +133,13 @@ class PartitionedRegression(Regression):
         )
         self.recipe = replace(recipe, shift=middles(table))
         given = {**beside, **({"trials": True} if counted else {})}
-        notes = [front.left_out_warning(table.left_out)] if table.left_out else []
         self.told = dict(
             terms=dict(spec.term_slices),
             intercept=spec.exog_names.index("Intercept") if spec.has_intercept else None,
             endog_name=spec.endog_name,
             given=tuple(one for one in ("offset", "exposure", "trials", "se") if one in given),
             equations=equations(self.family, spec.levels),
-            notes=notes,
+            notes=list(table.notes),
         )
         self.data = RegressionData(
             table.y, list(spec.exog_names), source=np.empty((0, len(spec.exog_names))), **self.told

@@ -10,7 +10,7 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import label_text
 from sgmc.cluster.transforms import refuse_looking_around
 from sgmc.errors import DataError
-from sgmc.formula.chunks import Gaps
+from sgmc.formula.chunks import Gaps, refuse_undefined
 from sgmc.formula.columns import is_missing
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import VALID, numbers_of
@@ -105,10 +105,12 @@ class Recipe:
         self.spec.find_gaps(frame, gaps)
         rows = gaps.complete()
         value = self.response.value(frame, rows)
-        lost = self.response.missing(value)
-        gaps.add(self.response.label, rows, lost)
+        if not self.response.summands:
+            gaps.add_values(self.response, frame, rows, value)
+        refuse_undefined(gaps.undefined)
         if self.missing == "raise":
             gaps.check("raise")
+        lost = gaps.missing[rows]
         rows, value = rows[~lost], value[~lost].reset_index(drop=True)
         vectors = {one: values[rows] for one, values in vectors.items()}
         for one, values in vectors.items():

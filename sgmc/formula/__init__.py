@@ -16,10 +16,10 @@ from types import ModuleType
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.in_time import read_in_time
 from sgmc.formula.outside import check_subset_of, formula
-from sgmc.formula.reader import caller_scope, left_out_warning, read
+from sgmc.formula.reader import caller_scope, read
 from sgmc.formula.table import Table
 
-__all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "left_out_warning", "read"]
+__all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "read"]
 __all__ += ["read_in_time"]
 
 

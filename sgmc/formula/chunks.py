@@ -5,6 +5,7 @@ import pandas as pd
 
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.columns import is_plain, own, plain
+from sgmc.formula.undefined import gaps_of, undefined
 from sgmc.formula.wraps import refuse_wrap
 
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
@@ -32,13 +33,22 @@ class Chunk(dict):
 
 
 class Gaps:
-    """Rows with something missing, and where."""
+    """Rows with something missing, and where.
 
-    def __init__(self, n_rows, use=slice(None)):
+    Attributes
+    ----------
+    counts : dict
+        Label -> rows that lack it.
+    undefined : dict
+        Label of an expression -> its `Undefined`.
+    """
+
+    def __init__(self, n_rows, use=slice(None), counted=True):
+        self.counted = counted  # whether these rows are all that there are
         self.used = np.zeros(n_rows, dtype=bool)
         self.used[use] = True
         self.missing = np.zeros(n_rows, dtype=bool)
-        self.counts = {}
+        self.counts, self.undefined = {}, {}
 
     def add(self, label, rows, gaps):
         """Note which of `rows` lack `label`."""
@@ -47,6 +57,19 @@ class Gaps:
             self.missing[rows] |= gaps
             self.counts[label] = self.counts.get(label, 0) + int(gaps.sum())
 
+    def add_values(self, one, frame, rows, values):
+        """Note where an expression has no value, and where its columns are no reason for it; see
+        `undefined`.
+        """
+        gaps = gaps_of(values, len(rows)) & self.used[rows]
+        if not gaps.any():
+            return
+        self.add(one.label, rows, gaps)
+        found = undefined(one, frame, rows, values, gaps)
+        if found is not None:
+            found.rows = found.rows if self.counted else None
+            add_undefined(self.undefined, found)
+
     def complete(self):
         """Positions of the rows in use that lack nothing."""
         return np.flatnonzero(self.used & ~self.missing)
@@ -54,12 +77,28 @@ class Gaps:
     def check(self, on_missing):
         """See `refuse_gaps`."""
         if self.counts:
-            complete = len(self.complete())
-            refuse_gaps(self.counts, int(self.missing.sum()), complete, on_missing)
+            complete, missing = len(self.complete()), int(self.missing.sum())
+            refuse_gaps(self.counts, missing, complete, on_missing, self.undefined)
 
 
-def refuse_gaps(counts, missing, complete, on_missing):
-    """DataError where rows are missing against the user's wish, or no row is left.
+def add_undefined(known, found):
+    """Add an `Undefined` to those in a dict."""
+    if found.label in known:
+        known[found.label].merge(found)
+    else:
+        known[found.label] = found
+
+
+def refuse_undefined(undefined):
+    """DataError where an expression leaves the domain of a function."""
+    for found in undefined.values():
+        if not found.chosen:
+            raise found.error()
+
+
+def refuse_gaps(counts, missing, complete, on_missing, undefined):
+    """DataError where an expression leaves the domain of a function, rows are missing against the
+    user's wish, or no row is left.
 
     Parameters
     ----------
@@ -68,7 +107,10 @@ def refuse_gaps(counts, missing, complete, on_missing):
     missing, complete : int
         Rows that lack anything, and nothing.
     on_missing : {"drop", "raise"}
+    undefined : dict
+        See `Gaps`.
     """
+    refuse_undefined(undefined)
     if not counts:
         return
     where = ", ".join(f"{label!r} ({count})" for label, count in counts.items())
@@ -94,6 +136,25 @@ def evaluate(code, functions, names, label):
         raise
     except Exception as error:
         raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
+
+
+class Expression:
+    """An expression of a formula that has no memory, such as ``np.log(x)``.
+
+    Parameters
+    ----------
+    parsed : Parsed
+    code : str
+    """
+
+    def __init__(self, parsed, code):
+        self.label, self.code = parsed.names.label(code), code
+        self.inputs, self.functions = parsed.names.inputs(code), parsed.functions
+
+    def evaluate(self, columns):
+        """Its value in the rows of a `Chunk`."""
+        names = {place: columns[name] for place, name in self.inputs.items()}
+        return evaluate(self.code, self.functions, names, self.label)
 
 
 class PatsyChunk(dict):

@@ -9,7 +9,7 @@ import numpy as np
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
-from sgmc.errors import FormulaError
+from sgmc.errors import FormulaError, warn
 from sgmc.formula import across
 from sgmc.formula.blocks import blocks_of
 from sgmc.formula.chunks import Chunk, Gaps
@@ -99,11 +99,11 @@ class DesignSpec:
     @property
     def categorical(self):
         """Whether it has a factor's columns."""
-        return bool(self.blocks_of_levels)
+        return bool(self.blocks_with_levels)
 
     @property
-    def blocks_of_levels(self):
-        """Its blocks with columns of levels."""
+    def blocks_with_levels(self):
+        """Its blocks of factors that are coded, alone or times numbers."""
         return [block for block in self._blocks if block.categorical]
 
     @property
@@ -212,6 +212,8 @@ class DesignSpec:
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
         self.find_gaps(frame, gaps)
+        for found in gaps.undefined.values():
+            warn(found.new_warning())
         return frame, gaps.complete()
 
     def settle(self, frame, rows):
@@ -243,7 +245,7 @@ class DesignSpec:
             chunk = rows[start : start + CHUNK_ROWS]
             columns = Chunk(frame, chunk)
             for factor in expressions:
-                gaps.add(factor.label, chunk, factor.missing(columns))
+                gaps.add_values(factor, frame, chunk, factor.evaluate(columns))
 
     def values(self, frame, rows, chunk=CHUNK_ROWS, of=None):
         """Pairs of a slice of `rows` and the values of the factors there, of all by default."""

@@ -1,7 +1,7 @@
 """The columns that R's dot stands for, and why others are left out."""
 
 from sgmc.formula.columns import is_constant, kind, levels_of
-from sgmc.formula.labels import not_numbers
+from sgmc.formula.labels import text_numbers
 
 MAX_LEVELS = 50  # text with more levels stays out of the dot
 
@@ -61,6 +61,6 @@ def reason_of_kind(found, constant):
 def reason_of_levels(found, levels):
     """Why the dot leaves out a column of text or of categories with such levels, or None."""
     count = len(levels)
-    if found == "text" and count > 1 and not_numbers(levels) is not None:
+    if found == "text" and count > 1 and text_numbers(levels) is not None:
         return None  # an error says so: a number is not to be lost
     return f"{count} levels" if count > MAX_LEVELS else "constant" if count < 2 else None

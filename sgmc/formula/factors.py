@@ -75,11 +75,6 @@ class Factor:
             raise FormulaError(f"{self.label!r} must be {expected} in each row, it has {found}")
         return numbers.reshape(columns.n_rows, self.width)
 
-    def missing(self, columns):
-        """Boolean array of shape (m,): where the value is missing."""
-        gaps = np.asarray(pd.isna(self.evaluate(columns)))
-        return gaps.any(axis=1) if gaps.ndim > 1 else gaps
-
     def to_file(self):
         """The attributes that a file keeps."""
         return {**vars(self), "places": None}

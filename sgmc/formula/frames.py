@@ -57,6 +57,11 @@ def as_frame(data):
     return data
 
 
+def plain_value(value):
+    """A value of a column or an index as Python has it, whose repr is short."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def pandas_or_same(data):
     """A table of another library as a DataFrame; anything else as it is."""
     frame = None if isinstance(data, pd.DataFrame) else from_other_library(data)

@@ -4,25 +4,61 @@ It is recognised from the levels of a column, before a design of one column a le
 """
 
 import re
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import labels_text
-from sgmc.errors import DataError
+from sgmc.errors import DataError, TextNumbersWarning
 from sgmc.formula.columns import kind
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+WHOLE = re.compile(r"\s*[+-]?\d+(\.0*)?\s*")  # "2.0" is a 2 that went through floats
+THOUSANDS = re.compile(r"\s*[+-]?\d{1,3}(,\d{3})+(\.\d*)?\s*")
+DECIMAL = re.compile(r"\s*[+-]?\d+,\d+\s*")
+SIGNS = frozenset("$€£¥₹%")
+NO_SIGNS = str.maketrans("", "", "".join(SIGNS))
 CODE = re.compile(r"\s*0\d")  # "0123": a label made of digits, such as a postal code
-MOSTLY = (
-    0.9  # share of many levels that are numbers, from which on the rest stands for missing ones
-)
+MISSING = ("", "nan", "none", "na", "n/a", "<na>", "nat", "null")
+MOSTLY = 0.9  # share of levels that are numbers, from which on the rest stands for missing ones
 MANY_LEVELS = 50  # levels up to which a factor is taken for one, however few rows there are
 ROWS_A_LEVEL = 2  # fewer, of more than MANY_LEVELS: identifiers, each with a coefficient of its own
 ROWS_A_TEXT = 5  # fewer, of levels of WORDS words and more: free text
 WORDS = 5
 MOST_COUNTED = 1000  # levels whose words are counted, evenly
 LEVELS_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class TextNumbers:
+    """Levels of text that are numbers.
+
+    Attributes
+    ----------
+    others : list of str
+        The few levels that are none.
+    signs : str
+        What has to go before they are: currencies, percent, commas between thousands.
+    decimal : bool
+        Whether a comma stands in the place of the decimal point.
+    whole : bool
+        Whether all are digits, as those of codes, and not measured.
+    """
+
+    others: list
+    signs: str
+    decimal: bool
+    whole: bool
+
+    def conversion(self, name):
+        """The line of pandas that makes numbers of the column."""
+        text = f"df[{name!r}]"
+        if self.signs:
+            text += f".str.replace('[{self.signs}]', '', regex=True)"
+        if self.decimal:
+            text += ".str.replace(',', '.')"
+        return f"pd.to_numeric({text}{', errors=' + repr('coerce') if self.others else ''})"
 
 
 def refuse_levels(name, found, rows, levels):
@@ -44,16 +80,14 @@ def refuse_levels(name, found, rows, levels):
     DataError
         Naming the column and what to do.
     """
-    meant = f"C({quoted(name)}) if these are categories"
-    if found == "text":
-        others = not_numbers(levels)
-        if others is not None:
-            raise DataError(
-                f"column {name!r} holds numbers stored as text, such as {shown(levels)}"
-                f"{f', and {shown(others)}' if others else ''}: convert them first, "
-                f"{conversion(name, others)}, or write {meant}"
-            )
-    count = len(levels)
+    meant, count = f"C({quoted(name)}) if these are categories", len(levels)
+    numbers = text_numbers(levels) if found == "text" else None
+    if numbers is not None and not are_codes(numbers, rows, count):
+        others = f", and {shown(numbers.others)}" if numbers.others else ""
+        raise DataError(
+            f"column {name!r} holds numbers stored as text, such as {shown(levels)}{others}: "
+            f"convert them first, {numbers.conversion(name)}, or write {meant}"
+        )
     if found not in ("text", "category") or count <= MANY_LEVELS:
         return
     free = found == "text" and words(levels) >= WORDS
@@ -67,28 +101,57 @@ def refuse_levels(name, found, rows, levels):
     )
 
 
-def not_numbers(levels):
-    """The levels of text that are no numbers, where all the others are; None where the text does
-    not hold numbers.
-
-    All levels have to be numbers, or MOSTLY of more than MANY_LEVELS.  Digits after a leading zero
-    are labels.
+def are_codes(numbers, rows, count):
+    """Whether numbers that are text are labels of a factor: digits, as of ``period.astype(str)``,
+    in few levels of more than one row.
     """
-    few = len(levels) <= MANY_LEVELS
-    allowed, others = 0 if few else int((1 - MOSTLY) * len(levels)), []
+    return numbers.whole and count <= MANY_LEVELS and rows >= ROWS_A_LEVEL * count
+
+
+def note_of_levels(name, found, levels):
+    """The warning about digits that are read as a factor; None for any other levels."""
+    numbers = text_numbers(levels) if found == "text" else None
+    if numbers is None:
+        return None
+    others = f"; {shown(numbers.others)} is a level, too" if numbers.others else ""
+    return TextNumbersWarning(
+        f"column {name!r} holds digits as text and is read as a factor of {len(levels)} levels, "
+        f"{shown(levels)}{', ...' * (len(levels) > LEVELS_SHOWN)}{others}.",
+        f"For one slope convert it first, {numbers.conversion(name)}; C({quoted(name)}) says that "
+        "levels are meant.",
+    )
+
+
+def text_numbers(levels):
+    """The `TextNumbers` of levels of text, None where these do not hold numbers.
+
+    All levels have to be numbers but for MOSTLY and those that stand for missing values.  Digits
+    after a leading zero are labels.
+    """
+    allowed, others, signs = int((1 - MOSTLY) * len(levels)), [], set()
+    decimal, whole = False, True
     for level in levels:
         if CODE.match(level):
             return None
-        if not NUMBER.fullmatch(level):
+        bare = level.translate(NO_SIGNS)
+        signs |= SIGNS & {*level}
+        if NUMBER.fullmatch(bare):
+            whole &= WHOLE.fullmatch(level) is not None
+        elif THOUSANDS.fullmatch(bare):
+            signs.add(",")
+        elif DECIMAL.fullmatch(bare):
+            decimal = True
+        else:
             others.append(level)
+            allowed += level.strip().lower() in MISSING
             if len(others) > allowed:
                 return None
-    return others if len(others) < len(levels) else None
-
-
-def conversion(name, others=()):
-    """The line of pandas that makes numbers of a column of text."""
-    return f"pd.to_numeric(df[{name!r}]{', errors=' + repr('coerce') if others else ''})"
+    if len(others) == len(levels):
+        return None
+    if decimal:  # commas are points then, not between thousands
+        signs.discard(",")
+    written = "".join(sorted(signs))
+    return TextNumbers(others, written, decimal, whole and not signs and not decimal)
 
 
 def cure_of_text(column):
@@ -97,12 +160,12 @@ def cure_of_text(column):
     """
     if kind(column) != "text":
         return ""
-    others = not_numbers(tuple(pd.unique(column.dropna())))
-    if others is None:
+    numbers = text_numbers(tuple(pd.unique(column.dropna())))
+    if numbers is None:
         return ""
     if column.name is None:  # values of their own
         return ": convert them first, np.asarray(values, dtype=float)"
-    return f": convert it first, {conversion(column.name, others)}"
+    return f": convert it first, {numbers.conversion(column.name)}"
 
 
 def words(levels):

@@ -202,8 +202,10 @@ def joined(formula, second, read, frame):
         kept[np.intersect1d(first.rows, other.rows)] = True
         tables = [read(text, subset=pd.Series(kept, frame.index)) for text in texts]
     lost = first.dropped + len(first.rows) - len(tables[0].rows)
-    known = {name: getattr(tables[0], name) for name in Table.__dataclass_fields__}
+    fields = [name for name in Table.__dataclass_fields__ if name != "notes"]
+    known = {name: getattr(tables[0], name) for name in fields}
     spec = PartsSpec(formula, tuple(one.spec for one in tables), second)
     return PartsTable(
-        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out}
+        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out},
+        notes=tuple({str(one): one for one in (*first.notes, *other.notes)}.values()),
     )

@@ -90,6 +90,7 @@ class NaturalTerm:
     def memorize_chunk(self, x, df=None, knots=None, intercept=False, boundary_knots=None):
         """Collect the values by which knots are placed, or the least and the largest."""
         x = one_number(x, "ns()")
+        x = x[~np.isnan(x)]  # which have no value, and are reported with the design
         if knots is not None and len(x):
             x = np.array([x.min(), x.max()])
         self._seen.append(x)

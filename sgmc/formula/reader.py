@@ -12,12 +12,7 @@ from sgmc.arguments import values
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
-from sgmc.errors import (
-    ColumnsLeftOutWarning,
-    DataError,
-    caller,
-    warn,
-)
+from sgmc.errors import DataError, caller, warn
 from sgmc.formula import dot
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import (
@@ -47,15 +42,6 @@ def caller_scope():
     return {**frame.f_globals, **frame.f_locals}
 
 
-def left_out_warning(left_out):
-    """The warning about columns (name -> reason) that the dot does not stand for."""
-    listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
-    return ColumnsLeftOutWarning(
-        f"the dot leaves out {listed}.",
-        "Name a column in the formula to use it, or to take it out.",
-    )
-
-
 def read(
     formula,
     data,
@@ -71,6 +57,7 @@ def read(
     outcome="binary",
     scope=None,
     most=None,
+    standing_for=None,
 ):
     """Read a formula against data: the response,
     the rows to use and the specification of the design.
@@ -102,6 +89,8 @@ def read(
         Names of the user, of which functions and modules may be used; see `caller_scope`.
     most : int, optional
         Use so many of the rows, evenly spaced, where there are more.
+    standing_for : int, optional
+        How many rows these have been chosen from, to show what all of them hold.
 
     Returns
     -------
@@ -142,26 +131,26 @@ def read(
     used_elsewhere += subset_columns(subset, frame)
     rows = spaced(subset_rows(subset, frame), len(frame), most)
     reader = Reader(parsed, frame, vectors, rows, outcome, own)
+    reader.standing_for = standing_for
     return reader.table(used_elsewhere, missing)
 
 
 class Reader(Terms):
-    """One call of `read`: finds the terms, the rows and the design of a formula."""
+    """One call of `read`: finds the terms, the rows and the design of a formula; `own` is the
+    `Offset` in it, or None.
+    """
+
+    standing_for = None
 
     def __init__(self, parsed, frame, vectors, rows, outcome, own):
         super().__init__(parsed, outcome)
-        self.frame, self.vectors, self.rows, self.own_offset = frame, vectors, rows, own
-        self.given_offset = None  # what of the offset the formula does not bring to other rows
-        if own is not None:
-            self.given_offset = vectors.get("offset")
-            added = 0.0 if self.given_offset is None else self.given_offset
-            self.vectors = {**vectors, "offset": own.of(frame) + added}
+        self.frame, self.vectors, self.rows, self.own = frame, vectors, rows, own
+        # what of the offset the formula does not bring to other rows
+        self.given_offset = None if own is None else vectors.get("offset")
 
     def table(self, used_elsewhere, on_missing):
         """The finished table."""
         terms, gaps, left_out = self._choose_columns(used_elsewhere)
-        if left_out:
-            warn(left_out_warning(left_out))
         gaps.check("drop")
         response = self._response(gaps)
         specs = self._fit(terms, gaps)
@@ -177,6 +166,12 @@ class Reader(Terms):
             response = response[~gaps.missing[response.index]]
         y, trials, spec.levels = self.outcome(response, spec.endog_name)
         del response
+        if self.own is not None:
+            given = self.vectors.get("offset", 0.0)
+            self.vectors["offset"] = self.own.of(self.frame) + given
+        notes = self.notes(left_out, gaps.undefined)
+        for note in notes:
+            warn(note)
         vectors = dict.fromkeys(VALID) | {
             argument: VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
@@ -189,6 +184,7 @@ class Reader(Terms):
             rows=range(len(rows)) if len(rows) == len(self.frame) else rows,
             dropped=int(gaps.missing.sum()),
             left_out=left_out,
+            notes=tuple(notes),
             frame=self.frame,
             bars=self.parsed.bars,
             effects=tuple(effects),
@@ -220,9 +216,10 @@ class Reader(Terms):
         return terms, gaps, {name: reason for name, reason in left_out.items() if name not in named}
 
     def _gaps(self, terms):
-        gaps = Gaps(len(self.frame), self.rows)
+        gaps = Gaps(len(self.frame), self.rows, counted=self.standing_for is None)
         inputs = self.inputs(terms).values()
-        for name in dict.fromkeys([*self.complete, *inputs, *self.group_columns]):
+        beside = self.own.columns if self.own else []
+        for name in dict.fromkeys([*self.complete, *inputs, *self.group_columns, *beside]):
             deadline.check()
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         for argument, vector in self.vectors.items():
@@ -237,8 +234,7 @@ class Reader(Terms):
         response = self.response(Chunk(self.frame, rows)).set_axis(rows)
         if self.counted:
             return response
-        label = self.parsed.names.label(self.parsed.response)
-        gaps.add(label, rows, is_missing(response))
+        gaps.add_values(self.left, self.frame, rows, response)
         gaps.check("drop")
         return response
 
@@ -248,7 +244,7 @@ class Reader(Terms):
         for one in (terms, *self.beside):
             spec = self.design(one, partial(self._levels, rows=rows), partial(self._chunks, rows))
             spec.settle(self.frame, rows)
-            spec.offset = self.own_offset
+            spec.offset = self.own
             found.append(spec)
         return found
 
@@ -268,7 +264,10 @@ class Reader(Terms):
         column = column.iloc[rows]
         held = types_of(column) if column.dtype == object else column.dtype
         return self.factor_levels(
-            name, kind(column), held, lambda: (len(column), levels_of(column))
+            name,
+            kind(column),
+            held,
+            lambda: (self.standing_for or len(column), levels_of(column)),
         )
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Chunk, evaluate
 from sgmc.formula.code import Check
-from sgmc.formula.columns import codes_of, is_missing
+from sgmc.formula.columns import codes_of
 from sgmc.formula.outcomes import counts, numeric, pairs
 
 
@@ -55,12 +55,6 @@ class Response:
                 f"is {np.shape(value)}"
             )
         return pd.Series(value).reset_index(drop=True)
-
-    def missing(self, value):
-        """Boolean array: where a value is missing."""
-        if self.summands:
-            return np.zeros(len(value), dtype=bool)
-        return is_missing(value)
 
     def outcomes(self, value):
         """(y, trials) of a value without gaps: numbers, or the places of its levels."""

@@ -32,6 +32,8 @@ class Table:
         Rows lost to missing values, not to the subset.
     left_out : dict
         Columns that the dot left out -> reason.
+    notes : tuple of SGMCWarning
+        What was warned of when the formula was read.
     frame : pandas.DataFrame
         The data.
     bars : tuple of Bar
@@ -61,6 +63,7 @@ class Table:
     smooths: tuple = ()
     groups: np.ndarray | None = None
     given_offset: np.ndarray | None = None
+    notes: tuple = ()
 
     @property
     def index(self):

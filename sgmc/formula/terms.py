@@ -5,11 +5,11 @@ import pandas as pd
 import patsy
 
 from sgmc.core.deadline import OutOfTime
-from sgmc.errors import DataError, FormulaError, OutOfMemoryError
+from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMemoryError
 from sgmc.formula.bounds import refuse_wide
-from sgmc.formula.chunks import COLUMN, PatsyChunk, evaluate
+from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
-from sgmc.formula.labels import refuse_levels
+from sgmc.formula.labels import note_of_levels, refuse_levels
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
 from sgmc.formula.wraps import cure_of
 
@@ -29,6 +29,8 @@ class Terms:
 
     Attributes
     ----------
+    left : Expression
+        The response.
     response_columns, group_columns : list of str
         Columns of the response and of the factors of groups.
     complete : list of str
@@ -41,7 +43,9 @@ class Terms:
 
     def __init__(self, parsed, outcome):
         self.parsed = parsed
-        self.response_columns = list(parsed.names.inputs(parsed.response).values())
+        self.noted = {}  # column -> warning about its levels
+        self.left = Expression(parsed, parsed.response)
+        self.response_columns = list(self.left.inputs.values())
         self.complete = [] if outcome == "survival" else self.response_columns
         self.counted = parsed.summands if outcome == "binary" else ()
         if parsed.pair and not self.counted:
@@ -110,16 +114,11 @@ class Terms:
             names, functions = self.parsed.names, self.parsed.functions
             inputs = names.inputs(self.parsed.response)
             return pairs(self.counted, names.label, functions, columns, inputs)
-        label = self.parsed.names.label(self.parsed.response)
-        names = {
-            place: columns[name]
-            for place, name in self.parsed.names.inputs(self.parsed.response).items()
-        }
-        value = evaluate(self.parsed.response, self.parsed.functions, names, label)
+        value = self.left.evaluate(columns)
         if np.shape(value) != (columns.n_rows,):
             raise DataError(
-                f"the response {label!r} must be one column of {columns.n_rows} values, its shape "
-                f"is {np.shape(value)}"
+                f"the response {self.left.label!r} must be one column of {columns.n_rows} values, "
+                f"its shape is {np.shape(value)}"
             )
         return pd.Series(value)
 
@@ -189,7 +188,25 @@ class Terms:
             return None
         rows, levels = levels_of()
         refuse_levels(name, found, rows, levels)
+        if (note := note_of_levels(name, found, levels)) is not None:
+            self.noted[name] = note
         return levels
+
+    def notes(self, left_out, undefined):
+        """What is not as a reader may expect, warnings: columns that the dot leaves out, text that
+        is a factor, rows that expressions leave out.
+        """
+        found = [left_out_warning(left_out)] if left_out else []
+        return [*found, *self.noted.values(), *(one.warning() for one in undefined.values())]
+
+
+def left_out_warning(left_out):
+    """The warning about columns (name -> reason) that the dot does not stand for."""
+    listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
+    return ColumnsLeftOutWarning(
+        f"the dot leaves out {listed}.",
+        "Name a column in the formula to use it, or to take it out.",
+    )
 
 
 def largest(levels, inputs):

@@ -58,6 +58,9 @@ class BSplines(BS):
 
     def memorize_chunk(self, x, df=None, knots=None, **how):
         """Collect the values, or the least and the largest, by which the outer knots are placed."""
+        x = np.asarray(x)
+        if x.ndim == 1 and x.dtype.kind == "f":
+            x = x[~np.isnan(x)]  # which have no value, and are reported with the design
         super().memorize_chunk(x, df=df, knots=knots, **how)
         chunks = self._tmp["xs"]
         if knots is not None and len(chunks[-1]):

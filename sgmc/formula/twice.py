@@ -23,7 +23,7 @@ def refuse_twice(table, bar, design, codes, levels):
         and the level of each row.
     levels : int
     """
-    for block in table.spec.blocks_of_levels:
+    for block in table.spec.blocks_with_levels:
         numbers = ":".join(factor.label for factor in block.numeric) or INTERCEPT
         if numbers in design.exog_names and same_rows(table, block, codes, levels):
             name = block.term_name(clean=True)

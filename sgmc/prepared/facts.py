@@ -1,10 +1,11 @@
 """What a pass over the rows learns, chunk by chunk: facts of chunks merge to those of all rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pandas as pd
 
+from sgmc.formula.chunks import add_undefined, refuse_gaps
 from sgmc.prepared.columns import ColumnFacts
 
 EXAMPLES = 4  # distinct numbers of the response that messages may show
@@ -22,6 +23,8 @@ class Facts:
         something.
     counts : dict
         Label -> rows of the subset that lack it.
+    undefined : dict
+        Label of an expression -> its `Undefined`, the rows counted from 0 in the source.
     columns : dict
         Name -> `ColumnFacts`, of the rows that are complete, or else of the subset.
     strata : ColumnFacts or None
@@ -37,6 +40,7 @@ class Facts:
     complete: int = 0
     missing: int = 0
     counts: dict = field(default_factory=dict)
+    undefined: dict = field(default_factory=dict)
     columns: dict = field(default_factory=dict)
     strata: ColumnFacts | None = None
     response: ColumnFacts | None = None
@@ -44,6 +48,8 @@ class Facts:
 
     def merge(self, other):
         """Add the facts of later rows, see `ColumnFacts.merge`."""
+        for found in other.undefined.values():
+            add_undefined(self.undefined, replace(found, row=found.row + self.rows))
         for name in ("rows", "used", "complete", "missing"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         for label, count in other.counts.items():
@@ -60,6 +66,10 @@ class Facts:
             known = self.extremes.get(name, (low, high))
             self.extremes[name] = min(low, known[0]), max(high, known[1])
         return self
+
+    def check(self, on_missing):
+        """See `refuse_gaps`."""
+        refuse_gaps(self.counts, self.missing, self.complete, on_missing, self.undefined)
 
     def examples(self):
         """Values of the response as a Series of its kind, see `outcome.as_outcome`."""
@@ -105,6 +115,7 @@ def of_chunk(selection, studied, frame, complete=True):
         complete=len(rows),
         missing=int(gaps.missing.sum()),
         counts=gaps.counts,
+        undefined=gaps.undefined,
     )
     among = rows if complete else np.flatnonzero(gaps.used)
     whole = len(among) == len(frame)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.errors import DataError, warn
-from sgmc.formula import left_out_warning
 from sgmc.formula.subsets import subset_mask
+from sgmc.formula.terms import left_out_warning
 from sgmc.prepared import shuffle
 from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer

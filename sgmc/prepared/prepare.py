@@ -31,7 +31,7 @@ from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, scatter
 from sgmc.prepared.workshop import Workshop
-from sgmc.prepared.writing import arrays_of, facts_of, recipe_of
+from sgmc.prepared.writing import arrays_of, facts_of, plain_notes, recipe_of
 from sgmc.sources.source import of
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
@@ -274,6 +274,7 @@ def write(shop, scan, arguments, limit, passes):
         seed=seed,
         dropped=found.facts.missing,
         left_out=found.left_out,
+        notes=plain_notes(found.notes),
         arguments=arguments,
     )
     gather(shop, encoder, arrays, small, facts, passes.gathered)

@@ -9,9 +9,16 @@ from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core.files import Damaged, read_tree
 from sgmc.core.memory import shown
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import (
+    ArgumentError,
+    ColumnsLeftOutWarning,
+    DataError,
+    RowsLeftOutWarning,
+    TextNumbersWarning,
+)
 from sgmc.formula.coded import CodedTable
 from sgmc.formula.safe import SafeFormula
+from sgmc.formula.terms import left_out_warning
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
 from sgmc.prepared.scaling import of_file
@@ -19,6 +26,9 @@ from sgmc.saved import Trust, Unreadable, restored
 from sgmc.version import __version__
 
 VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
+NOTES = {
+    one.__name__: one for one in (ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning)
+}
 SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
 
 
@@ -45,6 +55,8 @@ class SealedTable:
         Rows lost to missing values.
     left_out : dict
         Columns that the dot of the formula left out -> reason.
+    notes : tuple of SGMCWarning
+        What was warned of when the file was made.
     arguments : dict
         What was given of ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and
         ``missing``.
@@ -70,6 +82,7 @@ class SealedTable:
             self.formula = SafeFormula(self.formula)
         self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
         self.dropped, self.left_out = facts["dropped"], facts["left_out"]
+        self.notes = notes_of(facts)
         self.arguments = facts["arguments"]
         self.rows, self.compressed = facts["rows"], facts["compressed"]
         self.nbytes = os.path.getsize(path)
@@ -183,6 +196,13 @@ class Prepared(SealedTable):
         coding = self.spec.coding
         width = self.X.shape[1] * dtype.itemsize if coding is None else coding.row_bytes(dtype)
         return float(self.n) * width
+
+
+def notes_of(facts):
+    """The warnings in the facts of a file, as `Table` has them; older ones are about the dot."""
+    if "notes" in facts:
+        return tuple(NOTES[code](*text) for code, *text in facts["notes"])
+    return (left_out_warning(facts["left_out"]),) if facts["left_out"] else ()
 
 
 def reopened(path, outcome, trust):

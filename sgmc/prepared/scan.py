@@ -11,8 +11,7 @@ import pandas as pd
 
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, warn
-from sgmc.formula import left_out_warning
-from sgmc.formula.chunks import Chunk, refuse_gaps
+from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import refuse_many_strata
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.reader import VALID
@@ -43,6 +42,8 @@ class Found:
         Of these.
     left_out : dict
         Columns that the dot leaves out -> reason.
+    notes : list of SGMCWarning
+        What was warned of.
     levels : tuple or None
         Of the response.
     strata_levels : tuple or None
@@ -57,6 +58,7 @@ class Found:
     selection: Selection
     facts: Facts
     left_out: dict
+    notes: list
     levels: tuple | None
     strata_levels: tuple | None
     examples: pd.Series
@@ -114,15 +116,13 @@ class Scan(Terms):
         they are few, or None.
         """
         terms, left_out, facts = self.chosen()
-        if left_out:
-            warn(left_out_warning(left_out))
         expressions = without_memory(self.parsed, factors_of(terms))
         selection = self.selection(terms, expressions=expressions or ())
         factors = list(self.inputs(terms).values())
         cells = self.cells(selection)
         if facts is None or expressions or not cells.abandoned:
             facts = self.learn(selection, factors, cells=cells)
-        refuse_gaps(facts.counts, facts.missing, facts.complete, "drop")
+        facts.check("drop")
         spec = self.fitted(terms, selection, facts)
         if spec.expressions:
             later = self.selection(terms, (spec,))
@@ -130,15 +130,18 @@ class Scan(Terms):
                 of_later = self.cells(later)
                 again = self.learn(later, factors, cells=of_later)
                 if again.complete < facts.complete:  # levels follow from what is left
-                    refuse_gaps(again.counts, again.missing, again.complete, "drop")
+                    again.check("drop")
                     facts, cells = again, of_later
                     spec = self.fitted(terms, later, facts)
             selection = later
-        refuse_gaps(facts.counts, facts.missing, facts.complete, self.options.missing)
+        facts.check(self.options.missing)
         self.check_vectors(facts)
         levels = None if self.counted else self.response_levels(facts)
         strata, examples = self.strata_levels(facts.strata), self.examples(facts)
-        found = Found(spec, selection, facts, left_out, levels, strata, examples)
+        notes = self.notes(left_out, facts.undefined)
+        for note in notes:
+            warn(note)
+        found = Found(spec, selection, facts, left_out, notes, levels, strata, examples)
         return found, cells.table(facts.complete)
 
     def cells(self, selection):

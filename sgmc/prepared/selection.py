@@ -9,7 +9,7 @@ import patsy
 from sgmc.core.memory import shown
 from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.across import looks_around
-from sgmc.formula.chunks import Chunk, Gaps, evaluate
+from sgmc.formula.chunks import Chunk, Expression, Gaps
 from sgmc.formula.columns import is_missing
 from sgmc.formula.functions import FUNCTIONS
 from sgmc.formula.subsets import subset_columns, subset_mask
@@ -63,7 +63,7 @@ class Selection:
             spec.find_gaps(frame, gaps)
         rows = gaps.complete()
         for one in self.expressions:
-            gaps.add(one.label, rows, one.missing(Chunk(frame, rows)))
+            gaps.add_values(one, frame, rows, one.evaluate(Chunk(frame, rows)))
         return gaps, response
 
     def outcomes(self, frame, gaps):
@@ -71,29 +71,8 @@ class Selection:
         rows = gaps.complete()
         response = self.terms.response(Chunk(frame, rows)).set_axis(rows)
         if not self.terms.counted:
-            parsed = self.terms.parsed
-            gaps.add(parsed.names.label(parsed.response), rows, is_missing(response))
+            gaps.add_values(self.terms.left, frame, rows, response)
         return response
-
-
-class Expression:
-    """An expression of a formula that has no memory, such as ``np.log(x)``.
-
-    Parameters
-    ----------
-    parsed : Parsed
-    code : str
-    """
-
-    def __init__(self, parsed, code):
-        self.label, self.code = parsed.names.label(code), code
-        self.inputs, self.functions = parsed.names.inputs(code), parsed.functions
-
-    def missing(self, columns):
-        """Where it has no value, in the rows of a `Chunk`."""
-        names = {place: columns[name] for place, name in self.inputs.items()}
-        gaps = np.asarray(pd.isna(evaluate(self.code, self.functions, names, self.label)))
-        return gaps.any(axis=1) if gaps.ndim > 1 else gaps
 
 
 def without_memory(parsed, factors):

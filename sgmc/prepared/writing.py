@@ -59,6 +59,11 @@ def functions_of(spec):
     return own({name: value for factor in used for name, value in factor.functions.items()})
 
 
+def plain_notes(notes):
+    """Warnings as plain lists, see `prepared.notes_of`."""
+    return [[one.code, one.message, one.advice] for one in notes]
+
+
 def facts_of(formula, *, columns, dtype, **beside):
     """Plain facts for the manifest, see `Prepared`."""
     return {
@@ -117,6 +122,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         seed=seed,
         dropped=table.dropped,
         left_out=table.left_out,
+        notes=plain_notes(table.notes),
         arguments=arguments or {},
     )
     with replacing(path) as file:

@@ -80,6 +80,7 @@ HOMES = {
     "sgmc.fit.run.warmup": "Warmup",
     "sgmc.tuning.result": "TuneResult",
     "sgmc.formula.safe": "SafeFormula",
+    "sgmc.formula.undefined": "Undefined",
     "sgmc.formula.design": "DesignSpec",
     "sgmc.formula.parts": "PartsSpec",
     "sgmc.formula.factors": "Factor",

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import DataError
+from sgmc.errors import DataError, SGMCWarning, TextNumbersWarning
 from sgmc.formula import labels, read
 
 N = 600
@@ -106,3 +106,71 @@ def test_the_dot_loses_no_number():
 def test_other_places_name_the_cure(how, said):
     with pytest.raises(DataError, match=rf"{said}.*pd.to_numeric\(df\['p'\]\)"):
         sgmc.ols(data=frame(p=prices([3.5, 4.25])), **how)
+
+
+@pytest.mark.parametrize(
+    "column, said",
+    [
+        (["$5", "$1,234"], "df['p'].str.replace('[$,]', '', regex=True))"),
+        (["5%", "12.5 %", "-3%"], "df['p'].str.replace('[%]', '', regex=True))"),
+        (["1,234", "12,345,678.5"], "df['p'].str.replace('[,]', '', regex=True))"),
+        (["€3", "-£2", "nan"], "replace('[£€]', '', regex=True), errors='coerce')"),
+        (["3,5", "12,25"], "pd.to_numeric(df['p'].str.replace(',', '.'))"),
+        ([f"{k}" for k in range(51)], "pd.to_numeric(df['p'])"),  # too many levels for codes
+        ([f"{k}" for k in range(40)] + ["1"] * 10, "pd.to_numeric(df['p'])"),  # too few rows
+    ],
+    ids=str,
+)
+def test_numbers_with_signs_and_many_digits_are_refused(column, said):
+    rows = len(column) if len(column) == 50 else 600
+    data = frame(p=(column * N)[:N]).iloc[:rows]
+    for text in ("y ~ p", "y ~ ."):
+        with pytest.raises(DataError, match="column 'p' holds numbers stored as text") as error:
+            read(text, data)
+        assert said in str(error.value) and "or write C(p)" in str(error.value)
+    with pytest.raises(DataError, match="the response 'p' must be numeric") as error:
+        read("p ~ x", data, outcome="numeric")
+    assert said in str(error.value)
+    values = eval(str(error.value).partition("first, ")[2], {"df": data, "pd": pd})  # it is a cure
+    assert np.isfinite(values[data.p != "nan"]).all() and values.dtype.kind in "if"
+
+
+DIGITS = [("1", "2", "3"), ("1.0", "2.0", "10.0"), ("-1", "0", "1"), ("1", "2", "nan")]
+
+
+@pytest.mark.parametrize("levels", DIGITS, ids=str)
+@pytest.mark.parametrize("text", ["y ~ p", "y ~ ."])
+def test_few_digits_are_a_factor_with_a_warning(levels, text):
+    data = frame(p=np.resize(levels, N))
+    with pytest.warns(TextNumbersWarning, match="column 'p' holds digits as text") as caught:
+        table = read(text, data)
+    assert len(caught) == 1 and table.notes == (caught[0].message,)
+    assert ("'nan' is a level, too" in str(table.notes[0])) == ("nan" in levels)
+    assert [name for name in table.spec.exog_names if name[0] == "p"] == [
+        f"p[T.{level}]" for level in sorted(levels)[1:]
+    ]
+    assert read("y ~ C(p)", data).notes == ()  # which says what is meant
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.ShapeWarning")
+def test_the_note_is_kept_and_new_rows_are_read_alike(tmp_path):
+    polars, pyarrow = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    data = frame(p=np.resize(["1", "2", "3"], N))
+    data.to_parquet(tmp_path / "rows.parquet")
+    tables = [data, data.to_dict("list"), polars.DataFrame(data.to_dict("list"))]
+    tables += [pyarrow.Table.from_pandas(data), str(tmp_path / "rows.parquet")]
+    how, means = dict(sampler="laplace", draws=100, seed=1), []
+    with pytest.warns(TextNumbersWarning):
+        tables.append(sgmc.prepare("x ~ p", data, tmp_path / "table.sgmc"))
+    opened = sgmc.open(tmp_path / "table.sgmc")
+    assert [str(one) for one in opened.notes] == [str(one) for one in tables[-1].notes]
+    for table in [*tables, opened]:
+        prepared = hasattr(table, "notes")
+        with pytest.warns(SGMCWarning if prepared else TextNumbersWarning):
+            fit = sgmc.ols("x ~ p", table, **how)
+        text = " ".join(str(fit.summary()).split())
+        assert (
+            "[TextNumbersWarning] column 'p' holds digits as text and is read as a factor" in text
+        )
+        means.append(np.asarray(fit.predict({"p": np.array(["3", "1"])})))
+    np.testing.assert_allclose(means, np.broadcast_to(means[0], np.shape(means)), atol=0.1)

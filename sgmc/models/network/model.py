@@ -160,7 +160,7 @@ class BNN(Model):
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)
         self.spec, self.formula = table.spec, formula
-        self.notes = [front.left_out_warning(table.left_out)] if table.left_out else []
+        self.notes = list(table.notes)
         kept = without_intercept(table.spec)
         if not kept:
             raise DataError(f"formula {formula!r} has no inputs")

@@ -235,8 +235,6 @@ def equations(family, levels):
 
 def of_table(table, partly=""):
     """RegressionData of what a formula was read to; `partly` says what was not read."""
-    from sgmc.formula import left_out_warning
-
     spec, y = table.spec, table.y
     if not is_prepared(table):  # whose rows stay where they are
         y = in_few_bytes(y)
@@ -259,10 +257,7 @@ def of_table(table, partly=""):
         table.strata,
         given,
         table.dropped,
-        [
-            *([left_out_warning(table.left_out)] if table.left_out else []),
-            *alone,
-        ],
+        [*table.notes, *alone],
         se=table.se,
         partly=partly,
         groups=table.groups,
