@@ -73,6 +73,14 @@ def test_forms_escape_awkward_names():
     html, latex = fit.summary().as_html(), fit.summary().as_latex()
     assert "a &amp; b" in html and "x_1&lt;2&gt;" in html and "<2>" not in html
     assert r"a \& b" in latex and r"x\_1" in latex and r"50\%" in latex
+    latex = numbered(["a^2 ~ b|c", "{d} $e$ f<>g", "#h \\i"]).summary(title="T^2_1").as_latex()
+    for name in (
+        r"a\textasciicircum{}2 \textasciitilde{} b\textbar{}c",
+        r"\{d\} \$e\$ f\textless{}\textgreater{}g",
+        r"\#h \textbackslash{}i",
+        r"%\caption{T\textasciicircum{}2\_1}",
+    ):
+        assert name in latex, name
 
 
 def test_latex(printed):

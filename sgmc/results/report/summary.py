@@ -4,6 +4,7 @@ import copy
 import html
 import re
 import textwrap
+from functools import partial
 from itertools import zip_longest
 
 import numpy as np
@@ -40,19 +41,26 @@ class PosteriorSummary(Summary):
             for line in re.sub(r"\n +", " ", self.extra_txt or "").split("\n")
             if line
         )
-        return "\n".join(t.as_latex_tabular() for t in self.tables) + (
-            "\n\n" + notes if notes else ""
-        )
+        tables = [table.as_latex_tabular(replacements={}) for table in self.escaped(latex_escape)]
+        return "\n".join(tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):
-        """The tables as HTML, notes beneath; statsmodels' tables escape nothing themselves."""
+        """The tables as HTML, notes beneath."""
+        escape = partial(html.escape, quote=False)
+        tables = [table.as_html() for table in self.escaped(escape)]
+        notes = escape(self.extra_txt or "").replace("\n", "<br/>\n")
+        return "\n".join(tables) + (f"<br/>\n{notes}" if notes else "")
+
+    def escaped(self, escape):
+        """Copies of the tables, a function applied to all text: statsmodels' tables escape nothing,
+        or not all, themselves.
+        """
         tables = copy.deepcopy(self.tables)
         for table in tables:
-            table.title = html.escape(table.title or "")
+            table.title = escape(table.title or "")
             for cell in (cell for row in table for cell in row if isinstance(cell.data, str)):
-                cell.data = html.escape(cell.data, quote=False)
-        notes = html.escape(self.extra_txt or "", quote=False).replace("\n", "<br/>\n")
-        return "\n".join(t.as_html() for t in tables) + (f"<br/>\n{notes}" if notes else "")
+                cell.data = escape(cell.data)
+        return tables
 
     def _repr_html_(self):
         return self.as_html()
@@ -71,8 +79,9 @@ def latex_escape(text):
         "^": r"\textasciicircum{}",
         "{": r"\{",
         "}": r"\}",
-        "<": "$<$",
-        ">": "$>$",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
     }
     return "".join(special.get(c, c) for c in text)
 
