@@ -114,6 +114,23 @@ def test_cox_snell_residuals_are_exponential_where_the_model_is_right():
         assert sgmc.survreg(FORMULAS["interval"], one, seed=1).resid_cox_snell is None
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # few draws
+def test_labels_of_rows_are_those_of_the_table():
+    frame = simulated("weibull", 40, 3).set_index(np.arange(40) + 100)
+    how = dict(sampler="laplace", draws=50, seed=1)
+    fit = sgmc.survreg(FORMULAS["right"], frame, **how)
+    assert fit.resid_cox_snell.index.equals(frame.index)
+    table = fit.survival([1.0, 2.0])
+    assert table.index.get_level_values("row").unique().equals(frame.index)
+    polars = pytest.importorskip("polars")
+    other = sgmc.survreg(FORMULAS["right"], polars.DataFrame(frame.to_dict("list")), **how)
+    assert isinstance(other.resid_cox_snell, polars.Series)
+    np.testing.assert_array_equal(other.resid_cox_snell.to_numpy(), fit.resid_cox_snell)
+    found = other.survival([1.0, 2.0])
+    assert found.columns == ["row", "time", "survival", "ci_lower", "ci_upper"]
+    np.testing.assert_array_equal(found["survival"].to_numpy(), table.survival)
+
+
 @pytest.mark.parametrize(
     "what",
     ["resid_response", "resid_pearson", "resid_deviance", "deviance", "null_deviance", "pp_check"],

@@ -8,6 +8,7 @@ from sgmc.arguments.numbers import level
 from sgmc.arguments.survival import LEFT
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
@@ -74,9 +75,11 @@ def table(rows, functions, argument, name, alpha):
             draws = function(eta, extra).T[None]
             out[rows.place(at), k, 0] = moments.mean(draws, rows.weights)
             out[rows.place(at), k, 1:] = moments.quantile(draws, levels, rows.weights).T
-    labels = pd.RangeIndex(rows.n) if rows.index is None else rows.index
-    index = pd.MultiIndex.from_product([labels, list(functions)], names=["row", argument])
-    return pd.DataFrame(out.reshape(-1, 3), index, [name, "ci_lower", "ci_upper"])
+    known = labels.index_of(rows.index)
+    every = [pd.RangeIndex(rows.n) if known is None else known, list(functions)]
+    index = pd.MultiIndex.from_product(every, names=["row", argument])
+    frame = pd.DataFrame(out.reshape(-1, 3), index, [name, "ci_lower", "ci_upper"])
+    return labels.table(frame, rows.index)
 
 
 def cox_snell(results):
@@ -89,6 +92,7 @@ def cox_snell(results):
             "no single residual: use log_lik() or loo()"
         )
     extra = auxiliary(rows)
-    return rows.average(
+    found = rows.average(
         lambda at, eta: -rows.family.log_survival(rows.y.real[at, None], eta, extra)
     )
+    return labels.numbers(found, rows.index, "residual")
