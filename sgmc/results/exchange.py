@@ -1,12 +1,13 @@
 """Results as ArviZ has them."""
 
 from dataclasses import dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 import pandas as pd
 
 from sgmc.diagnostics import moments
-from sgmc.errors import MissingExtra
+from sgmc.errors import MissingExtra, SGMCWarning, warn
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
 from sgmc.results.outcomes.rows import fitted_rows
@@ -15,6 +16,7 @@ from sgmc.results.outcomes.working import refuse_working
 OUTCOME, ROW, WARMUP = "y", "row", "warmup_posterior"
 DIMENSIONS = ("chain", "draw", ROW)
 SLASH = "\N{DIVISION SIGN}"  # in the place of a slash, which is a path in trees
+FIRST_OF_TREES = 1  # release of ArviZ that reads them
 MOST_VARIABLES = 500  # parameters; more of them are one variable along a dimension
 TOGETHER, PARAMETER = "params", "parameter"
 
@@ -36,12 +38,7 @@ def to_arviz(results, wanted, more=None):
     """
     if wanted.log_likelihood or wanted.posterior_predictive:
         refuse_working(results, "to_arviz with log_likelihood or posterior_predictive")
-    try:
-        from arviz_base import from_dict
-    except ImportError as error:
-        raise MissingExtra(
-            "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
-        ) from error
+    from_dict = tree_maker()
     chains, draws, _ = results.draws.shape
     kept = (
         np.arange(draws) if results.weights is None else moments.systematic(results.weights, draws)
@@ -73,6 +70,35 @@ def to_arviz(results, wanted, more=None):
     for name in of_rows:
         tree[name].attrs["outcome"] = str(results.model.endog_names)
     return tree
+
+
+def tree_maker():
+    """Return arviz-base's function that makes trees; an older ArviZ beside it is warned of.
+
+    Raises
+    ------
+    MissingExtra
+        If arviz-base is not installed.
+    """
+    try:
+        from arviz_base import from_dict
+    except ImportError as error:
+        raise MissingExtra(
+            "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
+        ) from error
+    try:
+        found = version("arviz")
+    except PackageNotFoundError:
+        return from_dict
+    if int(found.partition(".")[0]) < FIRST_OF_TREES:
+        warn(
+            SGMCWarning(
+                f"ArviZ {found} is installed, whose functions do not read a DataTree.",
+                "Give them arviz.InferenceData.from_datatree(tree), use arviz_stats, or install "
+                "ArviZ 1.0, which needs Python 3.12.",
+            )
+        )
+    return from_dict
 
 
 def parameters(results, draws, taken):

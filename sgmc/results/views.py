@@ -21,6 +21,9 @@ class Views:
     def to_arviz(self, log_likelihood=False, *, posterior_predictive=False, observed_data=True):
         """Return an ArviZ `DataTree` (arviz-base 0.8 or later).
 
+        ArviZ 1.0, which needs Python 3.12, and arviz-stats read it.  For ArviZ 0.2x give
+        ``arviz.InferenceData.from_datatree(tree)``.
+
         Each parameter is a variable of the group ``posterior`` by its own name, such as ``age``;
         slashes in names become division signs, and a name that is a dimension ends in ``_``.  More
         than 500 parameters are one variable ``params`` along ``parameter``.  Groups of rows have

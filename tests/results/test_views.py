@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc import diagnostics
-from sgmc.errors import ArgumentError, MissingExtra
+from sgmc.errors import ArgumentError, MissingExtra, SGMCWarning
 from sgmc.results import exchange
 
 
@@ -127,6 +127,15 @@ def test_missing_packages_are_named(equal, monkeypatch, package, call, extra):
     with pytest.raises(MissingExtra, match=rf"not installed: pip install 'sgmc\[{extra}\]'"):
         call(equal)
     assert issubclass(MissingExtra, ImportError)
+
+
+def test_an_arviz_that_reads_no_tree_is_named(equal, monkeypatch):
+    pytest.importorskip("arviz_base")
+    monkeypatch.setattr("sgmc.results.exchange.version", lambda name: "0.23.4")
+    with pytest.warns(SGMCWarning, match="ArviZ 0.23.4 .* arviz.InferenceData.from_datatree.tree"):
+        equal.to_arviz(observed_data=False)
+    monkeypatch.setattr("sgmc.results.exchange.version", lambda name: "1.0.0")
+    assert "posterior" in equal.to_arviz(observed_data=False).children
 
 
 # ---- Matplotlib ----------------------------------------------------------------------------------

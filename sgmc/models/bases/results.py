@@ -6,7 +6,7 @@ import pandas as pd
 from sgmc.arguments.names import parameter
 from sgmc.core.partial import pooled
 from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError, MissingExtra
+from sgmc.errors import ArgumentError
 from sgmc.results.absent import refusal
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
@@ -154,14 +154,9 @@ class ModelResults(Results):
             raise ArgumentError(
                 f"log_likelihood does not apply to {self.model.title}: it belongs to regressions"
             )
-        try:
-            from arviz_base import from_dict
-        except ImportError as error:
-            raise MissingExtra(
-                "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
-            ) from error
-        from sgmc.results.exchange import facts
+        from sgmc.results.exchange import facts, tree_maker
 
+        from_dict = tree_maker()
         kept = (
             np.arange(self.draws.shape[1])
             if self.weights is None
