@@ -79,6 +79,8 @@ def from_objects(name, array):
             hint = f"convert it first, np.asarray({name}, dtype=float)"
         except (TypeError, ValueError):  # it does not hold numbers stored as text
             pass
+    elif array.dtype.kind in "mM":
+        hint += f", e.g. .dt.{'days' if array.dtype.kind == 'm' else 'year'} of a Series"
     raise DataError(f"{name} must hold numbers, it holds {held}; {hint}")
 
 

@@ -12,6 +12,7 @@ from sgmc.errors import ArgumentError, DataError
 
 TYPES = ("right", "left", "interval2")
 RIGHT, LEFT = -1.0, -2.0
+EVENTS = ("dead", "died", "death", "event", "failed", "failure", "relapse", "yes", "true", "1")
 CODES = (
     "1 where the event was seen and 0 where the time is censored: write a comparison, as in "
     "Surv(time, status == 2)"
@@ -48,14 +49,23 @@ def Surv(time, event=None, type="right"):  # R's names
     DataError
         For events that are not 0 or 1, and intervals that end before they begin.
     """
+    if not isinstance(type, str):
+        raise DataError(
+            "Surv(start, stop, event): left truncation, rows that enter after time 0, is not "
+            "supported; write Surv(stop, event) where every row enters at 0"
+        )
     if type not in TYPES:
-        raise ArgumentError(f"Surv: type={type!r} must be one of {', '.join(map(repr, TYPES))}")
+        truncated = "; left truncation is not supported" * (type == "counting")
+        raise ArgumentError(
+            f"Surv: type={type!r} must be one of {', '.join(map(repr, TYPES))}{truncated}"
+        )
     if event is None and type != "right":
         raise ArgumentError(
             f"Surv: type={type!r} needs a second argument: Surv(time, event, type={type!r})"
         )
     if isinstance(event, str):
         raise ArgumentError(f"Surv: {event!r} must be named: type={event!r}")
+    refuse_text(time, event, type)
     first = column("the time", time)
     second = None if event is None else column("the event", event)
     if second is not None and len(first) != len(second):
@@ -67,6 +77,32 @@ def Surv(time, event=None, type="right"):  # R's names
 
         return pd.Series(made, index, name=named(time, event))
     return made
+
+
+def refuse_text(time, event, type):
+    """Raise DataError for times and events that are text, naming what makes numbers of them."""
+    ends = (("time", time), ("end", event if type == "interval2" else None))
+    for what, values in ends:
+        if found := texts_in(values):
+            column = getattr(values, "name", None) or "time"
+            raise DataError(
+                f"Surv: the {what} must hold numbers, it holds text such as {found[0]!r}: convert "
+                f"it first, pd.to_numeric(df[{column!r}])"
+            )
+    if found := texts_in(event):
+        column = getattr(event, "name", None) or "status"
+        one = next((label for label in found if label.strip().lower() in EVENTS), found[-1])
+        raise DataError(
+            f"Surv: the event {column!r} holds text, {', '.join(map(repr, found[:3]))}: compare it "
+            f"with the label of an event, as in Surv(time, {column} == {one!r})"
+        )
+
+
+def texts_in(values):
+    """The different texts in a column, a list; empty for None."""
+    held = np.ravel(np.asarray(() if values is None else values))
+    numbers = held.dtype.kind in "biufcmM"
+    return [] if numbers else [str(one) for one in dict.fromkeys(held) if isinstance(one, str)]
 
 
 def column(name, values):

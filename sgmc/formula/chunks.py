@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.errors import DataError, FormulaError
+from sgmc.errors import DataError, FormulaError, SGMCError
 from sgmc.formula.columns import is_plain, own, plain
 from sgmc.formula.undefined import gaps_of, undefined
 from sgmc.formula.wraps import refuse_wrap
@@ -134,6 +134,8 @@ def evaluate(code, functions, names, label):
             return eval(code, dict(functions), names)
     except FormulaError:
         raise
+    except SGMCError as error:
+        raise FormulaError(f"cannot evaluate {label!r}: {error}") from error
     except Exception as error:
         raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
 

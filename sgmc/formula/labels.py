@@ -11,7 +11,7 @@ import pandas as pd
 
 from sgmc.arguments.messages import labels_text
 from sgmc.errors import DataError, TextNumbersWarning
-from sgmc.formula.columns import kind
+from sgmc.formula.columns import kind, types_of
 
 NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
 WHOLE = re.compile(r"\s*[+-]?\d+(\.0*)?\s*")  # "2.0" is a 2 that went through floats
@@ -154,10 +154,34 @@ def text_numbers(levels):
     return TextNumbers(others, written, decimal, whole and not signs and not decimal)
 
 
+def number_of_dates(name, held):
+    """What a column of dates, times or durations holds, and a number of it: the end of a message.
+
+    Parameters
+    ----------
+    name : str
+    held : str or dtype
+        The type, or the types of objects.
+    """
+    held = str(held)
+    objects = held[0].isupper() or held in ("date", "datetime", "time", "timedelta")
+    if "delta" in held.lower() or "duration" in held:
+        what, number, to = "durations", "days", "timedelta"
+    elif held.startswith("time") and not held.startswith("timestamp"):
+        return "times of a day: use a number of them, such as hours since midnight"
+    else:
+        what, number, to = "dates", "year", "datetime"
+    column = f"pd.to_{to}(df[{name!r}])" if objects else f"`{name}`"
+    return f"{what}: use a number of it, e.g. {column}.dt.{number}"
+
+
 def cure_of_text(column):
     """Advice, to be appended to a message, where a column that has to be numeric holds numbers
-    stored as text; else empty.
+    stored as text, or dates; else empty.
     """
+    if kind(column) == "date":
+        held = types_of(column) if column.dtype == object else column.dtype
+        return f": {number_of_dates(column.name, held)}"
     if kind(column) != "text":
         return ""
     numbers = text_numbers(tuple(pd.unique(column.dropna())))

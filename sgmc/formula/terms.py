@@ -9,7 +9,7 @@ from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMem
 from sgmc.formula.bounds import refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
-from sgmc.formula.labels import note_of_levels, refuse_levels
+from sgmc.formula.labels import note_of_levels, number_of_dates, refuse_levels
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
 from sgmc.formula.wraps import cure_of
 
@@ -176,9 +176,7 @@ class Terms:
             Rows and levels of the column, of those that are used.
         """
         if found == "date":
-            raise self.parsed.error(
-                f"column {name!r} holds dates: use a number of it, e.g. `{name}`.dt.year"
-            )
+            raise self.parsed.error(f"column {name!r} holds {number_of_dates(name, held)}")
         if found in ("complex", "other"):
             raise self.parsed.error(
                 f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
+from sgmc import formula
 from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.errors import ArgumentError, DataError, NotSupported, SGMCError
 
@@ -90,6 +91,33 @@ FORMULA = "Surv(time, event) ~ a + b"
 def test_fits_refuse(formula, change, how, error, message):
     with pytest.raises(error, match=message):
         sgmc.survreg(formula, FRAME.assign(**change), **how)
+
+
+STATUS = np.where(FRAME.event == 1, "dead", "alive")
+WORDED = FRAME.assign(
+    start=0.0, status=STATUS, word=FRAME.time.astype(str), spell=pd.to_timedelta(FRAME.time, "D")
+)
+
+
+@pytest.mark.parametrize(
+    "response, message",
+    [
+        ("Surv(start, time, event)", "left truncation, .* not supported; write Surv.stop, event."),
+        ("Surv(start, time, type='counting')", "must be one of .*; left truncation is not"),
+        ("Surv(time, status)", "the event 'status' holds text.* Surv.time, status == 'dead'."),
+        (
+            "Surv(word, event)",
+            r"the time must hold numbers, it holds text.* pd.to_numeric\(df\['word'\]\)",
+        ),
+        ("Surv(spell, event)", "the time must hold numbers, .* e.g. .dt.days of a Series"),
+    ],
+)
+@pytest.mark.parametrize("given", [WORDED, WORDED.astype({"status": "category"})])
+def test_times_and_events_of_other_kinds(response, message, given):
+    with pytest.raises(SGMCError, match=message) as error:
+        sgmc.survreg(f"{response} ~ a", given)
+    assert "Error:" not in str(error.value)  # no exception of an inner function
+    assert formula.read("Surv(time, status == 'dead') ~ a", given, outcome="survival").dropped == 0
 
 
 def test_other_families_refuse_survival_times():
