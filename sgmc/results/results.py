@@ -19,7 +19,7 @@ from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
 from sgmc.results.checks.judged import judged
-from sgmc.results.checks.stein import checked, stein_discrepancy
+from sgmc.results.checks.stein import Discrepancy, checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
 from sgmc.results.outcomes.rows import evenly
@@ -61,7 +61,8 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         Empty, or what stopped the run early.
     stand_in : str
         What the draws are where `time_limit` left no time for the sampler's, such as draws of the
-        Gaussian approximation at the mode; empty where they are the sampler's.
+        Gaussian approximation at the mode; empty where they are the sampler's.  Where it ended the
+        search for the mode, `params`, `bse`, `conf_int` and the summary have no numbers (NaN).
     nobs : int
     cov_type : {"nonrobust", "robust", "HC3", "cluster"}
         Whether draws are of the model's posterior, or of its sandwich.
@@ -80,7 +81,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     tuning = memory = warmup = starts = None
     _stopping = None  # of a fit with accuracy=
     _kept = None  # the table of a regression, see `effects.kept`
-    stand_in = ""
+    stand_in, _unknown = "", False
 
     def __init__(self, state, fit=None):
         self.__dict__.update(state)
@@ -248,12 +249,23 @@ def evidence(fit):
     found = Evidence(None, None, False)
     try:
         with deadline.leaving(checks_of(fit)):
-            apart = disagreement(fit, fit.settings.seed)
+            apart = fit.computed["apart"] = disagreement(fit, fit.settings.seed)
             found = Evidence(apart, None, fit.plan.spec.exact)
-            ends = apart is not None and apart.kind == "end"
-            return Evidence(apart, None if ends else checked(fit, fit.settings.seed), True)
+            breaks = apart is not None and apart.breaks
+            return Evidence(apart, None if breaks else checked(fit, fit.settings.seed), True)
     except OutOfTime:
         return found
+
+
+def discrepancy(fit, some, known):
+    """The `Discrepancy` that a summary shows; none unless there was time for the checks."""
+    try:
+        if known:
+            with deadline.leaving(checks_of(fit)), np.errstate(over="ignore", invalid="ignore"):
+                return stein_discrepancy(fit, some)
+    except OutOfTime:
+        pass
+    return Discrepancy(None, missing="time_limit left no time")
 
 
 def summarised(model, fit, kind, besides, thorough=True):
@@ -263,6 +275,7 @@ def summarised(model, fit, kind, besides, thorough=True):
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
         of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
+    ksd = discrepancy(fit, some, known)
     fit.problem.forget_rows()  # three numbers a row: nothing that follows reads them
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
@@ -272,7 +285,7 @@ def summarised(model, fit, kind, besides, thorough=True):
     with np.errstate(over="ignore", invalid="ignore"):
         ends = of_model is not None and of_model.kind == "end"
         along = along_random(some, fit.settings.seed)
-        ksd, together = stein_discrepancy(some), judged(fit, bare) if thorough else None
+        together = judged(fit, bare) if thorough else None
         errors, shown = told(fit, looked, listed, some if together is None else None)
         seen, heat = shown, None
         if together is not None:
@@ -290,6 +303,10 @@ def summarised(model, fit, kind, besides, thorough=True):
         least = seen.ess.min(), seen.ess_sd.min()
         word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
         no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
+    unknown = fit.stand_in is not None and fit.stand_in.unknown
+    if unknown:  # draws around some place: nothing that they show is of the posterior
+        seen = shown = replace(shown, ess=np.nan * shown.ess, rhat=np.nan * shown.rhat)
+        errors = np.nan * errors
     ended = fit.stopping and replace(fit.stopping, sd_change=fit.sd_change)
     return dict(
         draws=theta,
@@ -297,16 +314,17 @@ def summarised(model, fit, kind, besides, thorough=True):
         names=names,
         warnings=concerns,
         seed=fit.settings.seed,
-        header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, some and some.kind, errors, word)),
+        header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, errors, word)),
         nobs=fit.problem.nobs,
         interrupted=fit.run.interrupted,
-        stand_in=fit.stand_in,
+        stand_in=str(fit.stand_in or ""),
+        _unknown=unknown,
         model=model,
         priors=fit.problem.priors,
         verdict=word,
         judged_by="parameters" if together is None else together.what,
         _accuracy=errors.reindex(names) if together is None else errors,
-        _ksd=ksd,
+        _ksd=ksd.value,
         _ess=by_name(shown.ess, some_of, names),
         _rhat=by_name(shown.rhat, some_of, names),
         _tails=by_name(shown.tails, some_of, names),

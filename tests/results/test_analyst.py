@@ -15,7 +15,15 @@ from sgmc.api.as_json import as_json
 from sgmc.results.report.shown import MODEL, RUN, with_commas
 
 GLOSSARY = Path(__file__).parents[2] / "docs" / "glossary.md"
-RUN_WORDS = "step size", "KSD", "Laplace", "data passes", "gradient noise", "memory", "lmsgld-"
+RUN_WORDS = (
+    "step size",
+    "KSD (scores)",
+    "Laplace",
+    "data passes",
+    "gradient noise",
+    "memory",
+    "lmsgld-",
+)
 
 
 def table(n=600):
@@ -69,7 +77,7 @@ def test_run_facts_are_details(kind):
     "kind, line",
     [
         ("logit", r"lmsgld, mini-batches of \d+( \+ \d+ fixed)? rows; min. ESS [\d,]+; max. R-hat"),
-        ("one chain", r"mala, exact MCMC on all rows; min. ESS \d+; no R-hat \(one chain\)\."),
+        ("one chain", r"mala, exact MCMC on all rows; min. ESS \d+; no R-hat \(one chain\); KSD"),
         ("path", r"zigzag, exact MCMC on all rows; min. ESS"),
     ],
 )

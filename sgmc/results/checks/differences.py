@@ -70,6 +70,11 @@ class Disagreement:
     text: str
     advice: str
 
+    @property
+    def breaks(self):
+        """Whether the density ends or jumps where draws are, so that Stein's identity fails."""
+        return self.kind == "end"
+
 
 @dataclass(frozen=True)
 class Place:

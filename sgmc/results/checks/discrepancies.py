@@ -9,7 +9,7 @@ from sgmc import diagnostics
 from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.zero_variance import error_terms
-from sgmc.results.checks.stein import SCORE_BATCH, no_scores, scored_draws
+from sgmc.results.checks.stein import SCORE_BATCH, scored_draws, stein_discrepancy
 
 # of control variates: errors are then those of draws that their coefficients have not seen
 FOLDS = 5
@@ -53,8 +53,8 @@ class Discrepancies:
         return scored_draws(self, "scored_draws", scores, draws, linear=True, batch=batch)
 
     def ksd(self, scores=None, draws=None, **options):
-        """Kernel Stein discrepancy of the draws in whitened coordinates; None for the sandwich,
-        which is no density.
+        """Kernel Stein discrepancy of the draws in whitened coordinates; None where it is not
+        defined, as for the sandwich, which is no density.
 
         Parameters
         ----------
@@ -69,17 +69,14 @@ class Discrepancies:
         Returns
         -------
         float or None
-            Without arguments the header's, at no cost, also of results from a file; where the
-            summary has none, as of large models, it is computed if scores can be had.
+            Without arguments the summary's, at no cost, also of results from a file; where the
+            summary leaves it out for its cost, as of very large models, it is computed.
         """
-        plain = scores is None and draws is None and not options
-        unknown = self._ksd is None and no_scores(self, "ksd") is None
-        if self.cov_type != "nonrobust" or plain and not unknown:
+        if scores is None and draws is None and not options or self.cov_type != "nonrobust":
+            if self._ksd is None and self._fit is not None:
+                return stein_discrepancy(self._fit, most=np.inf).value
             return self._ksd
-        some = scored_draws(self, "ksd", scores, draws)
-        if plain and not np.isfinite(some.scores).all():
-            return None
-        return _of(diagnostics.ksd, some, options)
+        return _of(diagnostics.ksd, scored_draws(self, "ksd", scores, draws), options)
 
     def fssd(self, scores=None, draws=None, **options):
         """Finite set Stein discrepancy of the draws in whitened coordinates, in linear time.

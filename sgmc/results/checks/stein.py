@@ -36,6 +36,12 @@ CELLS_BETWEEN_LOOKS = 1e7  # rows x parameters x draws between looks at the cloc
 # independent proposals or walkers were chosen
 EXACT_PER_DIMENSION = 3
 MOST_LEARNED = 500  # coordinates whose covariance draws can tell
+# pairs of draws x coordinates, a second or two, that a summary's discrepancy may take where the
+# verdict has no scores; a discrepancy of fewer draws would be another number
+PAIRED_WORK = 1e9
+ROBUST = "a robust posterior is no density"
+STICKY = "a posterior with mass at zero has no density"
+PARTIAL = "only some parameters were kept"
 
 
 @dataclass(frozen=True)
@@ -218,13 +224,74 @@ def spread_of(x):
         return np.diag(np.sqrt(np.maximum(np.diagonal(covariance), 1e-300)))
 
 
-def stein_discrepancy(some):
-    """KSD in whitened coordinates of at most MAX_QUADRATIC_DRAWS scored draws; None for none."""
-    if some is None:
-        return None
+@dataclass(frozen=True)
+class Discrepancy:
+    """The kernel Stein discrepancy of a fit's draws.
+
+    Attributes
+    ----------
+    value : float or None
+    scores : str
+        The kind of the scores; empty where there are none.
+    missing : str
+        Why there is no value; empty where there is one.
+    """
+
+    value: float | None
+    scores: str = ""
+    missing: str = ""
+
+    def __str__(self):
+        if self.value is None:
+            return f"KSD not available ({self.missing})"
+        return f"KSD {self.value:.2g}"
+
+
+def stein_discrepancy(fit, some=None, most=PAIRED_WORK):
+    """KSD in whitened coordinates of at most MAX_QUADRATIC_DRAWS draws.
+
+    Parameters
+    ----------
+    fit : Fit
+    some : Scored, optional
+        What the verdict has, of which these draws are then a part.
+    most : float
+        Pairs of draws x coordinates beyond which none is computed without these.
+
+    Returns
+    -------
+    Discrepancy
+    """
+    reason = undefined(fit)
+    draws = fit.x.shape[0] * fit.x.shape[1]
+    pairs = min(draws, MAX_QUADRATIC_DRAWS) ** 2 / 2
+    if not reason and some is None and pairs * fit.problem.dim > most:
+        reason = f"{fit.problem.dim:,} parameters take long: see ksd()"
+    if reason:
+        return Discrepancy(None, missing=reason)
+    some = some or scored(fit, fit.settings.seed)
+    if not np.isfinite(some.scores).all():
+        return Discrepancy(None, missing="gradients at some draws are not finite")
     kept = evenly(len(some.draws), MAX_QUADRATIC_DRAWS)
     weights = None if some.weights is None else some.weights[kept]
-    return float(ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale))
+    value = ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale)
+    return Discrepancy(float(value), some.kind)
+
+
+def undefined(fit):
+    """Why draws of a fit have no Stein discrepancy, in a few words; empty where they have one."""
+    problem = fit.problem
+    if fit.settings.robust:
+        return ROBUST
+    if fit.plan.spec.sticky:
+        return STICKY
+    if problem.partial and whole_draws(fit) is None:
+        return PARTIAL
+    # Stein's identity needs densities that vanish at the ends of the coordinates, without jumps
+    if problem.unbounded() is not problem:
+        return "the sampler's coordinates end at probabilities of zero"
+    apart = fit.computed.get("apart")
+    return "" if apart is None or not apart.breaks else "the density jumps or ends"
 
 
 def scored_draws(results, what, kind, draws, linear=False, batch=SCORE_BATCH, aligned=False):
@@ -255,14 +322,9 @@ def scored_draws(results, what, kind, draws, linear=False, batch=SCORE_BATCH, al
 def no_scores(results, what, aligned=False):
     """The error where draws of results have no scores, see `scored_draws`; None where they have."""
     if results.cov_type != "nonrobust":
-        return NotSupported(
-            f"{what}: a robust posterior is no density whose scores draws could be compared with"
-        )
+        return NotSupported(f"{what}: {ROBUST} whose scores draws could be compared with")
     if results.sampler.sticky:
-        return NotSupported(
-            f"{what}: a posterior with mass at zero has no density whose scores draws could be "
-            "compared with"
-        )
+        return NotSupported(f"{what}: {STICKY} whose scores draws could be compared with")
     fit = results._fit
     if fit is None:
         return ArgumentError(
@@ -271,5 +333,5 @@ def no_scores(results, what, aligned=False):
         )
     problem = fit.problem
     if problem.partial and (aligned and not all_kept(problem) or whole_draws(fit) is None):
-        return NotSupported(f"{what} needs draws of all parameters, of which only some were kept")
+        return NotSupported(f"{what} needs draws of all parameters; {PARTIAL}")
     return None

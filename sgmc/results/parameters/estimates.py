@@ -25,12 +25,16 @@ class Estimates:
         """Weights of `flat`, or None."""
         return None if self.weights is None else np.tile(self.weights, self.draws.shape[0])
 
+    def _if_known(self, table):
+        """The same table; NaN where draws are none of the posterior, as `stand_in` says."""
+        return table * np.nan if self._unknown else table
+
     @property
     def params(self):
         """Posterior means, a Series; NaN where tails are too heavy for draws to tell a mean."""
         means = moments.mean(self.draws, self.weights)
         means[self._untold[0]] = np.nan
-        return pd.Series(means, self.names)
+        return self._if_known(pd.Series(means, self.names))
 
     @property
     def bse(self):
@@ -39,12 +43,13 @@ class Estimates:
         """
         sds = moments.sd(self.draws, self.weights)
         sds[self._untold[1]] = np.nan
-        return pd.Series(sds, self.names)
+        return self._if_known(pd.Series(sds, self.names))
 
     @property
     def prob_positive(self):
         """Posterior probabilities of being positive, a Series."""
-        return pd.Series(moments.share_above(self.draws, 0, self.weights), self.names)
+        share = moments.share_above(self.draws, 0, self.weights)
+        return self._if_known(pd.Series(share, self.names))
 
     @property
     def prob_direction(self):
@@ -68,7 +73,7 @@ class Estimates:
         """
         if r_matrix is not None and column is not None:
             raise ArgumentError("cov_params takes r_matrix or column, not both")
-        covariance = covariance_of(self, cov_type)
+        covariance = self._if_known(covariance_of(self, cov_type))
         if r_matrix is not None:
             labels, _, weights = contrasts.combinations(r_matrix, self.names)
             return pd.DataFrame(weights @ covariance @ weights.T, labels, labels)
@@ -95,12 +100,13 @@ class Estimates:
             limits = moments.hdi(self.draws, 1 - level(alpha), self.weights)
         else:
             limits = moments.quantile(self.draws, [level(alpha) / 2, 1 - alpha / 2], self.weights)
-        frame = pd.DataFrame(np.asarray(limits).T, self.names, [0, 1])
+        frame = self._if_known(pd.DataFrame(np.asarray(limits).T, self.names, [0, 1]))
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
     def summary_frame(self, alpha=0.05, *, exponentiate=False):
         """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a
-        robust fit also sd_nonrobust.
+        robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has it (None
+        where it has none).
 
         Parameters
         ----------
@@ -110,11 +116,14 @@ class Estimates:
         if one_of("exponentiate", exponentiate, (False, True)):
             from sgmc.results.report.ratios import ratios
 
-            return ratios(self, alpha)
-        frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha)
-        return frame.assign(
-            mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
-        )
+            frame = ratios(self, alpha)
+        else:
+            frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha).assign(
+                mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
+            )
+        frame = self._if_known(frame)
+        frame.attrs["ksd"] = self._ksd
+        return frame
 
     def summary(
         self, yname=None, xname=None, title=None, alpha=0.05, *, details=False,

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sgmc.results.checks.stein import Discrepancy
 from sgmc.results.path import moments
 from sgmc.results.report.concerns import noise_share
 from sgmc.results.report.verdict import Verdict
@@ -16,9 +17,7 @@ class Facts(NamedTuple):
     Attributes
     ----------
     ess, rhat : array (d,)
-    ksd : float or None
-    scores : str or None
-        What the discrepancy and the errors were computed with.
+    ksd : Discrepancy
     errors : DataFrame
         Of `accuracy`.
     verdict : Verdict
@@ -26,8 +25,7 @@ class Facts(NamedTuple):
 
     ess: np.ndarray
     rhat: np.ndarray
-    ksd: float | None
-    scores: str | None
+    ksd: Discrepancy
     errors: pd.DataFrame
     verdict: Verdict
 
@@ -60,7 +58,7 @@ def facts(model, fit, known):
         ("Time (s)", f"{fit.seconds:.2f}"),
         ("Min. ESS bulk", number(known.ess, np.nanmin, ".0f")),
         ("Max. R-hat", number(known.rhat, np.nanmax, ".3f")),
-        ("KSD (scores)", "-" if known.ksd is None else f"{known.ksd:.3g} ({known.scores})"),
+        ("KSD (scores)", scored_text(known.ksd)),
         ("From Laplace", from_laplace(known.errors)),
     ]
     if fit.settings.robust:
@@ -98,14 +96,16 @@ def facts(model, fit, known):
 
 def sampling(fit, known):
     """How the draws were made, a line; e.g. "Sampling: lmsgld, mini-batches of 32 rows; min. ESS
-    3,166; max. R-hat 1.002."
+    3,166; max. R-hat 1.002; KSD 0.081."
     """
     spec = fit.plan.spec
-    parts = [f"{spec.name}, {how(fit)}", f"min. ESS {number(known.ess, np.nanmin, ',.0f')}"]
+    drawn = how(fit) if fit.stand_in else f"{spec.name}, {how(fit)}"
+    parts = [drawn, f"min. ESS {number(known.ess, np.nanmin, ',.0f')}"]
     if fit.x.shape[0] > 1:
         parts.append(f"max. R-hat {number(known.rhat, np.nanmax, '.3f')}")
     else:
         parts.append("no R-hat (one chain)")
+    parts.append(str(known.ksd))
     return f"Sampling: {'; '.join(parts)}."
 
 
@@ -113,13 +113,18 @@ def how(fit):
     """What a step of the sampler uses, and whether it is exact."""
     spec = fit.plan.spec
     if fit.stand_in:
-        return "draws of the Gaussian approximation at the mode"
+        return fit.stand_in.draws
     if not spec.uses_gradient:
         return f"draws of the {spec.drawn}"
     rows = minibatch_text(fit)
     if spec.minibatches:
         return f"{'exact, ' if spec.exact else ''}mini-batches of {rows}"
     return f"{'exact MCMC' if spec.exact else 'steps'} on {rows}"
+
+
+def scored_text(ksd):
+    """The discrepancy and what its scores were computed with."""
+    return "-" if ksd.value is None else f"{ksd.value:.3g} ({ksd.scores})"
 
 
 def from_laplace(errors):

@@ -13,7 +13,7 @@ from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
 from sgmc.arguments.names import texts
-from sgmc.results.report.ratios import ratio_name, ratios
+from sgmc.results.report.ratios import ratio_name
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
@@ -87,6 +87,7 @@ def latex_escape(text):
 
 
 DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not exist."
+UNKNOWN = "`-`: not known, as the search for the mode was not finished."
 
 
 def summary(results, alpha, title, names, details=False, exponentiate=False):
@@ -102,7 +103,7 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     out.tables = [
         head(shown.left, shown.right, title or f"{shown.model} Posterior Summary"),
         (
-            numbers(ratios(results, alpha), listed, "P(>1)")
+            numbers(results.summary_frame(alpha, exponentiate=True), listed, "P(>1)")
             if exponentiate
             else parameters(frame.iloc[:, :7], listed)
         ),
@@ -111,7 +112,8 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
         out.tables.append(beside(frame, listed))
     if details:
         out.tables += [errors(results, listed), listing(shown.run)]
-    untold = [DASH] if frame[["mean", "sd"]].isna().any(axis=None) else []
+    missing = UNKNOWN if results._unknown else DASH
+    untold = [missing] if frame[["mean", "sd"]].isna().any(axis=None) else []
     out.extra_txt = "\n".join(
         wrap(line, "    " if line.startswith("[") else "  ")
         for line in [*untold, *shown.lines, *(shown.details if details else [])]
@@ -158,7 +160,8 @@ def effects_summary(left, right, frame, alpha):
 
 def wrap(text, indent="  "):
     """Text in lines of at most WIDTH."""
-    kept = text.replace(" %", "\0%")  # a number and its unit stay on one line
+    # a number stays on one line with its unit, or with the measure that it is of
+    kept = re.sub("(?<=KSD) | (?=%)", "\0", text)
     return "\n".join(textwrap.wrap(kept, WIDTH, subsequent_indent=indent)).replace("\0", " ")
 
 
@@ -313,7 +316,9 @@ def compact(value):
 
 
 def probability(value):
-    """Three digits, which are never 0 or 1: draws do not show that."""
+    """Three digits, never 0 or 1, which draws do not show; a dash for what is not known."""
+    if np.isnan(value):
+        return "-"
     text = f"{value:.3f}"
     return {"0.000": "<0.001", "1.000": ">0.999"}.get(text, text)
 
