@@ -40,7 +40,7 @@ BPMF = {
     "sgld, n=8000": (sgmc.SGLD(), 2e-3, 8000, 10),
     "vsgbd, n=800": (sgmc.VSGBD(), 0.03, 800, 10),
     "vsgbd, n=8000": (sgmc.VSGBD(), 0.05, 8000, 10),
-    "esgbd, n=800": (sgmc.ESGBD(), 0.05, 800, 10),
+    "esgbd, n=800": (sgmc.ESGBD(noise="batch"), 0.05, 800, 10),
     "sgnht, n=4000": (sgmc.SGNHT(diffusion=10.0), 0.02, 4000, 10),
     "sghmc, n=800": (sgmc.SGHMC(friction=60.0), 0.02, 800, 2),
     "sghmc, n=4000": (sgmc.SGHMC(friction=10.0), 0.02, 4000, 2),
@@ -52,7 +52,7 @@ BPMF = {
 PPMF = {
     "sgld, n=800": (sgmc.SGLD(), 1e-3, 800, 10),
     "vsgbd, n=800": (sgmc.VSGBD(), 0.03, 800, 10),
-    "esgbd, n=800": (sgmc.ESGBD(), 0.03, 800, 10),
+    "esgbd, n=800": (sgmc.ESGBD(noise="batch"), 0.03, 800, 10),
     "sghmc, n=4000": (sgmc.SGHMC(friction=4.0), 0.05, 4000, 2),
     "baoab, default": (None, None, None, 5),
 }

@@ -103,7 +103,7 @@ def show_meg():
         ("sgrld", stochastic("sgrld", 0.02)),
         *((name, stochastic(name, h)) for name in ("sgld", "csgld") for h in (1e-6, 1e-5)),
         *((name, stochastic(name, h)) for name in ("vsgbd", "csgbd") for h in (1e-3, 3e-3)),
-        ("esgbd", stochastic("esgbd", 1e-3)),
+        ("esgbd", stochastic(sgmc.ESGBD(noise="batch"), 1e-3)),
     ]:
         results, seconds = timed(model, **how)
         each, averaged = results.log_lik(test)

@@ -143,8 +143,7 @@ figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
 # `sgmc.datasets.hospital_stays` simulates `STAYS` hospital stays, 93 % of which are survived, with
 # predictors on raw scales. Each sampler runs with its default settings, beside a long run of
 # `mala`. `mean off` is the largest difference of a mean in posterior sds, `sd off` the largest
-# relative difference of an sd. `esgbd` moves uphill always: its spread is not that of the
-# posterior, and it is never trusted.
+# relative difference of an sd.
 
 # %%
 stays, truth = sgmc.datasets.hospital_stays(STAYS)

@@ -35,14 +35,14 @@ LOOK = {
     for names, color in ((LANGEVIN, "C1"), (BARKER, "C0"))
     for name, line in zip(names, (":", "--", "-"))
 }
+PUBLISHED = {"esgbd": sgmc.ESGBD(noise="batch")}  # by default noise is added to that of batches
 PLAIN = {"gradient": "simple", "precondition": None, "subsample": "uniform", "chains": 1, "seed": 1}
 
 
 def run(model, sampler, sigma, **how):
     """A chain of the paper's algorithm, with a step given as sigma; None where it was lost."""
-    return quiet_fit(
-        model, sampler=sampler, step_size=sigma**2 if sampler in LANGEVIN else sigma, **PLAIN, **how
-    )
+    step = sigma**2 if sampler in LANGEVIN else sigma
+    return quiet_fit(model, sampler=PUBLISHED.get(sampler, sampler), step_size=step, **PLAIN, **how)
 
 
 # %% [markdown]

@@ -31,14 +31,14 @@ LOOK = {
     for names, color in ((LANGEVIN, "C1"), (BARKER, "C0"))
     for name, line in zip(names, (":", "--", "-"))
 }
+PUBLISHED = {"esgbd": sgmc.ESGBD(noise="batch")}  # by default noise is added to that of batches
 
 
 def run(model, sampler, sigma, **how):
     """A chain of plain minibatches with a step given as sigma; None where it was lost."""
     step = sigma**2 if sampler in LANGEVIN else sigma
-    return quiet_fit(
-        model, sampler=sampler, step_size=step, gradient="simple", chains=1, seed=1, warmup=0, **how
-    )
+    how = {"gradient": "simple", "chains": 1, "seed": 1, "warmup": 0, **how}
+    return quiet_fit(model, sampler=PUBLISHED.get(sampler, sampler), step_size=step, **how)
 
 
 # %% [markdown]

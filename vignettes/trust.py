@@ -127,7 +127,7 @@ WAYS = {
     "momentum, step too large": dict(sampler="sghmc", step_size=0.8),
     "batch too small": dict(sampler="sgld", gradient="simple", batch_size=32, step_size=0.05),
     "too noisy to correct": dict(sampler="csgld", gradient="simple", batch_size=32, step_size=0.3),
-    "esgbd": dict(sampler="esgbd"),
+    "esgbd as published": dict(sampler=sgmc.ESGBD(noise="batch")),
     "too few draws": dict(draws=20),
     "rather few draws": dict(draws=60),
     "no warmup": dict(sampler="sgld", step_size=0.01, thin=1, warmup=0, init=mean + 30 * sd),

@@ -30,6 +30,8 @@ cdef enum:
 
 PUBLISHED = "published"
 BREAKING = 1.702                  # logistic(x) is within 0.0095 of the normal cdf at x / 1.702
+MATCHED = 4 / math.sqrt(2 * math.pi)  # and has its slope at zero for this factor, 1.596
+TOPPED, BATCH = "topped", "batch"
 BIMODAL_QUANTILE = 1.233  # 99 % of bimodal increments are below 1.233 sigma (1 + 0.1 * 2.33)
 NORMAL_QUANTILE = 2.576           # and of normal ones
 cdef double C_BREAKING = BREAKING, C_QUANTILE = BIMODAL_QUANTILE
@@ -40,21 +42,22 @@ cdef class BarkerTransition(Sampler):
 
     cdef int rule
     cdef bint bimodal, adaptive, capped
+    cdef double floor  # of tau |z|, up to which noise is added
     cdef NoiseTracker noise
     cdef readonly int64_t beyond, corrected  # increments past the breaking point, of so many
     cdef double[::1] g, z, u, p
 
     def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, adaptive,
-                 double beta):
+                 double beta, double floor):
         Sampler.__init__(self, dim, step_size)
-        self.rule, self.bimodal = rule, bimodal
+        self.rule, self.bimodal, self.floor = rule, bimodal, floor
         self.adaptive, self.capped = bool(adaptive), adaptive != PUBLISHED
         self.noise = NoiseTracker(dim, beta)
         self.g, self.z, self.u, self.p = np.zeros(dim), np.zeros(dim), np.zeros(dim), np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef bint noisy = self.adaptive or self.rule == CORRECTED
+        cdef bint noisy = self.adaptive or self.rule == CORRECTED or self.floor > 0
         g.estimate(s.x, rng, &self.g[0], &self.noise.sd[0] if noisy else NULL)
         if noisy:
             self.noise.track()
@@ -65,6 +68,8 @@ cdef class BarkerTransition(Sampler):
                 return DIVERGED
             self.p[j] = self.z[j] * self.g[j]
         if self.rule == EXTREME:
+            if self.floor > 0:
+                self.top_up(rng)
             for j in range(s.dim):
                 s.x[j] += self.z[j] if self.p[j] > 0 else -self.z[j]
             return OK
@@ -89,6 +94,15 @@ cdef class BarkerTransition(Sampler):
                 if self.capped:
                     sigma = min(self.step_size, sigma)
             self.z[j] = sigma * (1 + 0.1 * self.z[j]) if self.bimodal else sigma * self.z[j]
+
+    cdef void top_up(self, Rng rng) noexcept nogil:
+        """Normal noise is added to z g, so that its sd tau |z| is at least `floor`."""
+        cdef Py_ssize_t j
+        cdef double t
+        normal_fill(rng, self.dim, &self.u[0])
+        for j in range(self.dim):
+            t = self.noise.sd[j] * self.z[j]
+            self.p[j] += sqrt(max(self.floor * self.floor - t * t, 0.0)) * self.u[j]
 
     cdef void correct(self) noexcept nogil:
         """z g times alpha = 1.702 / sqrt(1.702^2 - tau^2 z^2);
@@ -124,17 +138,18 @@ cdef class OneSignTransition(Sampler):
 
     cdef int rule
     cdef bint bimodal
+    cdef double floor  # of the sd of z . g, up to which noise is added
     cdef readonly int64_t beyond, corrected  # increments past the breaking point, of so many
     cdef double[::1] z, u
 
-    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal):
+    def __init__(self, Py_ssize_t dim, double step_size, int rule, bint bimodal, double floor):
         Sampler.__init__(self, dim, step_size)
-        self.rule, self.bimodal = rule, bimodal
+        self.rule, self.bimodal, self.floor = rule, bimodal, floor
         self.z, self.u = np.zeros(dim), np.zeros(dim + 1)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
         cdef Py_ssize_t j
-        cdef double slope = 0, variance = 0, sign
+        cdef double slope = 0, variance = 0, sign, added = 0
         normal_fill(rng, s.dim, &self.z[0])
         uniform_fill(rng, s.dim + 1, &self.u[0])
         for j in range(s.dim):
@@ -145,6 +160,9 @@ cdef class OneSignTransition(Sampler):
         if not isfinite(slope):
             s.diverged_index = 0
             return DIVERGED
+        if self.floor > 0:
+            normal_fill(rng, 1, &added)
+            slope += sqrt(max(self.floor * self.floor - variance, 0.0)) * added
         sign = 1 if self.u[0] < self.chance(slope, variance) else -1
         for j in range(s.dim):
             s.x[j] += sign * self.z[j]
@@ -202,16 +220,22 @@ class BarkerDynamics(SamplerSpec):
         return self.sign == "global"
 
     @property
+    def floor(self):
+        """The sd of z g up to which noise is added to it."""
+        return 0.0
+
+    @property
     def needs_noise(self):
         """Whether the noise of single coordinates is used."""
-        return bool(self.adaptive) or self.rule == CORRECTED and not self.one_sign
+        noisy = self.rule == CORRECTED or self.floor > 0
+        return bool(self.adaptive) or noisy and not self.one_sign
 
     def build(self, dim, step):
         """See `SamplerSpec.build`."""
         bimodal = self.increment == "bimodal"
         if self.one_sign:
-            return OneSignTransition(dim, step, self.rule, bimodal)
-        return BarkerTransition(dim, step, self.rule, bimodal, self.adaptive, self.beta)
+            return OneSignTransition(dim, step, self.rule, bimodal, self.floor)
+        return BarkerTransition(dim, step, self.rule, bimodal, self.adaptive, self.beta, self.floor)
 
     def fitted_to(self, whitened, dim):
         """With one sign the error grows with the number of coordinates."""
@@ -234,13 +258,14 @@ class BarkerDynamics(SamplerSpec):
         return (h / (1.01 if self.increment == "bimodal" else 1.0)) ** 0.5
 
     def breaking_point(self, step):
-        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them;
-        none where they follow tau, or coordinates share a sign.
+        """tau* = 1.702 / |z| (Mauri & Zanella, eq. 42) for an increment longer than 99 % of them,
+        or where noise is topped up to less, that; none where they follow tau, or coordinates share
+        a sign.
         """
         if self.adaptive or self.one_sign:
             return math.inf
         bimodal = self.increment == "bimodal"
-        return BREAKING / ((BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE) * step)
+        return (self.floor or BREAKING) / ((BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE) * step)
 
     @property
     def kurtosis(self):
@@ -254,7 +279,8 @@ class BarkerDynamics(SamplerSpec):
         """See `SamplerSpec.law`: by an expansion, with tau^2 = V known; one sign for all
         coordinates has none.
 
-        The chance of z is E p(z g), g ~ N(-x, V): Phi(-x / sqrt(V)) for the sign of g alone.
+        The chance of z is E p(z g), g ~ N(-x, V): Phi(-x |z| / t) for the sign of g alone, t the
+        noise of z g with what is added.
         """
         if self.one_sign:
             return super().law(h, noise)
@@ -269,8 +295,8 @@ class BarkerDynamics(SamplerSpec):
         def chance(x, z):
             beyond = self.rule == CORRECTED and tau * abs(z) >= BREAKING
             if self.rule == EXTREME or beyond:
-                side = np.sign(z) * (erf(-x / (tau * math.sqrt(2))) if tau else np.sign(-x))
-                return 0.5 * (1 + side)
+                t = max(tau * abs(z), self.floor) * math.sqrt(2)
+                return 0.5 * (1 + (erf(-x * z / t) if t else np.sign(-x * z)))
             alpha = 1.0
             if self.rule == CORRECTED:
                 alpha = BREAKING / math.sqrt(BREAKING ** 2 - (tau * z) ** 2)
@@ -326,17 +352,50 @@ class CSGBD(BarkerDynamics):
 
 
 class ESGBD(BarkerDynamics):
-    """Extreme stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 4).
+    r"""Extreme stochastic gradient Barker dynamics (Mauri & Zanella, Algorithm 4), at the breaking
+    point.
 
-    b_j = sign(z_j g_j): each coordinate moves up the estimated gradient, a stochastic optimiser
-    with random steps.
+    b_j = sign(z_j g_j): each coordinate moves up the estimated gradient.  Where the gradient has
+    normal noise of sd tau_j, the sign of z_j is kept with probability Phi(G_j |z_j| / t), G_j the
+    exact gradient and t = tau_j \|z_j\|; at t = 1.702, their breaking point, that is about the
+    logistic function of G_j z_j, Barker's rule.  So noise is topped up: with `noise="topped"`
+    z_j g_j gets normal noise of variance max(c^2 - tau_j^2 z_j^2, 0), c = 4 / sqrt(2 pi) = 1.596,
+    for which Phi(x / c) has the slope of the logistic function at zero.  Draws are then the
+    posterior's, for any batch whose own noise is below c.
+
+    With ``noise="batch"`` the noise is that of mini-batches alone, as published, and always with
+    ``adaptive="published"``: a stochastic optimiser with random steps, whose draws are as wide as
+    the posterior only where that noise happens to be c.  With ``sign="global"`` tau |z| is the sd
+    of z . g.
     """
 
     name = "esgbd"
     rule = EXTREME
-    distortion = ("esgbd always moves uphill: its draws scatter around the mode, their spread is "
-                  "not the posterior's")
+    parameters = (
+        *BarkerDynamics.parameters,
+        Parameter("noise", TOPPED, "normal noise is added up to tau |z| = 4 / sqrt(2 pi); 'batch': "
+                                   "that of mini-batches alone, as published",
+                  choices=(TOPPED, BATCH)),
+    )
+
+    @property
+    def floor(self):
+        """See `BarkerDynamics.floor`."""
+        return MATCHED if self.noise == TOPPED and self.adaptive != PUBLISHED else 0.0
+
+    @property
+    def distortion(self):
+        """See `SamplerSpec`."""
+        return "" if self.floor else (
+            "esgbd without added noise always moves uphill: its draws scatter around the mode, "
+            "their spread is not the posterior's")
 
     def inflation(self, h, noise):
-        """The rule of `vsgbd`, for the choice of a default step only."""
-        return self.first_order(h, noise)
+        """k h / (2 c^2) to first order, whatever the noise is below c: z (2 Phi(zg/c) - 1) =
+        z^2 g/2 - z^4 g^3 / (12 c^2); beyond c the variance is tau |z| / c of it.  Where no noise is
+        added, the rule of `vsgbd`, for the choice of a default step only.
+        """
+        if not self.floor:
+            return self.first_order(h, noise)
+        beyond = max(math.sqrt(noise) * self.from_langevin(h) / self.floor, 1.0)
+        return beyond * (1 + self.kurtosis * h / (2 * self.floor ** 2)) - 1

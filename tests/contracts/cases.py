@@ -79,7 +79,7 @@ def variants(cls, fixed=()):
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
 # for which see test_scir; for published forms of samplers see test_published
-PUBLISHED = ["sign", "covariance", "anchored", "diffusion"]
+PUBLISHED = ["sign", "noise", "covariance", "anchored", "diffusion"]
 STEPPING = {
     name: cls
     for name, cls in SAMPLERS.items()
@@ -103,6 +103,7 @@ LEARNING |= {
     for key, value, names in (
         ("adaptive", "published", "vsgbd csgbd"),
         ("sign", "global", "vsgbd csgbd esgbd"),
+        ("noise", "batch", "esgbd"),
         ("covariance", "full", "csgld msgld"),
         ("anchored", False, "sgrld sgrhmc"),
         ("diffusion", "metric", "sgrhmc"),

@@ -43,6 +43,8 @@ LINES = {
     "csgbd": (SAMPLERS["csgbd"](), 1),
     "csgbd normal": (SAMPLERS["csgbd"](increment="normal"), 1),
     "esgbd": (SAMPLERS["esgbd"](), 1),
+    "esgbd normal": (SAMPLERS["esgbd"](increment="normal"), 1),
+    "esgbd batch": (SAMPLERS["esgbd"](noise="batch"), 1),
     "sgnht": (SAMPLERS["sgnht"](), 1),
     "sgnht A=2": (SAMPLERS["sgnht"](diffusion=2.0), 1),
     "msgnht": (SAMPLERS["msgnht"](), 1),

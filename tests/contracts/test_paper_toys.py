@@ -190,6 +190,9 @@ def sepsis():
     return X, y, theta, np.sqrt(np.diag(np.linalg.inv(H)))
 
 
+PUBLISHED = {"esgbd": sgmc.ESGBD(noise="batch")}
+
+
 @cache
 def raw(sampler, size):
     """Errors of the means in sds, and ratios of the sds, without preconditioning;
@@ -201,7 +204,7 @@ def raw(sampler, size):
         # of few effective draws and of noise, which are what is shown
         warnings.simplefilter("ignore", sgmc.SGMCWarning)
         results = sgmc.Logit(y, X, names=NAMES).fit(
-            sampler=sampler,
+            sampler=PUBLISHED.get(sampler, sampler),
             gradient="simple",
             subsample="uniform",
             batch_size=len(y) // 100,

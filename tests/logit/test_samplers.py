@@ -13,11 +13,14 @@ from .cases import default_priors, departure, expected, outcomes, table, with_on
 # ---- every sampler -------------------------------------------------------------------------------
 
 ASYMPTOTIC = sorted(
-    name for name, cls in room("samplers").items() if not cls.distortion and not cls.probabilities
+    name for name, cls in room("samplers").items() if not cls().distortion and not cls.probabilities
 )
 
 
-DISTORTED = sorted(name for name, cls in room("samplers").items() if cls.distortion)
+DISTORTED = [
+    *sorted(name for name, cls in room("samplers").items() if cls().distortion),
+    sgmc.ESGBD(noise="batch"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +41,10 @@ def test_every_sampler_at_its_defaults(sampler, medium):
 
 # sgd, without noise of its own, hardly moves
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
-@pytest.mark.parametrize("sampler", DISTORTED)
+@pytest.mark.parametrize("sampler", DISTORTED, ids=str)
 def test_a_sampler_with_a_spread_of_its_own_says_so_and_has_the_mean(sampler, medium):
     df, (mean, sd) = medium
-    with pytest.warns(SpreadWarning, match=sampler):
+    with pytest.warns(SpreadWarning, match=getattr(sampler, "name", sampler)):
         results = sgmc.logit("y ~ x", df, sampler=sampler, seed=1)
     assert (np.abs(results.params - mean) < 0.1 * sd + 4 * results.mcse()).all()
     assert departure(results, (mean, sd)) > 1

@@ -41,7 +41,7 @@ def ways(story, page):
         f"{len(verdicts) // len(page.WAYS)} seeds each",
         np.mean(verdicts) >= 0.95 and list(shown.index[shown.trusted]) == ["defaults"],
     )
-    biased = shown.loc[["step too large", "batch too small", "esgbd"]]
+    biased = shown.loc[["step too large", "batch too small", "esgbd as published"]]
     story.claim(
         "ten ways to go wrong",
         "R-hat and ESS do not detect a bias that all chains share",
