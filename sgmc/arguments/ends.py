@@ -33,7 +33,8 @@ HOW_LONG = (
         None,
         """Seconds from the call to the return, within a tenth and half a second, checks included.
         Draws are the first ones of the unlimited run; where there is no time for any, they are of
-        the Gaussian approximation at the mode, and marked (``results.stand_in``).""",
+        the Gaussian approximation at the mode, and marked (``results.stand_in``); where there is
+        none for the mode, the summary has no numbers.""",
         "float > 0",
         "float | None",
         ENDED,

@@ -40,9 +40,8 @@ class Fit:
         Of the chains.
     paths : list of Travelled or None
         Of the chains of samplers in continuous time.
-    stand_in : str
-        What the draws are in the place of the sampler's where there was no time for these; empty
-        where they are the sampler's.
+    stand_in : StandIn or None
+        What the draws are in the place of the sampler's where there was no time for these.
     stopping : Stopping or None
         How a fit with `accuracy` ended.
     warmup : Warmup or None
@@ -68,7 +67,7 @@ class Fit:
     concerns: list
     recorders: list
     paths: list | None = None
-    stand_in: str = ""
+    stand_in: object = None
     stopping: object = None
     warmup: object = None
     starts: np.ndarray | None = None

@@ -3,6 +3,7 @@ time the checks of the draws need.
 """
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,18 +14,45 @@ from sgmc.core.schedules import Constant
 from sgmc.fit.fitted import Fit
 from sgmc.fit.noise import GradientNoise
 from sgmc.fit.plan import Plan
+from sgmc.fit.problem import SEARCH
 from sgmc.fit.run.chains import TIME_LIMIT, Run
 from sgmc.fit.run.facts import NONE, ChainFacts
 
 PILOT = "the analysis of the gradient noise"
 WARMUP = "warmup"
 LAPLACE = "draws of the Gaussian approximation at the mode (Laplace)"
+# which are no approximation of the posterior: no mean and no sd is known
+PLACES = "draws around the last place of that search, which is no mode"
+POSITIONS = "the positions of the chains in it"
 LAPLACE_WORK, FEWEST_LAPLACE = 5e8, 25  # d^2 of a draw, in all; and draws a chain, at least
 # parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
 MAX_DIAGNOSED = 1000
 CHECKED_PER_SECOND = 150  # of these, of DRAWS_CHECKED draws in all
 DRAWS_CHECKED, LEAST_RESERVE = 4000, 0.1
 LARGEST_RESERVE = 1 / 3  # of the time that is left
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What the draws are where there was no time for the sampler's.
+
+    Attributes
+    ----------
+    during : str
+        What the limit ended.
+    draws : str
+    """
+
+    during: str
+    draws: str
+
+    @property
+    def unknown(self):
+        """Whether means and sds of these draws are none of the posterior."""
+        return self.draws != LAPLACE
+
+    def __str__(self):
+        return f"time_limit ended {self.during}; these are {self.draws}"
 
 
 def checks_take(parameters, draws):
@@ -44,7 +72,8 @@ def reserve_of(problem, settings):
 
 
 def laplace_draws(problem, settings, begun, during):
-    """A `Fit` whose draws are of the Gaussian approximation at the mode.
+    """A `Fit` whose draws are of the Gaussian approximation at the mode, or where the search for it
+    has not ended, around the place that it has reached.
 
     Parameters
     ----------
@@ -81,5 +110,5 @@ def laplace_draws(problem, settings, begun, during):
         [],
         [],
         [],
-        stand_in=f"time_limit ended {during}; these are {LAPLACE}",
+        stand_in=StandIn(during, PLACES if SEARCH in problem.stopped else LAPLACE),
     )

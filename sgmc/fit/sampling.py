@@ -18,7 +18,7 @@ from sgmc.fit import paths, reading, replacement, spacing, stopping, threshold
 from sgmc.fit.decision import check_init, decide, planned
 from sgmc.fit.fitted import Fit
 from sgmc.fit.noise import GradientNoise, noise_of_plan
-from sgmc.fit.out_of_time import PILOT, WARMUP, laplace_draws, reserve_of
+from sgmc.fit.out_of_time import PILOT, POSITIONS, WARMUP, StandIn, laplace_draws, reserve_of
 from sgmc.fit.rows import batch_search, subsampler
 from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
@@ -263,7 +263,7 @@ def without_draws(problem, plan, settings, begun, chains):
         [chain.state() for chain in chains],
         [],
         [chain.recorder for chain in chains],
-        stand_in=f"time_limit ended {WARMUP}; these are the positions of the chains in it",
+        stand_in=StandIn(WARMUP, POSITIONS),
     )
 
 

@@ -191,6 +191,7 @@ def test_there_is_a_result_wherever_the_time_is_up(name, clock):
         if found.stand_in:
             assert "time_limit ended" in found.verdict.text and not found.verdict.trustworthy
             assert any(isinstance(w, InterruptedWarning) for w in found.warnings)
+            assert found.params.isna().all() or "Laplace" in found.stand_in
         elif found.tuning is unlimited.tuning is None:  # a prefix of the run without a limit
             kept = {part.tobytes() for part in unlimited.draws[:, :draws]}
             assert {part.tobytes() for part in found.draws} <= kept
@@ -205,12 +206,29 @@ def test_a_limit_that_is_not_reached_changes_no_bit():
         assert limited_.verdict == free.verdict and not limited_.stand_in
 
 
+@pytest.mark.parametrize("name", ["logit", "groups", "levels", "user"])
+def test_a_search_that_has_not_ended_gives_no_numbers(name, clock):
+    """Neither means nor sds, intervals or probabilities, nor the word mode: the search is far away
+    when it is cut, and its curvature is that of another place.
+    """
+    clock(2)
+    found = result(name, time_limit=LIMIT)
+    frame = found.summary_frame()
+    assert "the search for the mode" in found.stand_in and "is no mode" in found.stand_in
+    for numbers in (frame, found.params, found.bse, found.conf_int(), found.prob_positive):
+        assert numbers.isna().all(axis=None)
+    text = " ".join(str(found.summary(details=True)).split())
+    assert "`-`: not known, as the search for the mode was not finished." in text
+    assert "approximation at the mode" not in text and "min. ESS -; max. R-hat -" in text
+    assert "Give a larger time_limit." in found.verdict.text
+
+
 def after_the_search(clock):
     """Whether means and sds are those of `laplace` where what follows the search is missing."""
     usual = sgmc.ols("z ~ a + b", table(2000), prior="flat", sampler="laplace", seed=1)
     for k in range(2, 200):
         clock(k)
-        with pytest.warns(InterruptedWarning, match="Laplace"):
+        with pytest.warns(InterruptedWarning, match="time_limit ended"):
             found = sgmc.ols("z ~ a + b", table(2000), prior="flat", seed=1, time_limit=LIMIT)
         if "search" not in found.stand_in:
             break

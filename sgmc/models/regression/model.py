@@ -319,8 +319,8 @@ class Regression(PriorPredictive):
                 # with two threads, bits differ, and small systems take ten times as long
                 with one_blas_thread():
                     problem = model.problem(prior, checked)
-                if self.data.partly:
-                    problem = replace(problem, stopped=self.data.partly)
+                ended = ", and ".join(filter(None, [self.data.partly, problem.stopped]))
+                problem = replace(problem, stopped=ended)
                 info = model.info()
                 info.labels = self.data.labels
                 results = model.result_class().of_fit(

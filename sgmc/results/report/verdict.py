@@ -216,7 +216,7 @@ def judged(fit, table, concerns, ess, along, heat):
 
 def unchecked(fit):
     """The verdict where `time_limit` left no time to check the draws, or for draws at all."""
-    reason = fit.stand_in or "time_limit ended the checks of the draws"
+    reason = str(fit.stand_in or "") or "time_limit ended the checks of the draws"
     word = "stand-in draws" if fit.stand_in else "not checked"
     return refused(word, reason, "Give a larger time_limit.")
 
