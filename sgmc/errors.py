@@ -142,7 +142,9 @@ class GradientNoiseWarning(SGMCWarning):
 
 
 class StepSizeWarning(SGMCWarning):
-    """The discretisation error of the step widens the posterior by more than the tolerance."""
+    """The discretisation error of the step widens the posterior by more than the tolerance, or the
+    step is so small that chains hardly move.
+    """
 
 
 class BoundWarning(SGMCWarning):

@@ -331,7 +331,8 @@ TABLE = (
         None,
         """``progress(done, total)`` in steps of all chains; True for a bar, which names the phase;
         None for one in notebooks and at terminals, once a call has taken a second; False for none.
-        An exception of a callable ends the fit.""",
+        Unless it is False, runs of more than 10 seconds print what they take on stderr (logger
+        ``sgmc``).  An exception of a callable ends the fit.""",
         "callable, bool or None",
         "Callable[[int, int], object] | bool | None",
         RACED,

@@ -6,6 +6,7 @@ elapsed time goes on while a phase computes, and callers only leave notes for it
 nothing happens.
 """
 
+import logging
 import threading
 import time
 from contextvars import ContextVar, copy_context
@@ -19,6 +20,7 @@ TICK = 0.25  # seconds between two looks at the clock
 COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
 
+LOGGER = logging.getLogger("sgmc")
 _current = ContextVar("phases", default=None)  # a Bar; False: none, in all that is called, too
 
 
@@ -87,6 +89,17 @@ def counting(progress, name):
     return function_of(progress) or reporting() or (lambda done, total: None)
 
 
+def say(text):
+    """Print a line by the logger ``sgmc``, which prints on stderr unless told otherwise; above the
+    bar of this call, if it has one, and not where the user asked for none.
+    """
+    bar = _current.get()
+    if bar:
+        bar.say(text)
+    elif bar is None:
+        LOGGER.warning("sgmc: %s", text)
+
+
 def over():
     """Take the bar away before the call ends: what is printed next has its own line."""
     bar = _current.get()
@@ -122,6 +135,10 @@ class Bar:
         """So much of the phase is done."""
         self.counts = (self.number, done, total)
 
+    def say(self, text):
+        """Print a line above the bar."""
+        self.phases.put(text)
+
     def finish(self):
         """Take the bar away."""
         if self.thread.is_alive():
@@ -140,6 +157,11 @@ class Bar:
                 else:
                     if phase is None:
                         return
+                    if isinstance(phase, str):
+                        if bar is not None:
+                            bar.clear()
+                        LOGGER.warning("sgmc: %s", phase)
+                        phase = now
                 if phase is None or time.perf_counter() < shown:
                     now = phase
                     continue

@@ -13,7 +13,11 @@ def refuse(spec, settings, n):
     if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
         given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
         used = "all rows at each step" if spec.all_rows else "as many rows as its bounds ask for"
-        raise ArgumentError(f"{given} does not apply to {spec.name}: it uses {used}")
+        chosen = ", which sampler='auto' chose" if settings.sampler is None else ""
+        cure = "leave it, or use a mini-batch sampler such as sampler='lmsgld'"
+        raise ArgumentError(
+            f"{given} does not apply to {spec.name}{chosen}: it uses {used}; {cure}"
+        )
     if registry.lookup("subsampling", settings.subsample, "subsample").sweeps and spec.minibatches:
         refuse_sweeps(spec, settings)
     if spec.implied_time(1.0) is not None and settings.step_size is not None:

@@ -20,11 +20,12 @@ from sgmc.fit.fitted import Fit
 from sgmc.fit.noise import GradientNoise, noise_of_plan
 from sgmc.fit.out_of_time import PILOT, POSITIONS, WARMUP, StandIn, laplace_draws, reserve_of
 from sgmc.fit.rows import batch_search, subsampler
+from sgmc.fit.run import forecast
 from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
 from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
 from sgmc.fit.run.facts import facts_of
-from sgmc.fit.run.warmup import Watched, of_chains, places_of
+from sgmc.fit.run.warmup import Watched, of_chains, places_of, starts
 from sgmc.fit.run.workers import of_plan
 from sgmc.subsampling.uniform import Everything
 
@@ -122,9 +123,10 @@ def sample(problem, plan, seen, settings, begun, saved=None):
     steps, begin = spacing.steps(plan, settings.draws), places_of(chains, problem, settings.seed)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
-    watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint)
+    said = forecast.of_plan(problem, plan, settings, steps)
+    watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint, said)
     problem.will_read(random=plan.spec.minibatches)
-    known = reading.warned(problem, plan, settings, steps)
+    known = reading.warned(problem, plan, settings, steps) + forecast.warned(problem, plan)
     phases.begin("sampling")
     remote = settings.client is not None and saved is None
     if remote:
@@ -136,7 +138,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
                 run, ended = run_rounds(problem, plan, settings, chains, watch)
         states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
         if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
-            return without_draws(problem, plan, settings, begun, chains)
+            return without_draws(problem, plan, settings, begun, chains, known)
         paths.check(plan.spec, run, chains)
         x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
         x = problem.tidied(x, settings.seed)
@@ -227,12 +229,13 @@ def without_chains(problem, settings, begun, during):
     return without_draws(problem, plan, open_, begun, chains)
 
 
-def without_draws(problem, plan, settings, begun, chains):
+def without_draws(problem, plan, settings, begun, chains, known=()):
     """A `Fit` of what is known where chains have no draw yet: the Gaussian approximation at the
-    mode, or, where there is none, where the chains are, one step later.
+    mode, or, where there is none, where the chains are, one step later; `known`: what the run was
+    warned of.
     """
     if problem.coordinates.scaled:
-        return laplace_draws(problem, settings, begun, WARMUP)
+        return replace(laplace_draws(problem, settings, begun, WARMUP), concerns=[*known])
     last = replace(plan, thin=1, warmup=0)
     for chain in chains:
         chain.recorder = recorder(problem, last, settings, 1)
@@ -261,7 +264,7 @@ def without_draws(problem, plan, settings, begun, chains):
         time.perf_counter() - begun,
         settings,
         [chain.state() for chain in chains],
-        [],
+        [*known],
         [chain.recorder for chain in chains],
         stand_in=StandIn(WARMUP, POSITIONS),
     )
@@ -341,21 +344,6 @@ def build_chain(problem, plan, settings, k):
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
-
-
-def starts(problem, plan, settings, k):
-    """Where chain k starts; those of its walkers one behind the other."""
-    walkers = plan.spec.walkers
-    if walkers > 1 and problem.partial:
-        raise NotSupported(
-            f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
-            "too many here; use walkers=1"
-        )
-    first = problem.begin(settings, k)
-    if settings.start_given:
-        return np.tile(first, walkers)
-    others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
-    return np.concatenate([first, *others])
 
 
 def collect(chains, plan, run, settings, undefined, block):

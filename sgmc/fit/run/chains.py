@@ -51,11 +51,14 @@ class Watch:
         ``progress(done, total)`` in steps of all chains, called from the waiting thread.  None: the
         bar of the call, where there is one.
     checkpoint : Checkpoint or None
+    forecast : Forecast or None
+        Says what the run takes, if that is long.
     """
 
     reserve: float = 0.0
     progress: object = None
     checkpoint: object = None
+    forecast: object = None
 
 
 def run_chains(chains, warmup, steps, threads, watch, adapt=True):
@@ -71,7 +74,12 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
     """
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
     end = Deadline(deadline.current().end - watch.reserve)
-    tell = watch.progress or phases.reporting()
+    tell, total = watch.progress or phases.reporting(), (warmup + steps) * len(chains)
+
+    def made():
+        return sum(min(c.steps, warmup + steps) for c in chains)
+
+    earlier = made()
     queue = deque(
         Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
         for k, chain in enumerate(chains)
@@ -84,10 +92,10 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
                 if came():
                     raise KeyboardInterrupt
                 if tell:
-                    tell(
-                        sum(min(c.steps, warmup + steps) for c in chains),
-                        (warmup + steps) * len(chains),
-                    )
+                    tell(made(), total)
+                if watch.forecast:
+                    seconds = time.perf_counter() - begun
+                    watch.forecast.look(made() - earlier, total - earlier, seconds)
                 if watch.checkpoint:
                     watch.checkpoint.write_if_due()
                 if end.left() <= 0 and not stop.is_set():

@@ -1,8 +1,10 @@
-"""Positions of chains in their warmup, kept for traces."""
+"""Where chains start, and their positions in warmup, kept for traces."""
 
 from dataclasses import dataclass
 
 import numpy as np
+
+from sgmc.errors import NotSupported
 
 MOST_POSITIONS = 500  # of a chain, besides its start
 
@@ -87,3 +89,18 @@ def of_chains(chains, plan, problem, seed):
         made = [plan.schedule(max(int(step) - 1, 0)) for step in steps]
         weights = plan.spec.langevin_time(np.array(made))
     return Warmup(problem.tidied(positions, seed), steps, weights)
+
+
+def starts(problem, plan, settings, k):
+    """Where chain k starts; those of its walkers one behind the other."""
+    walkers = plan.spec.walkers
+    if walkers > 1 and problem.partial:
+        raise NotSupported(
+            f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
+            "too many here; use walkers=1"
+        )
+    first = problem.begin(settings, k)
+    if settings.start_given:
+        return np.tile(first, walkers)
+    others = (problem.begin(settings, k + settings.chains * w) for w in range(1, walkers))
+    return np.concatenate([first, *others])
