@@ -15,6 +15,7 @@ from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
+from sgmc.results.checks.breaks import with_kink
 from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
@@ -283,7 +284,7 @@ def summarised(model, fit, kind, besides, thorough=True):
     looked = theta if len(some_of) == theta.shape[2] else theta[..., some_of]
     listed = [names[k] for k in some_of]
     with np.errstate(over="ignore", invalid="ignore"):
-        ends = of_model is not None and of_model.kind == "end"
+        ends = of_model is not None and of_model.breaks
         along = along_random(some, fit.settings.seed)
         together = judged(fit, bare) if thorough else None
         errors, shown = told(fit, looked, listed, some if together is None else None)
@@ -298,8 +299,9 @@ def summarised(model, fit, kind, besides, thorough=True):
             *(fit.problem.doubts(fit) if thorough else ()),
             *(contradicted(fit, theta, w, names) if thorough else ()),
             *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
-            *along_directions(along, seen.ess.min()),
+            *along_directions(fit, along, seen.ess.min()),
         ]
+        concerns = with_kink(fit, concerns, of_model)
         least = seen.ess.min(), seen.ess_sd.min()
         word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
         no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)

@@ -16,6 +16,7 @@ from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.slopes import culprit, surely_apart
+from sgmc.results.checks.breaks import HALVINGS, INTERVALS, broken
 from sgmc.results.checks.stein import MOST_LEARNED, spread_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.uniform import Everything
@@ -41,8 +42,12 @@ BEYOND = {  # what is found there, and advice
         f"the log density is -inf {OUTWARDS:g} posterior sds beyond the outer draws of "
         "{!r}: no gradient turns chains back from there, and scores cannot tell how far they are "
         "from the posterior.",
-        "Constrain the parameter ('positive', ('interval', low, high)), or take sampler='mala'.",
+        "Constrain the parameter ('positive', ('interval', low, high))",
     ),
+}
+EXACT_ALONE = {  # further advice: by whether an accept-reject step has made the draws right
+    False: ", or take an exact sampler such as sampler='mala'.",
+    True: "; exact samplers hold for it all the same, with errors by effective draws.",
 }
 
 
@@ -52,12 +57,13 @@ class Disagreement:
 
     Attributes
     ----------
-    kind : {"gradient", "rows", "nan", "end"}
-        "end" is no mistake: the density is zero from somewhere on, so that its scores say nothing
-        of how far draws are from it (Stein's identity has a term of the boundary).
+    kind : {"gradient", "rows", "nan", "end", "jump", "kink"}
+        The last three are no mistakes.  "end": the density is zero from somewhere on, "jump": it
+        jumps, so that its scores say nothing of how far draws are from it (Stein's identity has a
+        term of the boundary).  "kink": its gradient jumps.
     size : float
-        Of a gradient: in posterior sds of score.  Of rows: relative error of their sum.  NaN for
-        "nan" and "end".
+        Of a gradient: in posterior sds of score.  Of rows: relative error of their sum.  Of jumps
+        and kinks: see `Break`.  NaN for "nan" and "end".
     parameter : str
         The one most concerned; empty where none is.
     text, advice : str
@@ -73,7 +79,7 @@ class Disagreement:
     @property
     def breaks(self):
         """Whether the density ends or jumps where draws are, so that Stein's identity fails."""
-        return self.kind == "end"
+        return self.kind in ("end", "jump")
 
 
 @dataclass(frozen=True)
@@ -116,7 +122,7 @@ def disagreement(fit, entropy):
         return None
     look = Look(fit, np.random.default_rng(seed_sequence(entropy, "diagnostics", 1)))
     with np.errstate(all="ignore"):
-        return look.rows_apart() or look.slopes_apart() or look.boundary()
+        return look.rows_apart() or look.slopes_apart() or look.boundary() or look.broken()
 
 
 class Look:
@@ -290,8 +296,38 @@ class Look:
             if there.any():
                 name = self.names[self.moved(self.places[int(np.argmax(there))])]
                 text, advice = BEYOND[kind]
+                if kind == "end":
+                    advice += EXACT_ALONE[self.spec.exact]
                 return Disagreement(kind, np.nan, name, text.format(name), advice)
         return None
+
+    def broken(self):
+        """Whether the log density or its gradient jumps between outer draws."""
+        each = (INTERVALS + 1 + 2 * HALVINGS) * (2 * self.d + 1 if self.problem.differenced else 1)
+        most = int(WORK / (self.n * self.d * each))
+        ends = [(low.x, high.x) for high, low in zip(self.places[::2], self.places[1::2])]
+        found = broken(self.exact, ends[:most])
+        if found is None:
+            return None
+        theta = self.problem.coordinates.theta
+        sds = np.sqrt((self.white**2).sum(axis=1))
+        worst = int(np.argmax(np.abs(theta(found.x) - theta(found.first)) / sds))
+        name, sd = self.names[worst], sds[worst]
+        at = sd * np.round(theta(found.x)[worst] / sd, 4) + 0.0  # digits that mean something
+        if found.kind == "jump":
+            return Disagreement(
+                "jump",
+                found.size,
+                name,
+                f"the log density jumps by {found.size:.2g} near {name} = {at:.4g}: its gradient "
+                "does not show that, so that scores cannot tell how far draws are from the "
+                "posterior.",
+                "Make log_lik and log_prior continuous where you can"
+                + EXACT_ALONE[self.spec.exact],
+            )
+        return Disagreement(
+            "kink", found.size, name, f"the gradient jumps (a kink) near {name} = {at:.4g}", ""
+        )
 
     def moved(self, place):
         """The parameter that changes most from an outer draw to a place farther out."""

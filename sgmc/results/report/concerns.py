@@ -24,7 +24,7 @@ from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
-from sgmc.results.report.verdict import TRUSTED_ERROR, Worst, divergences
+from sgmc.results.report.verdict import EXACT, TRUSTED_ERROR, Worst, another, divergences
 
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
@@ -76,7 +76,7 @@ def after_sampling(fit, seen, errors, ends=False):
 
 def of_density(fit, found):
     """A user's log density that disagrees with its gradient, its rows or itself nearby, that ends
-    where draws are, or that was NaN at many steps: exact samplers reject these.
+    or jumps where draws are, or that was NaN at many steps: exact samplers reject these.
 
     Parameters
     ----------
@@ -94,17 +94,18 @@ def of_density(fit, found):
                 BEYOND["nan"][1],
             )
         ]
-    if found is None:
+    if found is None or found.kind == "kink":  # scores hold at kinks: see `breaks`
         return []
-    kind = BoundaryWarning if found.kind == "end" else DensityWarning
+    kind = BoundaryWarning if found.breaks else DensityWarning
     return [kind(found.text, found.advice)]
 
 
-def along_directions(found, ess):
+def along_directions(fit, found, ess):
     """Draws that are off along random directions, by more than `ess` effective draws may be.
 
     Parameters
     ----------
+    fit : Fit
     found : Along or None
     ess : float
     """
@@ -120,7 +121,8 @@ def along_directions(found, ess):
             f"by the scores along {len(found.sd) - 1} random directions, sds are off by "
             f"{100 * found.sd[0]:+.0f} % on average and up to {100 * sds.size:+.0f} %, means by up "
             f"to {abs(means.size):.2g} sd.",
-            "Run longer (draws, warmup), take a smaller step_size, or compare with sampler='mala'.",
+            "Run longer (draws, warmup), take a smaller step_size, or compare with "
+            f"{another(fit, *EXACT)}.",
         )
     ]
 
@@ -193,7 +195,7 @@ def transitions(fit, ends):
                 f"{', '.join(map(str, low))}): fresh momenta change the energy too little for the "
                 "tails.",
                 "Run longer (draws, warmup), give heavy-tailed priors lighter tails, or compare "
-                "with sampler='mala'.",
+                f"with {another(fit, *EXACT)}.",
             )
         )
     return [*found, *cut_paths(fit)]
@@ -244,7 +246,7 @@ def spread(fit):
         found.append(
             StepSizeWarning(
                 f"the step {changes(own)} of a posterior sd.",
-                f"Leave step_size=None, or make it smaller; or use sampler='lmsgld'{or_mala(fit)}.",
+                f"{shorter(fit)}, or use {another(fit, 'lmsgld', *of_any(fit))}.",
             )
         )
     if abs(added) > INFLATION:
@@ -305,9 +307,15 @@ def quieter(fit):
     return "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."
 
 
-def or_mala(fit):
-    """An exact sampler as another choice, where there is one."""
-    return "" if fit.settings.robust else " or 'mala'"
+def shorter(fit):
+    """Advice against a step that is too long."""
+    given = fit.settings.step_size is not None
+    return "Leave step_size=None" if given else "Give a smaller step_size"
+
+
+def of_any(fit):
+    """Samplers without error of the step; the sandwich has no density for exact ones."""
+    return ("laplace",) if fit.settings.robust else EXACT
 
 
 def changes(inflation):
@@ -339,8 +347,8 @@ def shape(fit, errors):
                     f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the "
                     "worst parameter); the sandwich is a statement about that Gaussian, for many "
                     "rows.",
-                    "Compare with sampler='laplace', which draws that Gaussian, and read the means "
-                    "with care.",
+                    f"Compare with {another(fit, 'laplace', 'lmsgld')}, and read the means with "
+                    "care.",
                 )
             ]
         )

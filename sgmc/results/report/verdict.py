@@ -40,6 +40,7 @@ SCORES_DEPARTURE = 1.0
 FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
 MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
+EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
 LEAST_ERROR = 0.01  # no posterior is called better
 UNCHECKED = "effective draws and the sampler's own formula for its bias"
 
@@ -187,7 +188,7 @@ def judged(fit, table, concerns, ess, along, heat):
         return refused(
             "not checked",
             "the posterior is too far from a Gaussian to estimate errors from scores",
-            "Compare with sampler='mala'.",
+            f"Compare with {another(fit, *EXACT)}.",
         )
     if heat is not None:
         return by_temperatures(Errors.of(table, by_scores=False), heat, ess, fit)
@@ -360,5 +361,12 @@ def cause(found, fit):
     for kind in (GradientNoiseWarning, BoundWarning, StepSizeWarning, ShapeWarning, LowESSWarning):
         if kind in found:
             return found[kind].advice
-    other = "laplace', which draws that Gaussian" if fit.settings.robust else "mala'"
-    return f"Run longer (draws, warmup), or compare with sampler='{other}."
+    others = ("laplace", "lmsgld") if fit.settings.robust else EXACT
+    return f"Run longer (draws, warmup), or compare with {another(fit, *others)}."
+
+
+def another(fit, *names):
+    """The first of these samplers that is not the one that was used, as an argument: no advice
+    leads back to where it comes from.
+    """
+    return f"sampler={next(one for one in names if one != fit.plan.spec.name)!r}"
