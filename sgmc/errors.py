@@ -130,7 +130,7 @@ class GroupsWarning(SGMCWarning):
 
 
 class BoundaryWarning(SGMCWarning):
-    """A user's log density ends, at -inf, where draws are: gradients do not know of it."""
+    """A user's log density jumps, or ends at -inf, where draws are: gradients do not show that."""
 
 
 class ShapeWarning(SGMCWarning):
