@@ -17,9 +17,9 @@ def rotating_paths(walkers=1):
     return registry.room("samplers")["hmc"](target_accept=ACCEPTED, **how)
 
 
-def paths_between_draws(settings, cells, gradients):
-    """Paths between draws: these are nearly independent where so many paths, each of so many
-    gradients, cost little.
+def paths_between_draws(settings, cells, gradients, most=MOST_PATHS):
+    """Paths between draws, at most so many: these are nearly independent where so many paths, each
+    of so many gradients, cost little.
     """
     work = gradients * settings.draws * settings.chains * cells
-    return int(np.clip(AFFORDABLE // work, 1, MOST_PATHS))
+    return int(np.clip(AFFORDABLE // work, 1, most))

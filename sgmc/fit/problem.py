@@ -145,6 +145,13 @@ class Problem:
         return False
 
     @property
+    def flat_below(self):
+        """Standard deviations of effects whose density is nearly flat below a number, a dict:
+        chains of effects may not come near zero, where the draws are checked.
+        """
+        return {}
+
+    @property
     def undefined(self):
         """What functions of a user returned NaN while chains ran: a list, each with a ``text`` and
         the number of steps after warmup, ``recorded``.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc import registry
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.modes import ModeSearch
@@ -25,6 +26,11 @@ from sgmc.models.regression.problem import arrays_of
 
 GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
+# sds from zero within which chains have to be able to come near it: at 5 the region below a tenth
+# of the sd still holds some thousandths of the posterior, as tails are longer than a Gaussian's
+WITHIN_REACH = 6.0
+# of nuts, whose paths have about so many gradients, and of which so many lead from draw to draw
+LEAPFROGS, NUTS_PATHS = 8, 3
 EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
@@ -38,14 +44,15 @@ class CrossedProblem(Problem):
     effects : Effects
     freedom : dict
         See `freedom`.
-    near : list of int
-        Effects and smooths whose sds may be zero.
+    near, within_reach : list of int
+        Effects and smooths whose sds may be zero, and those whose sds chains may bring near it.
     """
 
     rows: object
     effects: object
     freedom: dict
     near: list
+    within_reach: list
 
     surveyed, partial = False, True
     exact_sampler = "hmc"
@@ -102,11 +109,20 @@ class CrossedProblem(Problem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return rotating_paths()
+        # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
+        # steps of one size, found in a short warmup, are too long or too short by far
+        return registry.room("samplers")["nuts"]() if self.within_reach else rotating_paths()
 
     def thinning(self, settings):
         """See `Problem`."""
+        if self.within_reach:
+            return paths_between_draws(settings, self.cells, LEAPFROGS, NUTS_PATHS)
         return paths_between_draws(settings, self.cells, GRADIENTS)
+
+    @property
+    def flat_below(self):
+        """See `Problem`: where the rows of a level tell nothing of its effect."""
+        return dict(zip(self.effects.sds, np.asarray(self.rows.blocks.loading.scale)))
 
     def kept(self, x):
         """See `Problem`."""
@@ -179,7 +195,11 @@ class SmoothProblem(CrossedProblem):
 
     def default_sampler(self):
         """See `Problem`."""
-        return rotating_paths(EACH) if self.many else super().default_sampler()
+        return rotating_paths(EACH) if self.many else rotating_paths()
+
+    def thinning(self, settings):
+        """See `Problem`."""
+        return paths_between_draws(settings, self.cells, GRADIENTS)
 
 
 def crossed_problem(data, family, crossing, prior, settings):
@@ -193,13 +213,16 @@ def crossed_problem(data, family, crossing, prior, settings):
     refuse_with_groups(settings, len(crossing.codes))
     refuse(data, crossing, settings)
     found = posed(data, family, crossing, prior, settings)
-    rows, loaded, stopped, near, known = found.rows, found.centre.loaded, "", [], {}
-    exact = []
+    rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
+    near, reached, exact = [], [], []
     try:
         centre, covariance = found.centre.search(found.start)
-        near = near_zero(centre.place, covariance, rows.blocks)
+        near, reached = (
+            near_zero(centre.place, covariance, rows.blocks, limit)
+            for limit in (NEAR_ZERO, WITHIN_REACH)
+        )
         exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
-        rows = rows.with_blocks(**found.centre.informative(centre, near))
+        rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)
         place, precision = found.centre.joint(centre, covariance, loaded)
         arrow = precision.arrow(place)
@@ -222,11 +245,12 @@ def crossed_problem(data, family, crossing, prior, settings):
         effects=found.effects,
         freedom=known,
         near=near,
+        within_reach=reached,
     )
 
 
-def near_zero(place, covariance, blocks):
-    """Numbers of the effects whose sds may be zero."""
+def near_zero(place, covariance, blocks, limit):
+    """Numbers of the effects whose sds are within so many of their own sds of zero."""
     phi = place[blocks.phi][: blocks.loading.q]
     sd = np.sqrt(np.diag(covariance)[: len(phi)])
-    return [int(j) for j in np.flatnonzero(np.abs(phi) < NEAR_ZERO * sd)]
+    return [int(j) for j in np.flatnonzero(np.abs(phi) < limit * sd)]

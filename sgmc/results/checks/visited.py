@@ -1,10 +1,11 @@
-"""Modes that chains visited rarely: those that a search found, and those that the draws show."""
+"""Places that chains visited rarely: modes, found by a search or seen in draws; sds near zero."""
 
 import numpy as np
 from scipy import linalg, stats
 
 from sgmc.core.engine import full_many
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.near_zero import near_zero
 from sgmc.diagnostics.visits import FEW_STAYS, stays
 from sgmc.errors import ConvergenceWarning
 from sgmc.results.checks.stein import most_scores
@@ -15,6 +16,8 @@ STAYS_MATTER = 0.05
 MOST_PLACES = 5  # whose density is looked at
 PLACE_DRAWS, TYPICAL_DRAWS = 20, 100
 WITHIN = 0.9  # share of a mode's Gaussian that is counted as its place
+# near an sd of zero: Monte Carlo errors, and share of the posterior, by which draws may be short
+NECK_ERRORS, NECK_SHARE = 2.5, 0.001
 SELDOM = 0.5  # visits, in units of the mode's share, below which they are too few
 
 
@@ -94,3 +97,30 @@ def is_dense(fit, stay):
         found = full_many(problem.all_rows(), x[np.concatenate([typical, there])], slopes=False)[0]
         lower = np.median(found[: len(typical)]) - np.mean(found[len(typical) :])
     return bool(lower < max(1.0, (stay.distance**2 - 1) / 8))
+
+
+def not_near_zero(fit, seen):
+    """A ConvergenceWarning, in a list, where draws near an sd of zero are fewer than the density
+    beside them implies.
+
+    Parameters
+    ----------
+    fit : Fit
+    seen : Seen
+    """
+    if fit.plan.spec.independent or seen.weights is not None:
+        return []
+    for name, scale in fit.problem.flat_below.items():
+        found = near_zero(seen.draws[..., seen.names.index(name)], scale)
+        if found is None or found.z > -NECK_ERRORS:
+            continue
+        if found.expected - found.seen > NECK_SHARE:
+            return [
+                ConvergenceWarning(
+                    f"{100 * found.seen:.2g} % of the draws of {name!r} are below "
+                    f"{found.limit:.2g}, where its density implies about "
+                    f"{100 * found.expected:.2g} %: chains do not come near zero.",
+                    "Take more draws." if fit.plan.spec.name == "nuts" else "Use sampler='nuts'.",
+                )
+            ]
+    return []

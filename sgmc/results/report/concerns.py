@@ -21,7 +21,7 @@ from sgmc.errors import (
 from sgmc.results.checks.differences import BEYOND
 from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
-from sgmc.results.checks.visited import rarely_visited, unvisited
+from sgmc.results.checks.visited import not_near_zero, rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
 from sgmc.results.report.verdict import EXACT, TRUSTED_ERROR, Worst, another, divergences
@@ -71,6 +71,7 @@ def after_sampling(fit, seen, errors, ends=False):
         *of_draws(seen),
         *unvisited(fit),
         *rarely_visited(fit, seen.moved),
+        *not_near_zero(fit, seen),
     ]
 
 
