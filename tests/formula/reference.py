@@ -6,6 +6,8 @@ Nothing here is sgmc's or patsy's.  Formulas are trees (`tree`), not text:
     ("poly", name, degree)  ("C", name)  ("C", name, "Sum")  ("C", name, "Treatment", level)
     ("+" | "-" | ":" | "*" | "/", left, right)  ("**", tree, power)  ("0",)  ("1",)
     ("offset", name)
+    ("ortho", name, degree)  ("bs", name, df): orthogonal polynomials and B-splines, whose values
+        are those of tests/reference/designs.py, as are those of any new rows
 """
 
 import itertools
@@ -197,7 +199,9 @@ def label(factor, clean):
         "square": f"I({name} ** 2)",
         "center": f"center({name})",
         "positive": f"I({name} > 0)",
-        "poly": f"poly({name}, {factor[2] if head == 'poly' else ''}, raw=True)",
+        "poly": f"poly({name}, {factor[2:] and factor[2]}, raw=True)",
+        "ortho": f"poly({name}, {factor[2:] and factor[2]})",
+        "bs": f"bs({name}, df={factor[2:] and factor[2]})",
         "C": f"C({name})",
     }
     if factor[2:3] == ("Sum",):
@@ -313,11 +317,12 @@ def terms_checked(tree, dot):
     return intercept, terms
 
 
-def assembled(intercept, terms, values, levels, rows):
-    """Names and columns."""
+def columns_of_terms(intercept, terms, values, levels, rows):
+    """The terms in the order of the design, each with the columns of its parts: a column is a list
+    of (factor, suffix, numbers a row), whose product it is.
+    """
     numeric = {factor for factor, known in levels.items() if known is None}
-    ordered = list(codings([()] * intercept + terms, numeric))
-    found = []  # (factor, suffix) of each column, and its numbers
+    ordered, found = list(codings([()] * intercept + terms, numeric)), []
     for term, parts in ordered:
         for part in parts:
             choices = []
@@ -341,10 +346,20 @@ def assembled(intercept, terms, values, levels, rows):
             if any(not some for some in choices):
                 raise Refused("a single level")
             # the first factor varies fastest
-            for reverse in itertools.product(*reversed(choices)):
-                picked = reverse[::-1]
-                column = [math.prod(numbers[i] for *_, numbers in picked) for i in range(len(rows))]
-                found.append(([(factor, suffix) for factor, suffix, _ in picked], column))
+            found += [reverse[::-1] for reverse in itertools.product(*reversed(choices))]
+    return [term for term, _ in ordered], found
+
+
+def assembled(intercept, terms, values, levels, rows):
+    """Names and columns."""
+    ordered, picked = columns_of_terms(intercept, terms, values, levels, rows)
+    found = [
+        (
+            [(factor, suffix) for factor, suffix, _ in column],
+            [math.prod(numbers[i] for *_, numbers in column) for i in range(len(rows))],
+        )
+        for column in picked
+    ]
 
     def named(clean):
         return [
@@ -352,7 +367,7 @@ def assembled(intercept, terms, values, levels, rows):
             for picked, _ in found
         ]
 
-    heads = [":".join(label(f, True) for f in term) or "Intercept" for term, _ in ordered]
+    heads = [":".join(label(f, True) for f in term) or "Intercept" for term in ordered]
     names = named(True)
     if len(set(names)) < len(names) or len(set(heads)) < len(heads):
         names = named(False)

@@ -1,0 +1,1 @@
+"""Pairs of features: every public method of results against `tests.reference`."""
