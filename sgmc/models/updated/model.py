@@ -120,7 +120,8 @@ class UpdatedRegression(Regression):
         trials, weight = self.data.trials, self.data.weight
         kept = slice(None) if weight is None else weight > 0
         if family.outcome == "numeric" and not family.counts:
-            family.check(np.append(y[kept], 2 * abs(y).max() + 1), names)
+            # of the range of each family: real, positive, or between 0 and 1
+            family.check(np.append(y[kept], abs(y).max() / 2 or 1.0), names)
         elif trials is None:
             family.check(y[kept], names)
 
