@@ -1,6 +1,6 @@
 """A formula read against data: outcomes, rows, and the design's recipe, which writes it out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -44,6 +44,8 @@ class Table:
         Smooth terms, the designs of their covariates and of what they are multiplied by.
     given_offset : ndarray of float64, shape (n,), or None
         What of `offset` was given as an argument, where the formula has an offset of its own.
+    arguments : dict
+        What a prepared file was made with, such as the names of the columns of weights and offset.
     """
 
     spec: DesignSpec
@@ -64,6 +66,7 @@ class Table:
     groups: np.ndarray | None = None
     given_offset: np.ndarray | None = None
     notes: tuple = ()
+    arguments: dict = field(default_factory=dict)
 
     @property
     def index(self):

@@ -1,5 +1,7 @@
 """Formulas against data of a verb: a table in memory, or a prepared one."""
 
+from dataclasses import replace
+
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported
 from sgmc.formula import dot
@@ -44,7 +46,11 @@ def read(formula, data, *, outcome, scope, **given):
         )
     if isinstance(data, KeptColumns):
         kept = {name: value for name, value in data.arguments.items() if name != "subset"}
-        return front.read_in_time(formula, data.frame(), outcome=outcome, scope=scope, **kept)
+        table, grouping, partly = front.read_in_time(
+            formula, data.frame(), outcome=outcome, scope=scope, **kept
+        )
+        # by which new rows find their offsets and weights
+        return replace(table, arguments=data.arguments), grouping, partly
     table = data.of_outcome(outcome)
     return table, table.grouping(), ""
 
