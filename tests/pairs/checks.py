@@ -14,9 +14,10 @@ import pytest
 import sgmc
 
 from ..formula.reference import values_of
-from .factors import ADDED, COUNTS, FAMILIES, GROUPS, LABELS, OFFSETS
+from .factors import DATA, FAMILIES, LABELS
 
 RTOL, KEPT = 1e-8, 1e-5
+SLOPES = 1e-3  # differences are one-sided at the ends of a range, to the share of their step
 MARGIN = 6  # standard errors
 REFUSALS = (sgmc.errors.SGMCError,)
 
@@ -81,8 +82,9 @@ def predictions(made):
         effects = made.effects
         prediction, predicted = results.get_prediction(), results.predict()
         if made.grouped:
-            same(made, results.get_prediction(random=False).summary_frame()["mean"],
-                 reference.mean(made.draws, made.rows).mean(axis=0), "get_prediction(random=False)")  # fmt: skip
+            without = results.get_prediction(random=False).summary_frame()["mean"]
+            wanted = reference.mean(made.draws, made.rows).mean(axis=0)
+            same(made, without, wanted, "get_prediction(random=False)")
     else:
         effects = ()
         prediction = quiet(lambda: results.get_prediction(made.asked, **how, **made.beside))
@@ -162,23 +164,21 @@ def effects(made):
         slope = reference.slope(draws, rows, "x")
         found = quiet(lambda: results.avg_slopes("x", **how))
         same(
-            made, found["estimate"], [reference.average(slope, weights).mean()], "avg_slopes", 1e-5
+            made,
+            found["estimate"],
+            [reference.average(slope, weights).mean()],
+            "avg_slopes",
+            SLOPES,
         )
         found = quiet(lambda: results.slopes("x", **how))
-        same(made, found["estimate"], slope.mean(axis=0), "slopes", 1e-5)
+        same(made, found["estimate"], slope.mean(axis=0), "slopes", SLOPES)
     labelled(made, how, weights)
 
 
 def labelled(made, how, weights):
-    """Comparisons and averages by the levels of a factor; grids."""
+    """Comparisons and averages by the levels of a factor."""
     results, reference, draws = made.results, made.reference, made.draws
     name = LABELS.get(made.case.terms)
-    grid = sgmc.datagrid(results, x=[-1.0, 0.5]) if made.case.life == "fit" and not how else None
-    if grid is not None:
-        at = pd.DataFrame(grid)
-        found = quiet(lambda: results.predictions(grid))
-        table = at.assign(w=1.0)
-        same(made, found["estimate"], reference.mean(draws, typed(table)).mean(axis=0), "datagrid")
     if name is None or made.case.rows == "other label type":
         return
     levels = reference.design.levels[("C" if name == "k" else "column", name)]
@@ -201,9 +201,17 @@ def labelled(made, how, weights):
     same(made, found["estimate"], wanted, f"avg_predictions(by={name!r})")
 
 
-def typed(grid):
-    """A grid with the types of the table."""
-    return grid.astype({"k": int}) if "k" in grid else grid
+def grids(made):
+    """Predictions on a grid, at the means and most frequent labels of all that is not named."""
+    here = made.case.life in ("fit", "resumed") and made.case.table not in ("arrays", "prepared")
+    if not here or made.reference.law.equations in ("kinds", "ordered"):
+        return
+    grid = sgmc.datagrid(made.results, x=[-1.0, 0.5])
+    if "k" in grid:  # a level, not a mean
+        assert set(grid.k) <= set(DATA.k)
+    found = quiet(lambda: made.results.predictions(grid))
+    wanted = made.reference.mean(made.draws, grid.astype({"k": int} if "k" in grid else {}))
+    same(made, found["estimate"], wanted.mean(axis=0), "predictions of a grid")
 
 
 # ---- outcomes ------------------------------------------------------------------------------------
@@ -353,6 +361,9 @@ def levels(made):
     ), dtype=float)  # fmt: skip
     same(made, found[known], mean.mean(axis=0)[known], "get_prediction with effects")
     predicted = np.asarray(quiet(lambda: results.predict(*asked, **made.beside)), dtype=float)
+    if made.case.rows == "other label type":  # none of these is a level, and their text is
+        text = made.rows.assign(s=made.rows["s"].astype(str))
+        refused(lambda: results.predict(text, **made.beside), "s")
     single = made.case.groups in ("intercepts", "slopes")
     if not single:
         same(made, predicted[known], mean.mean(axis=0)[known], "predict with effects")
@@ -420,4 +431,4 @@ def population(made):
     return (reference.law.mean(eta, extra) @ (prior / prior.sum())).mean(axis=0)
 
 
-CHECKS = (predictions, effects, densities, simulated, moments, priors, levels)
+CHECKS = (predictions, effects, grids, densities, simulated, moments, priors, levels)

@@ -2,8 +2,9 @@
 
     eta = offset + offset(formula) + log(exposure) + X b + sum of Z u over groups + f(z)
 
-Draws are arrays (m, d) in the order of the product's: coefficients (of each equation), then
-auxiliary parameters.  Effects u are a list with a dict for each group term, {level: (m, q)}.
+Draws are arrays (m, d) in the order of the product's: coefficients (of each equation), what group
+terms and smooths have, auxiliary parameters.  Effects u are a list with a dict for each group term,
+{level: (m, q)}.
 """
 
 from dataclasses import dataclass, replace
@@ -96,7 +97,8 @@ class Regression:
         d = self.X(self.table.iloc[:1]).shape[1]
         if self.law.equations == "kinds":
             return draws.reshape(len(draws), -1, d), {}
-        extra = {name: draws[:, [d + k]] for k, name in enumerate(self.law.auxiliary)}
+        last = draws.shape[1] - len(self.law.auxiliary)
+        extra = {name: draws[:, [last + k]] for k, name in enumerate(self.law.auxiliary)}
         if self.law.equations == "ordered":
             extra = {"thresholds": list(draws[:, d:, None].swapaxes(0, 1))}
         return draws[:, None, :d], extra
@@ -133,7 +135,7 @@ class Regression:
         together are a natural cubic spline with mean zero over the rows of the fit.
         """
         name, knots, values = self.curve
-        x, middle = np.array(table[name], dtype=float), np.array(self.table[name]).mean()
+        x, middle = np.array(table[name], dtype=float), self.rows(self.table[name]).mean()
         return natural(knots, values, x) - coefficients[:, -1:] * (x - middle)
 
     def mean(self, draws, table, effects=None):
