@@ -140,3 +140,27 @@ def test_a_wall_without_rows_of_its_own_is_left_to_the_gaussian():
     sets = range(6), (*range(3), *range(10, 20)), (*range(3, 6), *range(20, 30))
     _, _, chosen = apart(walls(6, 13, 13), information(*sets))
     assert chosen.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("family", ["probit", pytest.param("cloglog", marks=pytest.mark.extended)])
+def test_an_empty_rare_cell_among_many_rows(family):
+    """20 events of 20,000 rows, none in a cell of 60: mini-batches serve every link as they do
+    logit; without walls chains of mala stay where the cell's prior begins.  Means to 0.1 sd, sds to
+    10 %.
+    """
+    row = np.arange(20_000)
+    frame = pd.DataFrame({"cell": (row < 60) * 1, "y": ((row > 60) & (row % 997 == 0)) * 1})
+    results = getattr(sgmc, family)("y ~ cell", frame, prior=sgmc.normal(0, 30), seed=1)
+    assert "Verdict: trustworthy" in str(results.summary())
+    share = frame.cell.mean()
+    c, b = np.meshgrid(np.linspace(-9, -2, 701), np.linspace(-150, 30, 1801), indexing="ij")
+    log = -0.5 * (c / 2.5) ** 2 - 0.5 * (b / 30) ** 2
+    for value, part in frame.groupby("cell").y:
+        up, down = LOG_OF_SUCCESS_AND_FAILURE[family](c + (value - share) * b)
+        log = log + (part.sum() * up if part.sum() else 0.0) + (1 - part).sum() * down
+    mass = np.exp(log - log.max())
+    mass /= mass.sum()
+    mean = (mass * b).sum()
+    sd = np.sqrt((mass * (b - mean) ** 2).sum())
+    assert results.params["cell"] == pytest.approx(mean, abs=0.1 * sd)
+    assert results.bse["cell"] == pytest.approx(sd, rel=0.1)

@@ -47,6 +47,20 @@ def grid_moments(frame):
     return np.array(mean), [np.sqrt((mass * (v - m) ** 2).sum()) for v, m in zip(values, mean)]
 
 
+@pytest.mark.parametrize("far, gone", [(8.0, False), (40.0, True), (1e9, True), (np.inf, True)])
+def test_draws_far_beyond_the_posterior_are_a_drift(far, gone):
+    """Of a Gaussian in three whitened numbers: 40 sds lose 800 of the log density, 110 at most are
+    no drift, and 8 sds are not looked at.
+    """
+    data = few_positive(0, 60).assign(y=lambda t: t.y + 5)
+    model = sgmc.Poisson.from_formula("y ~ x + I(x**2)", data)
+    problem = regression_problem(model.data, model.family, None, check_settings(seed=1))
+    x = np.random.default_rng(0).normal(size=(2, 50, 3))
+    x[1, 7, 2] = far
+    assert drifted(problem, x) == gone
+
+
+@pytest.mark.extended
 @pytest.mark.parametrize("seed, positive", [(3, 4), (2, 3)])
 def test_a_drift_that_stays_finite_is_replaced(seed, positive):
     """Draws of up to 6e10 under normal(0, 2.5) were kept.  Means to four Monte Carlo errors of the
