@@ -206,6 +206,8 @@ def exceptions(numbers):
             seen[type(error).__name__] += 1
             print(f"table {number} ({family}, {prior}, n={len(frame)}): {error!r}"[:300])
         seconds.append(time.perf_counter() - begun)
+        if len(seconds) % 25 == 0:
+            print(f"{len(seconds)} tables: {dict(seen)}", flush=True)
     took = np.quantile(seconds, (0.5, 0.95, 1.0))
     print(f"{dict(seen)}; seconds: median {took[0]:.2f}, 95 % {took[1]:.2f}, most {took[2]:.1f}")
     return seen
