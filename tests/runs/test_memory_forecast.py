@@ -9,6 +9,7 @@ from sgmc.core import memory
 from sgmc.errors import OutOfMemoryError, SGMCError
 from sgmc.models.regression import memory as of_regression
 from sgmc.models.regression import problem
+from sgmc.results.effects import kept as of_effects
 
 MB = 1 << 20
 
@@ -89,9 +90,20 @@ def test_a_system_that_does_not_tell(tmp_path):
 # ---- forecasts -----------------------------------------------------------------------------------
 
 
-def test_a_forecast_counts_cells_and_draws():
+def test_copies_for_effects_are_counted():
+    """A design of 76 MB is there twice after the fit, one of more than the limit once."""
+    data = of_data(np.broadcast_to(np.zeros(10), (10**6, 10)))
+    assert forecast(data).parts["columns for effects"] == 8e7
+    assert (
+        "columns for effects"
+        not in forecast(of_data(np.broadcast_to(np.zeros(10), (2 * 10**6, 10)))).parts
+    )
+
+
+def test_a_forecast_counts_cells_and_draws(monkeypatch):
     """A million rows of ten columns: the design is 76 MB; in float32 half of it."""
     X = np.broadcast_to(np.zeros(10), (10**6, 10))
+    monkeypatch.setattr(of_effects, "MOST_COPIED", 0)  # the peak without copies for effects
     data = of_data(X)
     wide = forecast(data)
     narrow = forecast(data, dtype="float32")

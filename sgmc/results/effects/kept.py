@@ -113,7 +113,8 @@ def copied_bytes(data):
     in files, of arrays that are lent and so not to be changed, and where these are too many.
     """
     source = data.source
-    if hasattr(source, "path") or data.lent:
+    design = data.sparse is not None or isinstance(source, np.ndarray)
+    if data.lent or not (design or hasattr(source, "frame")):
         return None
     if hasattr(source, "frame"):
         size = nbytes(source.frame, source.columns) * data.n / len(source.frame)
