@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy import special, stats
 
 import sgmc
+from tests.prior_scales import prior_scales
 
 from ..families.tables import FOLDER
 from ..importance import around_the_mode
@@ -106,7 +107,7 @@ def log_posterior(name, exchanged=False, sign=1, prior=True):
         total += a * special.log_expit(-eta - zeta) + y * special.log_expit(eta + zeta)
         total = total.sum(axis=1)
         for slopes, own in ((b, X), (g, Z)) if prior else ():
-            sd = TIGHT if name == "tight" else 2.5 / own.std(axis=0, ddof=1)
+            sd = TIGHT if name == "tight" else 2.5 / prior_scales(own)
             total += stats.norm.logpdf(slopes[:, 1:], 0, sd).sum(axis=1)
             total += stats.norm.logpdf(slopes[:, 0] + slopes[:, 1:] @ own.mean(axis=0), 0, 2.5)
         return total

@@ -13,6 +13,7 @@ from statsmodels.othermod.betareg import BetaModel
 import sgmc
 from sgmc.api import verbs
 from sgmc.errors import ArgumentError, DataError
+from tests.prior_scales import prior_scales
 
 from ..importance import in_units_of_the_last
 
@@ -89,7 +90,7 @@ def reference(name, prior=1.0, jacobian=1.0):
     def log_posterior(theta):
         mu, phi = special.expit(theta[:, :d] @ X.T), np.exp(theta[:, d:])
         value = stats.beta.logpdf(y, mu * phi, (1 - mu) * phi).sum(axis=1)
-        slopes = theta[:, 1:d] * X[:, 1:].std(axis=0, ddof=1) / 2.5
+        slopes = theta[:, 1:d] * prior_scales(X[:, 1:]) / 2.5
         value -= 0.5 * (slopes**2).sum(axis=1) + 0.5 * (theta[:, :d] @ X.mean(axis=0) / 2.5) ** 2
         value -= prior * np.log1p((phi[:, 0] / scale) ** 2)
         return value + jacobian * theta[:, d]

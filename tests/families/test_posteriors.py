@@ -16,6 +16,7 @@ from scipy import stats
 import sgmc
 from sgmc.api import verbs
 from sgmc.errors import DataError
+from tests.prior_scales import prior_scales
 
 from .tables import FOLDER, needs_data
 from .test_densities import DENSITIES
@@ -162,7 +163,7 @@ def log_prior(theta, X, case, prior):
     if prior == "flat":
         return total
     location, unit = (case.y.mean(), case.y.std()) if case.verb in ("ols", "rlm") else (0.0, 1.0)
-    slopes = theta[:, 1:d] * X[:, 1:].std(axis=0, ddof=1) / (2.5 * unit)
+    slopes = theta[:, 1:d] * prior_scales(X[:, 1:]) / (2.5 * unit)
     intercept = (theta[:, :d] @ X.mean(axis=0) - location) / (2.5 * unit)
     return (
         total

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special, stats
 
+from tests.prior_scales import prior_scales
+
 GRID = np.linspace(-7.0, 7.0, 71)  # of standard normal effects: trapezoids are exact to 1e-8
 
 
@@ -54,12 +56,11 @@ class Reference:
         normal = self.family.name == "ols"
         unit = np.std(self.y) if normal else 1.0
         location = np.mean(self.y) if normal else 0.0
-        mean, sd = self.X.mean(axis=0), self.X.std(axis=0, ddof=1)
+        mean, sd = self.X.mean(axis=0), prior_scales(self.X)
         level = at.beta @ mean
         total = stats.norm.logpdf(level, location, 2.5 * unit)
         total += stats.norm.logpdf(at.beta[:, 1:], 0, 2.5 * unit / sd[1:]).sum(axis=1)
-        spread = self.Z.std(axis=0, ddof=1)
-        spread = np.where(spread > 0, spread, 1.0)
+        spread = prior_scales(self.Z)
         total += stats.t.logpdf(at.sd * spread / (2.5 * unit), 3).sum(axis=1)
         return total - at.extra.sum(axis=1) / unit
 

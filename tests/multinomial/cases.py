@@ -8,6 +8,7 @@ import statsmodels.api as sm
 from scipy import special, stats
 
 import sgmc
+from tests.prior_scales import prior_scales
 
 FORMULA = "PID ~ logpopul + selfLR + age + educ + income"
 
@@ -36,7 +37,7 @@ def log_posterior(B, X, y, prior):
     value = (eta[:, y, np.arange(len(y))] - special.logsumexp(eta, axis=1)).sum(axis=1)
     if prior == "flat":
         return value
-    slopes = B[:, :, 1:] * X[:, 1:].std(axis=0, ddof=1) / 2.5
+    slopes = B[:, :, 1:] * prior_scales(X[:, 1:]) / 2.5
     return (
         value
         - 0.5 * (slopes**2).sum(axis=(1, 2))

@@ -5,6 +5,7 @@ likelihood by R.
 import numpy as np
 
 from sgmc.arguments.survival import logs_of
+from tests.prior_scales import prior_scales
 
 from ..importance import in_units_of_the_last
 from .tables import log_density
@@ -41,7 +42,7 @@ def posterior(law, X, y, draws, *, prior=1.0, jacobian=1.0, size=25_000):
     def log_posterior(theta):
         sigma = np.exp(theta[:, d:])
         value = log_density(law, times, theta[:, :d] @ A.T, sigma) @ count
-        slopes = theta[:, 1:d] * X[:, 1:].std(axis=0, ddof=1) / (2.5 * unit)
+        slopes = theta[:, 1:d] * prior_scales(X[:, 1:]) / (2.5 * unit)
         intercept = (theta[:, :d] @ X.mean(axis=0) - logs.mean()) / (2.5 * unit)
         known = -0.5 * (slopes**2).sum(axis=1) - 0.5 * intercept**2 - sigma[:, 0] / unit
         return value + prior * known + jacobian * theta[:, d]

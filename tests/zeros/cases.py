@@ -10,6 +10,7 @@ import statsmodels.api as sm
 from scipy import special, stats
 
 import sgmc
+from tests.prior_scales import prior_scales
 
 from ..importance import around_the_mode
 
@@ -104,7 +105,7 @@ def log_posterior(name, jacobian=True):
         alpha = np.exp(points[:, d + k :])
         total = log_likelihood(verb, dist, y, eta, zeta, alpha).sum(axis=1)
         for slopes, own in ((b, X), (g, Z)):
-            total += stats.norm.logpdf(slopes[:, 1:], 0, 2.5 / own.std(axis=0, ddof=1)).sum(axis=1)
+            total += stats.norm.logpdf(slopes[:, 1:], 0, 2.5 / prior_scales(own)).sum(axis=1)
             total += stats.norm.logpdf(slopes[:, 0] + slopes[:, 1:] @ own.mean(axis=0), 0, 2.5)
         if dist == "negativebinomial":
             total += -alpha[:, 0] + (points[:, -1] if jacobian else 0.0)
