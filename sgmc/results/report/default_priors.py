@@ -4,7 +4,6 @@ import numpy as np
 
 from sgmc.diagnostics import moments
 from sgmc.errors import PriorWarning
-from sgmc.results.priors.laws import from_spoken
 
 FAR = 3.0  # prior sds between prior and posterior mean
 # posterior sds by which the prior moves the mean, from which it matters: a rare outcome puts an
@@ -65,5 +64,9 @@ def spoken(problem, draws, j):
     priors = problem.priors
     if j not in priors.intercepts or not priors.centred:
         return draws[..., j]
-    back = from_spoken(priors, problem.table.mean)
-    return draws[..., : len(back)] @ np.linalg.solve(back.T, np.eye(len(back))[j])
+    centre = np.array(problem.table.mean)
+    d = len(centre)
+    centre[[k % d for k in priors.intercepts]] = 0.0
+    own = np.broadcast_to(priors.shifts(centre), (len(priors.intercepts), d))
+    first = j - j % d
+    return draws[..., j] + draws[..., first : first + d] @ own[priors.intercepts.index(j)]
