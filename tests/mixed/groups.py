@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
+from sgmc.formula.spreads import of_array
 from sgmc.models.mixed.model import MixedRegression
 
 from .tables import published
@@ -20,6 +21,11 @@ class Term:
     Z: np.ndarray
     correlated: bool = True
     factor: str = "g"
+
+    @property
+    def scaling(self):
+        """What priors of the effects' sds are divided by."""
+        return of_array(self.Z)
 
 
 @dataclass(frozen=True)
