@@ -236,8 +236,8 @@ OF_INNER = {
             )
         )
     ),
-    "coefficient_draws needs the data of the fit: these results": lambda: LevelsResults.effects_at(
-        SimpleNamespace(_fit=None), "coefficient_draws", [0]
+    "coefficient_draws needs the data of the fit: these results": lambda: (
+        LevelsResults.saved_effects(SimpleNamespace(_levels=None), "coefficient_draws", None, None)
     ),
     "transform=False: levels of g are read from the table": lambda: LevelsResults.table_rows(
         SimpleNamespace(model=SimpleNamespace(split=SPLIT)), 1, transform=False
