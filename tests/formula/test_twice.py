@@ -38,4 +38,4 @@ def test_columns_that_stand_twice_are_refused(formula, frame):
 
 @pytest.mark.parametrize("formula", APART)
 def test_factors_that_are_not_the_groups_stay(formula, frame):
-    sgmc.OLS.from_formula(formula, frame)
+    assert sgmc.OLS.from_formula(formula, frame).grouping is not None
