@@ -17,7 +17,7 @@ from scipy import stats
 
 import sgmc
 
-TAUS = (0.1, 0.5, 0.9)
+TAUS = (0.1, 0.5, 0.9, 0.95, 0.99)
 Z95 = stats.norm.ppf(0.975)
 
 
@@ -44,13 +44,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sets", type=int, default=500)
     parser.add_argument("--rows", type=int, nargs="+", default=[100, 300, 1000])
+    parser.add_argument("--taus", type=float, nargs="+", default=TAUS)
     asked = parser.parse_args()
     warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
     error = np.sqrt(0.95 * 0.05 / asked.sets)
     print(f"{asked.sets} data sets each; standard error about {error:.3f}")
     print(f"{'rows':>6}{'tau':>6}  {'coefficient':<12}{'draws':>8}{'model':>8}")
     for n in asked.rows:
-        for tau in TAUS:
+        for tau in asked.taus:
             rng = np.random.default_rng(n)
             found = [inside(data(n, rng), tau, seed) for seed in range(asked.sets)]
             for name, shares in zip(("Intercept", "x"), np.mean(found, axis=0).T, strict=True):

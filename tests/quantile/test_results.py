@@ -202,7 +202,17 @@ def test_few_rows_beyond_the_quantile_are_warned_of():
     assert not res.verdict.trustworthy and "beyond the quantile" in str(res.verdict)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ExtremeQuantileWarning)
-        sgmc.quantreg(FORMULA, table(400), tau=0.05, seed=1, sampler="laplace")
+        sgmc.quantreg(FORMULA, table(2500), tau=0.05, seed=1, sampler="laplace")
+
+
+@pytest.mark.parametrize(("tau", "rows"), [(0.99, 2000), (0.95, 400), (0.01, 6000)])
+def test_quantiles_in_the_tails_are_not_trusted(tau, rows):
+    """Twenty rows and more are beyond them; intervals of data whose errors spread with x cover .74
+    to .90, see benchmarks/quantiles.py.
+    """
+    with pytest.warns(ExtremeQuantileWarning, match=f"of {rows} rows are expected beyond"):
+        res = sgmc.quantreg(FORMULA, table(rows), tau=tau, seed=1, sampler="laplace")
+    assert not res.verdict.trustworthy and "beyond the quantile" in res.verdict.text
 
 
 def test_clusters_matter_where_rows_depend_on_each_other():

@@ -40,6 +40,7 @@ JITTER = 1e-13  # of a scaled Gram matrix with collinear columns
 SILVERMAN = 1.06  # bandwidth n^(1/5) / spread (Silverman 1986, eq. 3.28)
 NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal law
 FEWEST_IN_TAIL = 10  # rows per coefficient on either side; see benchmarks/quantiles.py
+LARGEST_BIAS = 0.045  # of a normal density smoothed by the bandwidth, relative; see there
 ROW = np.dtype([("y", float), ("residual", float), ("below", float)])
 
 
@@ -97,16 +98,22 @@ def calibration(table, tau, label):
 
 
 def few_beyond(table, tau):
-    """The warning, in a list, where few rows are expected on one side of the quantile."""
+    """The warning, in a list, where few rows are expected on one side of the quantile: fewer than
+    tell the coefficients, or so few that the bandwidth is not small beside the tail.
+
+    A kernel of bandwidth h makes the density f of the residuals larger by h^2 f'' / 2: of a normal
+    law by the share h^2 (q^2 - 1) / 2 at its quantile q, by more where errors spread with x.
+    Intervals are too short by about that share.
+    """
     total = len(table.y) if table.weight is None else float(table.weight.sum())
     rows, d = total * min(tau, 1 - tau), table.X.shape[1]
-    if rows >= FEWEST_IN_TAIL * d:
+    bias = (SILVERMAN * total**-0.2) ** 2 * (stats.norm.ppf(tau) ** 2 - 1) / 2
+    if rows >= FEWEST_IN_TAIL * d and bias <= LARGEST_BIAS:
         return []
     return [
         ExtremeQuantileWarning(
-            f"only {rows:.3g} of {total:g} rows are expected beyond the {tau:g}-quantile, fewer "
-            f"than {FEWEST_IN_TAIL} for each of {d} coefficients: 95 % intervals cover less than "
-            "95 %.",
+            f"only {rows:.3g} of {total:g} rows are expected beyond the {tau:g}-quantile, too few "
+            f"for {d} coefficients and the density there: 95 % intervals cover less than 95 %.",
             "Take a tau nearer 0.5, fewer predictors, or a model of the outcomes, such as "
             "sgmc.rlm().",
         )
