@@ -205,7 +205,7 @@ def test_few_rows_beyond_the_quantile_are_warned_of():
         sgmc.quantreg(FORMULA, table(2500), tau=0.05, seed=1, sampler="laplace")
 
 
-@pytest.mark.parametrize(("tau", "rows"), [(0.99, 2000), (0.95, 400), (0.01, 6000)])
+@pytest.mark.parametrize(("tau", "rows"), [(0.99, 2000), (0.95, 400), (0.01, 6000), (0.99, 25000)])
 def test_quantiles_in_the_tails_are_not_trusted(tau, rows):
     """Twenty rows and more are beyond them; intervals of data whose errors spread with x cover .74
     to .90, see benchmarks/quantiles.py.

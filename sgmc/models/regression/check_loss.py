@@ -40,7 +40,7 @@ JITTER = 1e-13  # of a scaled Gram matrix with collinear columns
 SILVERMAN = 1.06  # bandwidth n^(1/5) / spread (Silverman 1986, eq. 3.28)
 NORMAL_QUARTILES = 1.349  # between the quartiles of a standard normal law
 FEWEST_IN_TAIL = 10  # rows per coefficient on either side; see benchmarks/quantiles.py
-LARGEST_BIAS = 0.045  # of a normal density smoothed by the bandwidth, relative; see there
+LARGEST_BIAS = 0.16  # of a normal density smoothed by the bandwidth, times q^2; see there
 ROW = np.dtype([("y", float), ("residual", float), ("below", float)])
 
 
@@ -102,12 +102,13 @@ def few_beyond(table, tau):
     tell the coefficients, or so few that the bandwidth is not small beside the tail.
 
     A kernel of bandwidth h makes the density f of the residuals larger by h^2 f'' / 2: of a normal
-    law by the share h^2 (q^2 - 1) / 2 at its quantile q, by more where errors spread with x.
-    Intervals are too short by about that share.
+    law by the share h^2 (q^2 - 1) / 2 at its quantile q, and by more the larger q is where errors
+    spread with x: coverage goes with q^2 times that share (measured).
     """
     total = len(table.y) if table.weight is None else float(table.weight.sum())
     rows, d = total * min(tau, 1 - tau), table.X.shape[1]
-    bias = (SILVERMAN * total**-0.2) ** 2 * (stats.norm.ppf(tau) ** 2 - 1) / 2
+    q = stats.norm.ppf(tau)
+    bias = q**2 * (q**2 - 1) * (SILVERMAN * total**-0.2) ** 2 / 2
     if rows >= FEWEST_IN_TAIL * d and bias <= LARGEST_BIAS:
         return []
     return [
