@@ -7,7 +7,8 @@ import pandas as pd
 
 from sgmc.arguments.messages import labels_text
 from sgmc.arguments.values import counts as check_counts
-from sgmc.errors import DataError
+from sgmc.core.storage import is_large
+from sgmc.errors import DataError, SeparationWarning, warn
 from sgmc.formula.chunks import evaluate
 from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
@@ -73,6 +74,26 @@ def both_levels(values):
         return levels
     named = getattr(values.dtype, "categories", ())
     return tuple(named.tolist()) if len(named) == 2 else (f"not {levels[0]}", levels[0])
+
+
+def one_level(levels, y, weight, label):
+    """Issue a SeparationWarning, and return it in a list, where one of two levels alone occurs in
+    rows that count.
+    """
+    if levels is None or len(levels) != 2 or is_large(y, len(y)):
+        return []
+    kept = y if weight is None else y[weight > 0]
+    if not len(kept) or kept.min() < kept.max():
+        return []
+    place = int(kept[0] > 0)
+    found = SeparationWarning(
+        f"the response {label!r} is {levels[place]!r} in every row used, which is taken as "
+        f"{('failure', 'success')[place]}.",
+        "Name both levels, as by pandas.Categorical(..., categories=[failure, success]), and check "
+        "the rows.",
+    )
+    warn(found)
+    return [found]
 
 
 def of_several(values):

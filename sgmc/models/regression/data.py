@@ -11,7 +11,7 @@ from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table, table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
-from sgmc.errors import DataError, SeparationWarning, warn
+from sgmc.errors import DataError
 from sgmc.priors import INTERCEPT
 
 
@@ -235,14 +235,14 @@ def equations(family, levels):
 
 def of_table(table, partly=""):
     """RegressionData of what a formula was read to; `partly` says what was not read."""
+    from sgmc.formula.outcomes import one_level
+
     spec, y = table.spec, table.y
     if not is_prepared(table):  # whose rows stay where they are
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
     alone = one_level(spec.levels, y, table.weights, spec.endog_name)
-    for one in alone:
-        warn(one)
     known = offset if spec.offset is None else total_offset(table.given_offset, table.exposure)[0]
     return RegressionData(
         y,
@@ -265,24 +265,6 @@ def of_table(table, partly=""):
         second=getattr(spec, "second", ""),
         given_offset=known,
     )
-
-
-def one_level(levels, y, weight, label):
-    """A SeparationWarning, in a list, where one of two levels alone occurs in rows that count."""
-    if levels is None or len(levels) != 2 or is_large(y, len(y)):
-        return []
-    kept = y if weight is None else y[weight > 0]
-    if not len(kept) or kept.min() < kept.max():
-        return []
-    place = int(kept[0] > 0)
-    return [
-        SeparationWarning(
-            f"the response {label!r} is {levels[place]!r} in every row used, which is taken as "
-            f"{('failure', 'success')[place]}.",
-            "Name both levels, as by pandas.Categorical(..., categories=[failure, success]), and "
-            "check the rows.",
-        )
-    ]
 
 
 def in_few_bytes(y):
