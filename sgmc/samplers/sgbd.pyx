@@ -364,9 +364,8 @@ class ESGBD(BarkerDynamics):
     posterior's, for any batch whose own noise is below c.
 
     With ``noise="batch"`` the noise is that of mini-batches alone, as published, and always with
-    ``adaptive="published"``: a stochastic optimiser with random steps, whose draws are as wide as
-    the posterior only where that noise happens to be c.  With ``sign="global"`` tau |z| is the sd
-    of z . g.
+    ``adaptive="published"``: a stochastic optimiser, whose draws are as wide as the posterior only
+    where that noise happens to be c.  With ``sign="global"`` tau |z| is the sd of z . g.
     """
 
     name = "esgbd"
