@@ -81,7 +81,7 @@ def test_exact_samplers_are_right_across_a_jump_and_trusted(sampler):
     """Means and sds within the error that the verdict states, at least 0.1 posterior sd: by scores
     means would be off by 0.4.
     """
-    res = fitted(Jump(), sampler=sampler, draws=2000)
+    res = fitted(Jump(), sampler=sampler, draws=4000)
     mean, sd = exact()
     assert res.verdict.trustworthy
     assert abs(res.params["mu"] - mean) < res.verdict.error * sd
