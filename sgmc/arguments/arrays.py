@@ -84,6 +84,26 @@ def from_objects(name, array):
     raise DataError(f"{name} must hold numbers, it holds {held}; {hint}")
 
 
+def refuse_swapped(endog, exog):
+    """Raise DataError for a formula in the place of arrays, and for predictors in that of outcomes;
+    two columns of counts are outcomes.
+    """
+    for one in (endog, exog):
+        if isinstance(one, str) and "~" in one:
+            raise DataError(
+                f"{one!r} is a formula: use a verb such as sgmc.logit(formula, data), or "
+                "Logit.from_formula(formula, data)"
+            )
+    if np.ndim(endog) != 2 or np.ndim(exog) != 1 or len(endog) != len(exog):
+        return
+    numbers = numeric("endog", endog)
+    if numbers.shape[1] > 2 or (numbers < 0).any() or (numbers % 1 != 0).any():
+        raise DataError(
+            f"endog has shape {numbers.shape} and exog is one column: outcomes come first, as in "
+            "Logit(y, X)"
+        )
+
+
 def vector(name, values):
     """Return a finite float64 vector; a matrix of one column is taken as one.
 

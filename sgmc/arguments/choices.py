@@ -26,7 +26,8 @@ def nearest(name, known, listed=""):
         ``"; did you mean 'x1'?"``, ``"; they are: x1, x2"``, or ``""`` without `listed`.
     """
     known = [str(one) for one in known]
-    near = difflib.get_close_matches(str(name), known)
+    near = [one for one in known if one.casefold() == str(name).casefold()]
+    near = near or difflib.get_close_matches(str(name), known)
     near.sort(key=lambda one: sorted(one) != sorted(str(name)))  # swapped letters first
     if near:
         return f"; did you mean {near[0]!r}?"

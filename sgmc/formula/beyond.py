@@ -6,6 +6,18 @@ PROCESSES = (
 )  # fmt: skip
 SERIES = ("ar", "ar1", "arma", "ma", "rw1", "rw2", "ou")
 NEAR = {
+    "ifelse": ": use np.where(x > 0, 1, 0)",
+    "if_else": ": use np.where(x > 0, 1, 0)",
+    "cut": ": use pd.cut(x, bins)",
+    "ln": ": use log(x)",
+    "mean": ": use center(x) for x less its mean, or make a column of it",
+    "lag": ": make a column of it first, df['x'].shift()",
+    "c": ": add terms by +; a response of two columns is cbind(successes, failures)",
+    "interaction": ": use g:h",
+    "t2": ": use te(x, z)",
+    "ti": ": use te(x, z), which has both curves in it",
+    "rcs": ": use ns(x, df=4), natural cubic splines",
+    "mi": ": missing values are not imputed; drop such rows, or fill them first",
     "offset": ": it stands right of the tilde, added to other terms",
     "cbind": ": it is a response alone, 'cbind(successes, failures) ~ ...'",
     "mo": ": monotonic effects are not part of this package; use C(x) for a coefficient per level, "

@@ -18,7 +18,7 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars, beyond, bounds, safe, smooths, words
+from sgmc.formula import bars, beyond, bounds, safe, smooths, unreadable, words
 from sgmc.formula.functions import FUNCTIONS
 from sgmc.formula.places import DOT, PLACEHOLDER
 
@@ -26,7 +26,7 @@ _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
 _QUOTES = re.compile(rf"\bQ\s*\(\s*(?P<call>{_STRING})\s*\)|{_STRING}|`(?P<tick>[^`]+)`")
 _SPACING = {tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 _REFUSED_TYPES = {tokenize.ERRORTOKEN, tokenize.COMMENT}
-_OF_R = {"TRUE": "True", "FALSE": "False"}
+_OF_R = {"TRUE": "True", "FALSE": "False", "T": "True", "F": "False"}
 _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
 
 
@@ -151,11 +151,19 @@ class Parsed:
             tree = safe.tree_of(code)
             if self.safe:
                 bounds.refuse_many(tree, self.names)
-            return patsy.ModelDesc.from_formula(tree).rhs_termlist
+            terms = patsy.ModelDesc.from_formula(tree).rhs_termlist
         except (patsy.PatsyError, SyntaxError) as error:
-            raise self.error(str(error.args[0])) from error
+            raise self.error(unreadable.of_patsy(str(error.args[0]))) from error
         except RecursionError as error:
             raise self.error("too many terms written out; use the dot") from error
+        for code in {factor.code for term in terms for factor in term.factors}:
+            self.refuse_no_term(code)
+        return terms
+
+    def refuse_no_term(self, code):
+        """FormulaError for code that is neither a column nor an expression of columns."""
+        if (reason := unreadable.no_term(code, self.names)) is not None:
+            raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
 
     def error(self, message):
         """A FormulaError in one line: the message, its placeholders replaced by names,
@@ -223,10 +231,7 @@ def _parsed(formula, columns, scope):
         raise _error(formula, "the formula has no response: write 'response ~ predictors'")
     if not right:
         raise _error(formula, "the right side is empty: write '~ 1' for an intercept alone")
-
-    def error(message):
-        return _error(formula, resolver.names.quoted(message))
-
+    error = resolver.error
     both = words.paired(left, error) or ()
     right, added = words.offsets(right, error)
     others, calls = smooths.split(right, error)
@@ -245,7 +250,9 @@ def _parsed(formula, columns, scope):
         )
     predictors = " + ".join([predictors, *(line for one in curves for line in one.lines)])
     terms = found, curves, pair, offset
-    return Parsed(formula, response, predictors, resolver.names, resolver.functions, *terms)
+    parsed = Parsed(formula, response, predictors, resolver.names, resolver.functions, *terms)
+    parsed.refuse_no_term(response)
+    return parsed
 
 
 def columns_named(expression, columns):
@@ -281,12 +288,17 @@ class _Resolver:
         self.scope = scope
         self.functions = {}
 
+    def error(self, message):
+        """A FormulaError of a message."""
+        return _error(self.formula, self.names.quoted(message))
+
     def tokens(self):
         """The formula's tokens, with quoted names already replaced by placeholders."""
         if own := PLACEHOLDER.search(str(self.formula)) or DOT in str(self.formula):
             found = DOT if own is True else own[0]
             raise _error(self.formula, f"{found!r} is a name of the package's own: rename it")
         text = _QUOTES.sub(self._unquote, str(self.formula)).replace("\n", " ").strip()
+        unreadable.refuse_words_of_r(text, self.error)
         try:
             found = [
                 token
@@ -294,13 +306,12 @@ class _Resolver:
                 if token.type not in _SPACING
             ]
         except (tokenize.TokenError, SyntaxError) as error:
-            raise _error(self.formula, f"cannot read the formula: {error.args[0]}") from error
+            why = unreadable.bracket(text)
+            raise self.error(f"cannot read the formula: {why}{error.args[0]}") from error
         for token in found:
             if token.type in _REFUSED_TYPES or token.string in _REFUSED:
-                raise _error(
-                    self.formula,
-                    f"cannot read {token.string!r}; put awkward column names in backticks",
-                )
+                reason = unreadable.sign(token.string, text[token.end[1] :])
+                raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
         return [token.string for token in found]
 
     def _unquote(self, match):
@@ -379,10 +390,9 @@ class _Resolver:
                 f"{name!r} is a variable, not a column: formulas take values from the data only, "
                 "so add it as a column"
             )
+        hint = unreadable.in_backticks(self.formula, self.names)
         if after == "(":
-            hint = beyond.near(name) or nearest(name, [*FUNCTIONS, *self.scope])
+            hint = beyond.near(name) or hint or nearest(name, [*FUNCTIONS, *self.scope])
             return f"there is no function {name!r}{hint}"
-        return (
-            f"{name!r} is neither a column nor a call of a "
-            f"function{nearest(name, self.names.columns, 'columns are')}"
-        )
+        hint = hint or nearest(name, map(_quote, self.names.columns), "columns are")
+        return f"{name!r} is neither a column nor a call of a function{hint}"

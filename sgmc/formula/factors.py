@@ -70,7 +70,8 @@ class Factor:
                 f"new data{cure_of_text(column)}"
             )
         if numbers.dtype.kind not in "biuf" or numbers.size != columns.n_rows * self.width:
-            expected = "a number" if self.width == 1 else f"{self.width} numbers"
+            one = self.width == 1 or not np.ndim(numbers) or len(numbers) != columns.n_rows
+            expected = "a number" if one else f"{self.width} numbers"
             found = f"shape {numbers.shape} of {numbers.dtype}"
             raise FormulaError(f"{self.label!r} must be {expected} in each row, it has {found}")
         return numbers.reshape(columns.n_rows, self.width)

@@ -35,6 +35,8 @@ def as_frame(data):
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            if isinstance(data, np.ndarray):
+                hint = "; classes such as sgmc.Logit(y, X) take arrays, outcomes first"
             if isinstance(data, (str, os.PathLike)):
                 hint = f": read {os.fspath(data)!r} first; verbs such as sgmc.logit take paths"
             raise DataError(

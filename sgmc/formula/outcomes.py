@@ -29,7 +29,9 @@ def numeric(values, label):
         )
     y = values.to_numpy(dtype=np.float64)
     if not np.isfinite(y).all():
-        raise DataError(f"the response {label!r} is infinite in {np.isinf(y).sum()} rows")
+        count = np.isinf(y).sum()
+        rows = "1 row" if count == 1 else f"{count} rows"
+        raise DataError(f"the response {label!r} is infinite in {rows}")
     return y, None, None
 
 
@@ -40,10 +42,12 @@ def binary(values, label):
         y = numeric(values, label)[0]
         if not np.isin(y, (0, 1)).all():
             share = ((y >= 0) & (y <= 1)).all()
+            low, high = y.min(), y.max()
+            compared = f"== {high:g}" if len(np.unique(y)) == 2 else f"> {max(low, 0.0):g}"
             advice = (
                 "of shares give the counts, 'successes + failures ~ ...'"
                 if share
-                else f"compare, as in '{label} > 0 ~ ...'"
+                else f"compare, as in '{label} {compared} ~ ...'"
             )
             raise DataError(
                 f"the response {label!r} must be 0 or 1, it holds {_shown(values)}: {advice}"

@@ -54,11 +54,14 @@ def spaced(rows, total, most):
 
 def _eval_subset(subset, frame):
     try:
-        return frame.eval(subset, engine="python")
+        mask = frame.eval(subset, engine="python")
     except Exception as error:
         raise DataError(
             f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
         ) from error
+    if isinstance(mask, pd.DataFrame):
+        raise DataError(f"subset={subset!r} assigns to a column: compare by ==")
+    return mask
 
 
 def aligned(argument, value, frame):

@@ -5,7 +5,7 @@ import pandas as pd
 import patsy
 
 from sgmc.core.deadline import OutOfTime
-from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMemoryError
+from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMemoryError, SGMCError
 from sgmc.formula.bounds import refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
@@ -153,7 +153,7 @@ class Terms:
                     refuse_wide(terms, levels, chunks, scope, self.parsed.names)
                 info = patsy.design_matrix_builders([terms], chunks, scope)[0]
         except patsy.PatsyError as error:
-            raise self.parsed.error(error.message + cure_of(error.message)) from error
+            raise self.parsed.error(self.of_patsy(error)) from error
         except (DataError, FormulaError, OSError, OutOfTime):
             raise
         except MemoryError as error:
@@ -161,6 +161,16 @@ class Terms:
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
         return DesignSpec(self.parsed, info, levels)
+
+    def of_patsy(self, error):
+        """What to say of patsy's error: that of the factor which it could not evaluate, if any."""
+        cause, piece = error.__cause__, error.origin
+        if cause is None or piece is None:
+            return error.message + cure_of(error.message)
+        kind = "" if isinstance(cause, SGMCError) else f"{type(cause).__name__}: "
+        said = f"{kind}{cause}"
+        code = patsy.EvalFactor(piece.code[piece.start : piece.end]).code
+        return f"cannot evaluate {code!r}: {said}{cure_of(said)}"
 
     def factor_levels(self, name, found, held, levels_of):
         """Levels of a column that is a factor by itself, None for numbers.

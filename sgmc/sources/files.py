@@ -65,7 +65,8 @@ def found(path, name):
     if os.path.exists(place):
         return [place]
     if not glob.has_magic(place):
-        raise DataError(f"{name}={path!r}: there is no such file or folder")
+        swapped = ": it is a formula, which comes before the data" * ("~" in str(path))
+        raise DataError(f"{name}={path!r}: there is no such file or folder{swapped}")
     paths = sorted(one for one in glob.glob(place, recursive=True) if not os.path.isdir(one))
     if not paths:
         raise DataError(f"{name}={path!r} matches no file; check the folder and the suffix")

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sgmc.arguments import rows, values
-from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.arrays import numeric, refuse_swapped, vector
 from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table, table
 from sgmc.core.design import scatter
@@ -301,6 +301,7 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
 
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
+    refuse_swapped(endog, exog)
     paired = outcome == "binary" and numeric("endog", endog).shape[1:] == (2,)
     if outcome == "survival" and np.iscomplexobj(endog):  # times, checked
         y, trials = endog, None

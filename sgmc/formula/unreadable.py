@@ -1,0 +1,122 @@
+"""What cannot be read in a formula, in words of formulas: pieces that are no terms, R's words that
+are Python's syntax, names that want backticks.
+"""
+
+import ast
+import re
+
+from sgmc.formula.places import PLACEHOLDER
+
+OF_R = re.compile(r"(?<![\w.])(as|is)\.(\w+)\s*\(")
+INSTEAD = {
+    "as.factor": "write factor(x), or C(x)",
+    "as.character": "write factor(x), or C(x)",
+    "as.ordered": "write C(x), with ordered categories in the column",
+    "as.numeric": "write x, a column of numbers: pd.to_numeric(df['x'])",
+    "as.integer": "write x, a column of numbers: pd.to_numeric(df['x'])",
+    "as.double": "write x, a column of numbers: pd.to_numeric(df['x'])",
+    "as.logical": "write a comparison, x > 0",
+    "is.na": "write np.isnan(x)",
+}
+SIGNS = {
+    "$": "name columns alone, x in the place of df$x",
+    "!": "write ~ for 'not', as in I(~flag), and != for 'unequal'",
+    "?": "put awkward column names in backticks",
+    "–": "this dash is no minus",
+    "−": "this dash is no minus",
+    "×": "write * or :",
+    "÷": "write /",
+    "～": "this is no tilde ~",
+    "‘": "quotes are ' or \"",
+    "’": "quotes are ' or \"",
+    "“": "quotes are ' or \"",
+    "”": "quotes are ' or \"",
+}
+PATSY = {
+    "expected a noun, but instead the expression ended": "the formula ends where a term should be",
+    "numbers besides '0' and '1' are only allowed with **": (
+        "numbers besides 0 and 1, for the intercept, are no terms: write I(2*x) for arithmetic"
+    ),
+}
+LOGIC = "write & for 'and', | for 'or' and ~ for 'not', each comparison in parentheses"
+
+
+def refuse_words_of_r(text, error):
+    """FormulaError for R's ``as.factor(x)`` and the like, whose names are Python's keywords.
+
+    Parameters
+    ----------
+    text : str
+        The formula.
+    error : function of str
+        Makes the FormulaError of a message.
+    """
+    if (found := OF_R.search(text)) is not None:
+        name = f"{found[1]}.{found[2]}"
+        raise error(f"{name}() is R's: {INSTEAD.get(name, 'there is no such function here')}")
+
+
+def sign(token, rest):
+    """What to say of a sign that is no part of formulas, with the first one of the rest of the
+    line, where the token is a blank before it.
+    """
+    one = token.strip() or rest.strip()[:1]
+    return f"cannot read {one!r}: {SIGNS.get(one, 'put awkward column names in backticks')}"
+
+
+def bracket(text):
+    """What to say of brackets that do not match, or of another error of the tokenizer's."""
+    opened, closed = (sum(text.count(one) for one in signs) for signs in ("([{", ")]}"))
+    if opened == closed:
+        return ""
+    return "a bracket is not closed: " if opened > closed else "a bracket closes none: "
+
+
+def in_backticks(formula, names):
+    """The end of a message about a formula that has the name of a column in it which has to stand
+    in backticks; empty without.
+    """
+    text = str(formula)
+    for name in sorted(names.columns, key=len, reverse=True):
+        awkward = not name.isidentifier() and any(sign.isalpha() for sign in name)
+        if awkward and name in text.replace(f"`{name}`", ""):
+            return f"; write `{name}` in backticks"
+    return ""
+
+
+def no_term(code, names):
+    """Why code over placeholders is no term, the message of an error; None where it may be one.
+
+    Parameters
+    ----------
+    code : str
+    names : Names
+    """
+    reason = None if PLACEHOLDER.fullmatch(code) else reason_of(code, names)
+    return None if reason is None else f"cannot read {names.quoted(code)!r}: {reason}"
+
+
+def reason_of(code, names):
+    """The reason alone."""
+    try:
+        tree = ast.parse(code.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return "it is no expression"
+    if isinstance(tree, ast.Constant):
+        quoted = isinstance(tree.value, str) and tree.value in names
+        return f"a constant is no term{': write the name of a column without quotes' * quoted}"
+    if isinstance(tree, ast.Tuple | ast.List | ast.Set | ast.Dict):
+        return "it is several values: add terms by +"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.BoolOp) or (
+            isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not)
+        ):
+            return LOGIC
+        if isinstance(node, ast.IfExp):
+            return "'if' is of one value, not of a column: write np.where(condition, x, z)"
+    return None
+
+
+def of_patsy(message):
+    """A message of patsy's in words of this package."""
+    return PATSY.get(message, message)
