@@ -175,6 +175,25 @@ def number_of_dates(name, held):
     return f"{what}: use a number of it, e.g. {column}.dt.{number}"
 
 
+def conversion_of(name, held):
+    """How a column of neither numbers nor text may be converted: the end of a message, or nothing.
+
+    Parameters
+    ----------
+    name : str
+    held : str or dtype
+        As in `number_of_dates`.
+    """
+    column, held = f"df[{name!r}]", str(held)
+    if "interval" in held.lower():
+        return f", {column}.astype('category')"
+    if held == "bytes":
+        return f", {column}.str.decode('utf-8')"
+    if "str" in held.split(" and "):
+        return f", pd.to_numeric({column}, errors='coerce') or, for labels, {column}.astype(str)"
+    return ""
+
+
 def cure_of_text(column):
     """Advice, to be appended to a message, where a column that has to be numeric holds numbers
     stored as text, or dates; else empty.

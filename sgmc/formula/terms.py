@@ -9,7 +9,12 @@ from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMem
 from sgmc.formula.bounds import refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
-from sgmc.formula.labels import note_of_levels, number_of_dates, refuse_levels
+from sgmc.formula.labels import (
+    conversion_of,
+    note_of_levels,
+    number_of_dates,
+    refuse_levels,
+)
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
 from sgmc.formula.wraps import cure_of
 
@@ -190,7 +195,7 @@ class Terms:
         if found in ("complex", "other"):
             raise self.parsed.error(
                 f"column {name!r} is no predictor: it holds {held}, neither real numbers nor text; "
-                "convert it"
+                f"convert it{conversion_of(name, held)}"
             )
         if found == "number":
             return None

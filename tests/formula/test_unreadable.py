@@ -111,6 +111,26 @@ def test_comparisons_that_are_advised_tell_outcomes_apart(values, said):
     assert set(formula.read(f"{text} ~ x", data).y) == {0.0, 1.0}
 
 
+@pytest.mark.parametrize(
+    "values, cure",
+    [
+        ([1, "2"], "pd.to_numeric(df['z'], errors='coerce')"),
+        ([1, "a"], "df['z'].astype(str)"),
+        ([b"a", b"b"], "df['z'].str.decode('utf-8')"),
+        ([pd.Interval(0, 1), pd.Interval(1, 2)], "df['z'].astype('category')"),
+    ],
+)
+def test_columns_of_other_kinds_have_a_cure(values, cure):
+    data = FRAME.assign(z=pd.Series((values * N)[:N], dtype=object))
+    with pytest.raises(
+        FormulaError, match="column 'z' is no predictor: it holds .*convert it"
+    ) as error:
+        formula.read("y ~ z", data, outcome="numeric")
+    assert cure in str(error.value)
+    converted = data.assign(z=eval(cure, {"df": data, "pd": pd}))
+    assert formula.read("y ~ z + x", converted, outcome="numeric", missing="drop").spec
+
+
 X, Y = FRAME[["x", "z"]].to_numpy(), FRAME.b.to_numpy()
 
 
