@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import DataError, SGMCWarning, TextNumbersWarning
+from sgmc.errors import DataError, FormulaError, SGMCWarning, TextNumbersWarning
 from sgmc.formula import labels, read
 
 N = 600
@@ -174,3 +174,29 @@ def test_the_note_is_kept_and_new_rows_are_read_alike(tmp_path):
         )
         means.append(np.asarray(fit.predict({"p": np.array(["3", "1"])})))
     np.testing.assert_allclose(means, np.broadcast_to(means[0], np.shape(means)), atol=0.1)
+
+
+@pytest.mark.parametrize(
+    "column, cure",
+    [
+        (
+            pd.to_timedelta(np.arange(N), unit="D"),
+            "durations: use a number of it, e.g. `p`.dt.days",
+        ),
+        (list(pd.to_timedelta(np.arange(N), unit="D").to_pytimedelta()), "`p`.dt.days"),
+        (pd.date_range("2020", periods=N), "dates: use a number of it, e.g. `p`.dt.year"),
+        (pd.period_range("2020-01", periods=N, freq="M"), "`p`.dt.year"),
+        (list(pd.date_range("2020", periods=N).date), "pd.to_datetime(df['p']).dt.year"),
+        (list(pd.date_range("2020", periods=N, freq="h").time), "times of a day: use a number"),
+    ],
+    ids=["durations", "timedelta", "dates", "periods", "days", "times"],
+)
+def test_durations_and_dates_name_a_number_that_works(column, cure):
+    data = frame(p=column)
+    for text in ("y ~ p", "p ~ x"):
+        with pytest.raises((DataError, FormulaError)) as error:
+            read(text, data, outcome="numeric")
+        assert cure in str(error.value)
+    if "e.g. " in (said := str(error.value)):
+        line = said.partition("e.g. ")[2]
+        assert eval(line.replace("`p`", "df.p"), {"df": data, "pd": pd}).notna().all()
