@@ -8,7 +8,7 @@ from scipy import stats
 import sgmc
 
 from ..reference.regression import Regression
-from .checks import near, quiet, refused, same
+from .comparing import near, quiet, refused, same
 from .factors import DATA, FAMILIES, NEW, PLAIN
 from .made import DRAWS, fitted, make
 

@@ -4,7 +4,8 @@ import pytest
 
 from sgmc.errors import FormulaError
 
-from .checks import CHECKS, refused
+from .checks import CHECKS
+from .comparing import refused
 from .factors import PLAIN, REFUSED, cases
 from .made import fitted, make
 
