@@ -80,6 +80,7 @@ def reference_of(case, table=DATA):
         **ADDED[case.added][1],
         weights=WEIGHTS[case.weights],
         groups=GROUPS[case.groups][1],
+        bare=case.table == "arrays",
     )
 
 

@@ -66,11 +66,6 @@ class Family:
         )
 
 
-def sd(y):
-    """Standard deviation of a sample."""
-    return np.std(y, ddof=1)
-
-
 def exponential(scale):
     """Log density of the exponential distribution, whose mean is a function of the outcomes."""
     return lambda value, y: -np.log(scale(y)) - value / scale(y)
@@ -133,15 +128,15 @@ FAMILIES = {
         "identity",
         lambda m, a: a["sigma"] ** 2 + 0 * m,
         lambda y, m, a: stats.norm.logpdf(y, m, a["sigma"]),
-        {"sigma": exponential(sd)},
-        sd,
+        {"sigma": exponential(np.std)},
+        np.std,  # divided by n, unlike the sds of predictors
     ),
     "rlm": Family(  # Student-t errors of 4 degrees of freedom
         "identity",
         lambda m, a: 2 * a["sigma"] ** 2 + 0 * m,
         lambda y, m, a: stats.t.logpdf(y, 4, m, a["sigma"]),
-        {"sigma": exponential(sd)},
-        sd,
+        {"sigma": exponential(np.std)},
+        np.std,  # divided by n, unlike the sds of predictors
     ),
     "logit": bernoulli("logit"),
     "probit": bernoulli("probit"),

@@ -16,7 +16,7 @@ from scipy import stats
 
 from ..formula.reference import values_of
 from .designs import Design
-from .families import FAMILIES, sd
+from .families import FAMILIES
 
 SLOPE_STEP = 1e-4  # of the range of a variable
 
@@ -38,6 +38,8 @@ class Regression:
         Pairs of the trees of the covariates of the effects, and of the columns that hold the level.
     curve : tuple or None
         A smooth: its covariate, knots, and its values there (m, knots).
+    bare : bool
+        The product has the design as an array, and nothing of the formula.
     """
 
     family: str
@@ -49,6 +51,7 @@ class Regression:
     weights: str | None = None
     groups: tuple = ()
     curve: object = None
+    bare: bool = False
 
     # ---- what is fixed by the rows of the fit ----------------------------------------------------
 
@@ -192,10 +195,13 @@ class Regression:
 
         A difference between levels, or of 0 and 1, has 2.5 units itself; numbers have 2.5 units a
         standard deviation; an interaction of both, of its number alone (Gelman, Jakulin, Pittau &
-        Su 2008, doi:10.1214/08-AOAS191).
+        Su 2008, doi:10.1214/08-AOAS191).  Of an array nothing but its columns is known.
         """
         numbers = self.design.numeric_parts(self.table)
-        spread = [1.0 if one is None else sd(self.rows(one)) for one in numbers]
+        if self.bare:
+            columns = self.design(self.table).T
+            numbers = [None if np.isin(one, (0, 1)).all() else one for one in columns]
+        spread = [1.0 if one is None else np.std(self.rows(one), ddof=1) for one in numbers]
         return 2.5 * self.unit / np.array(spread)
 
     def log_prior(self, draws):
