@@ -6,7 +6,7 @@ import pandas as pd
 import sgmc
 
 from ..formula.reference import values_of
-from .comparing import RTOL, near, quiet, refused, same
+from .comparing import RTOL, assert_near, assert_refused, assert_same, quiet
 from .factors import DATA, FAMILIES, LABELS
 
 SLOPES = 1e-3  # differences are one-sided at the ends of a range, to the share of their step
@@ -39,7 +39,7 @@ def predictions(made):
         if made.grouped:
             without = results.get_prediction(random=False).summary_frame()["mean"]
             wanted = reference.mean(made.draws, made.rows).mean(axis=0)
-            same(made, without, wanted, "get_prediction(random=False)")
+            assert_same(made, without, wanted, "get_prediction(random=False)")
     else:
         effects = ()
         prediction = quiet(lambda: results.get_prediction(made.asked, **how, **made.beside))
@@ -47,26 +47,28 @@ def predictions(made):
     mean = reference.mean(made.draws, made.rows, effects)
     wanted = kinds_last(mean).mean(axis=0)
     if not (effects and made.case.groups in ("intercepts", "slopes")):  # integrated: see `levels`
-        same(made, predicted, wanted, "predict")
+        assert_same(made, predicted, wanted, "predict")
         if made.case.rows == "of the fit":
-            same(made, results.fittedvalues, wanted, "fittedvalues")
+            assert_same(made, results.fittedvalues, wanted, "fittedvalues")
     over_rows(made, predicted)
     if FAMILIES[made.case.family][0] not in ("kind", "grade"):
         frame = quiet(prediction.summary_frame)
         over_rows(made, frame)
-        same(made, frame["mean"], wanted, "get_prediction")
-        same(made, frame["mean_se"], mean.std(axis=0, ddof=1), "mean_se")
+        assert_same(made, frame["mean"], wanted, "get_prediction")
+        assert_same(made, frame["mean_se"], mean.std(axis=0, ddof=1), "mean_se")
         ends = np.quantile(mean, [0.025, 0.975], axis=0)
-        same(made, frame["mean_ci_lower"], ends[0], "mean_ci_lower")
-        same(made, frame["mean_ci_upper"], ends[1], "mean_ci_upper")
+        assert_same(made, frame["mean_ci_lower"], ends[0], "mean_ci_lower")
+        assert_same(made, frame["mean_ci_upper"], ends[1], "mean_ci_upper")
     if made.case.family in ("zeroinflated", "hurdle"):
         asked = () if made.case.rows == "of the fit" else (made.asked,)
         if isinstance(made.asked, str):  # reads rows in memory alone
-            refused(lambda: results.zero_probability(*asked), "DataFrame")
+            assert_refused(lambda: results.zero_probability(*asked), "DataFrame")
             asked = (made.rows,)
         eta = reference.eta(made.draws, made.rows)
         wanted = np.exp(reference.law.log_density(0.0, eta, {})).mean(axis=0)
-        same(made, results.zero_probability(*asked, **made.beside), wanted, "zero_probability")
+        assert_same(
+            made, results.zero_probability(*asked, **made.beside), wanted, "zero_probability"
+        )
 
 
 def effects(made):
@@ -91,34 +93,34 @@ def effects(made):
         one is None for name in LABELS.values() for one in values_of(rows[name])
     )
     found = quiet(lambda: results.predictions(**how))
-    same(made, found["estimate"], mean.mean(axis=-2).reshape(-1), "predictions")
+    assert_same(made, found["estimate"], mean.mean(axis=-2).reshape(-1), "predictions")
     if mean.ndim == 2:
         ends = np.quantile(mean, [0.025, 0.975], axis=0)
-        same(made, found[["conf_low", "conf_high"]], ends.T, "predictions' intervals")
-        same(made, found["std_error"], mean.std(axis=0, ddof=1), "predictions' std_error")
+        assert_same(made, found[["conf_low", "conf_high"]], ends.T, "predictions' intervals")
+        assert_same(made, found["std_error"], mean.std(axis=0, ddof=1), "predictions' std_error")
         if made.case.family not in ("zeroinflated", "hurdle", "ordinal"):
             eta = reference.eta(draws, rows)
             link = quiet(lambda: results.predictions(type="link", **how))
-            same(made, link["estimate"], eta.mean(axis=0), "predictions of the link")
+            assert_same(made, link["estimate"], eta.mean(axis=0), "predictions of the link")
     if gaps:
-        refused(lambda: results.avg_predictions(**how), "x", "missing", "lacks")
+        assert_refused(lambda: results.avg_predictions(**how), "x", "missing", "lacks")
         return
     average = reference.average(mean, weights)
     found = quiet(lambda: results.avg_predictions(**how))
-    same(made, found["estimate"], np.atleast_1d(average.mean(axis=-1)), "avg_predictions")
+    assert_same(made, found["estimate"], np.atleast_1d(average.mean(axis=-1)), "avg_predictions")
     if arrays or mean.ndim == 3:
         return
-    same(made, found["std_error"], [average.std(ddof=1)], "avg_predictions' std_error")
+    assert_same(made, found["std_error"], [average.std(ddof=1)], "avg_predictions' std_error")
     change = reference.average(reference.comparison(draws, rows, "x", -1.0, 1.0), weights)
     found = quiet(lambda: results.avg_comparisons({"x": [-1.0, 1.0]}, **how))
-    same(made, found["estimate"], [change.mean()], "avg_comparisons of x")
+    assert_same(made, found["estimate"], [change.mean()], "avg_comparisons of x")
     single = quiet(lambda: results.comparisons({"x": [-1.0, 1.0]}, **how))
-    same(made, single["estimate"], reference.comparison(draws, rows, "x", -1.0, 1.0).mean(axis=0),
+    assert_same(made, single["estimate"], reference.comparison(draws, rows, "x", -1.0, 1.0).mean(axis=0),
          "comparisons of x")  # fmt: skip
     if len(rows) > 1:  # the step is a share of the range
         slope = reference.slope(draws, rows, "x")
         found = quiet(lambda: results.avg_slopes("x", **how))
-        same(
+        assert_same(
             made,
             found["estimate"],
             [reference.average(slope, weights).mean()],
@@ -126,7 +128,7 @@ def effects(made):
             SLOPES,
         )
         found = quiet(lambda: results.slopes("x", **how))
-        same(made, found["estimate"], slope.mean(axis=0), "slopes", SLOPES)
+        assert_same(made, found["estimate"], slope.mean(axis=0), "slopes", SLOPES)
     labelled(made, how, weights)
 
 
@@ -144,7 +146,7 @@ def labelled(made, how, weights):
         for level in levels[1:]
     ]
     found = quiet(lambda: results.avg_comparisons(name, **how))
-    same(made, found["estimate"], wanted, f"avg_comparisons of {name}")
+    assert_same(made, found["estimate"], wanted, f"avg_comparisons of {name}")
     mean = reference.mean(draws, made.rows)
     here = np.array(made.rows[name])
     wanted = [
@@ -153,7 +155,7 @@ def labelled(made, how, weights):
         if (here == level).any()
     ]
     found = quiet(lambda: results.avg_predictions(by=name, **how))
-    same(made, found["estimate"], wanted, f"avg_predictions(by={name!r})")
+    assert_same(made, found["estimate"], wanted, f"avg_predictions(by={name!r})")
 
 
 def grids(made):
@@ -166,7 +168,7 @@ def grids(made):
         assert set(grid.k) <= set(DATA.k)
     found = quiet(lambda: made.results.predictions(grid))
     wanted = made.reference.mean(made.draws, grid.astype({"k": int} if "k" in grid else {}))
-    same(made, found["estimate"], wanted.mean(axis=0), "predictions of a grid")
+    assert_same(made, found["estimate"], wanted.mean(axis=0), "predictions of a grid")
 
 
 # ---- outcomes ------------------------------------------------------------------------------------
@@ -186,7 +188,7 @@ def densities(made):
         if made.case.table == "file":
             outcomes = reference.outcome if isinstance(made.asked, str) else outcomes
         found = quiet(lambda: results.log_lik(made.asked, outcomes, **how, **made.beside))
-    same(made, found, wanted, "log_lik")
+    assert_same(made, found, wanted, "log_lik")
     if not at_fit or FAMILIES[made.case.family][0] in ("kind", "grade"):
         return
     mean = reference.mean(draws, rows, effects)
@@ -194,17 +196,17 @@ def densities(made):
     y, w = reference.outcomes(rows), np.ones(len(rows))
     if reference.weights is not None:
         w = np.array(rows[reference.weights], dtype=float)
-    same(made, results.resid_response, y - mean.mean(axis=0), "resid_response")
-    same(made, results.residuals("response"), y - mean.mean(axis=0), "residuals")
+    assert_same(made, results.resid_response, y - mean.mean(axis=0), "resid_response")
+    assert_same(made, results.residuals("response"), y - mean.mean(axis=0), "residuals")
     pearson = ((y - mean) / np.sqrt(variance)).mean(axis=0)
-    same(made, results.resid_pearson, pearson, "resid_pearson")
+    assert_same(made, results.resid_pearson, pearson, "resid_pearson")
     middle = mean @ (w / w.sum())
     spread = (mean - middle[:, None]) ** 2 @ w
     share = spread / (spread + variance @ w)
-    same(made, results.r2()[["mean", "sd"]], [share.mean(), share.std(ddof=1)], "r2")
+    assert_same(made, results.r2()[["mean", "sd"]], [share.mean(), share.std(ddof=1)], "r2")
     if made.case.groups == "none":
         at_mean = reference.log_lik(draws.mean(axis=0)[None], rows)[0]
-        same(made, results.llf, at_mean @ w, "llf")
+        assert_same(made, results.llf, at_mean @ w, "llf")
 
 
 def simulated(made):
@@ -221,12 +223,12 @@ def simulated(made):
             p = mean[:, k]
             error = np.sqrt((p * (1 - p)).mean(axis=0) / len(p)) + 1 / len(p)
             share = np.where(np.isnan(found), np.nan, found == k).mean(axis=0)
-            near(share, p.mean(axis=0), error, "posterior_predict")
+            assert_near(share, p.mean(axis=0), error, "posterior_predict")
         return
     variance = reference.variance(draws, rows, made.effects if at_fit else ())
     error = np.sqrt(variance.mean(axis=0) / len(draws))
     # a sum of skewed outcomes is not normal in the tail
-    near(found.mean(axis=0), mean.mean(axis=0), 2 * error + 1e-9, "posterior_predict")
+    assert_near(found.mean(axis=0), mean.mean(axis=0), 2 * error + 1e-9, "posterior_predict")
 
 
 # ---- parameters ----------------------------------------------------------------------------------
@@ -238,24 +240,26 @@ def moments(made):
     first, last = results.names[0], results.names[-1]
     told = ~np.isnan(np.asarray(results.bse))  # tails of few draws may be called heavy
     sd = d.std(axis=0, ddof=1)
-    same(made, results.params[told], d.mean(axis=0)[told], "params", RTOL)
-    same(made, results.bse[told], sd[told], "bse", RTOL)
-    same(made, results.cov_params(), np.cov(d.T), "cov_params", RTOL)
-    same(made, results.conf_int(), np.quantile(d, [0.025, 0.975], axis=0).T, "conf_int", RTOL)
-    same(made, results.prob_positive, (d > 0).mean(axis=0), "prob_positive", RTOL)
+    assert_same(made, results.params[told], d.mean(axis=0)[told], "params", RTOL)
+    assert_same(made, results.bse[told], sd[told], "bse", RTOL)
+    assert_same(made, results.cov_params(), np.cov(d.T), "cov_params", RTOL)
+    assert_same(
+        made, results.conf_int(), np.quantile(d, [0.025, 0.975], axis=0).T, "conf_int", RTOL
+    )
+    assert_same(made, results.prob_positive, (d > 0).mean(axis=0), "prob_positive", RTOL)
     share = (d > 0).mean(axis=0)
-    same(made, results.prob_direction, np.maximum(share, 1 - share), "prob_direction", RTOL)
+    assert_same(made, results.prob_direction, np.maximum(share, 1 - share), "prob_direction", RTOL)
     frame = results.summary_frame()
-    same(made, frame["mean"][told], d.mean(axis=0)[told], "summary_frame", RTOL)
-    same(made, results.to_frame()[list(results.names)], d, "to_frame", RTOL)
+    assert_same(made, frame["mean"][told], d.mean(axis=0)[told], "summary_frame", RTOL)
+    assert_same(made, results.to_frame()[list(results.names)], d, "to_frame", RTOL)
     assert list(results.draws.shape) == [2, len(d) // 2, len(results.names)]
     text = f"2*`{first}` - `{last}`"
-    same(made, results.linear(text), 2 * d[:, 0] - d[:, -1], "linear", RTOL)
+    assert_same(made, results.linear(text), 2 * d[:, 0] - d[:, -1], "linear", RTOL)
     for name in ("contrast", "t_test"):
         found = getattr(results, name)(text)
-        same(made, found["mean"], [(2 * d[:, 0] - d[:, -1]).mean()], name, RTOL)
+        assert_same(made, found["mean"], [(2 * d[:, 0] - d[:, -1]).mean()], name, RTOL)
     found = results.hypothesis(f"`{first}` > `{last}`")
-    same(made, found["prob"], (d[:, 0] > d[:, -1]).mean(), "hypothesis", RTOL)
+    assert_same(made, found["prob"], (d[:, 0] > d[:, -1]).mean(), "hypothesis", RTOL)
     w = sum(
         one.shape[0] if made.reference.weights is None else one[made.reference.weights].sum()
         for one in ([made.reference.table, made.own] if made.case.life == "updated" else
@@ -269,8 +273,10 @@ def moments(made):
         assert results.k_constant == equations and results.df_resid == w - equations * columns
     if made.grouped:
         told = told[:columns]
-        same(made, results.fe_params[told], d.mean(axis=0)[:columns][told], "fe_params", RTOL)
-        same(made, results.bse_fe[told], sd[:columns][told], "bse_fe", RTOL)
+        assert_same(
+            made, results.fe_params[told], d.mean(axis=0)[:columns][told], "fe_params", RTOL
+        )
+        assert_same(made, results.bse_fe[told], sd[:columns][told], "bse_fe", RTOL)
 
 
 def priors(made):
@@ -284,7 +290,9 @@ def priors(made):
     first = made.case.family == "ordinal"
     used = results.prior_summary()["used"].iloc[: columns + first]
     told = np.array([float(str(one).split(",")[1].rstrip(") ")) for one in used])
-    same(made, told, reference.scales, "scales of the default prior", 5e-4)  # four digits printed
+    assert_same(
+        made, told, reference.scales, "scales of the default prior", 5e-4
+    )  # four digits printed
     if made.case.groups != "none" or made.case.family == "ordinal":
         return
     draws = made.draws.copy()
@@ -293,9 +301,9 @@ def priors(made):
     mode, covariance, _ = reference.laplace(draws.mean(axis=0))
     sd = np.sqrt(np.diag(covariance))
     # auxiliary parameters: the product's coordinates have their marginal mode
-    near(draws.mean(axis=0)[:k], mode[:k], sd[:k] / np.sqrt(len(draws)), "mode")
+    assert_near(draws.mean(axis=0)[:k], mode[:k], sd[:k] / np.sqrt(len(draws)), "mode")
     ratio = draws.std(axis=0, ddof=1)[:k] / sd[:k]
-    near(ratio, 1.0, 1 / np.sqrt(2 * len(draws)), "sds at the mode")
+    assert_near(ratio, 1.0, 1 / np.sqrt(2 * len(draws)), "sds at the mode")
 
 
 # ---- effects of levels ---------------------------------------------------------------------------
@@ -315,20 +323,20 @@ def levels(made):
     found = np.asarray(quiet(
         lambda: results.get_prediction(*asked, **made.beside).summary_frame()["mean"]
     ), dtype=float)  # fmt: skip
-    same(made, found[known], mean.mean(axis=0)[known], "get_prediction with effects")
+    assert_same(made, found[known], mean.mean(axis=0)[known], "get_prediction with effects")
     predicted = np.asarray(quiet(lambda: results.predict(*asked, **made.beside)), dtype=float)
     if made.case.rows == "other label type":  # none of these is a level, and their text is
         text = made.rows.assign(s=made.rows["s"].astype(str))
-        refused(lambda: results.predict(text, **made.beside), "s")
+        assert_refused(lambda: results.predict(text, **made.beside), "s")
     single = made.case.groups in ("intercepts", "slopes")
     if not single:
-        same(made, predicted[known], mean.mean(axis=0)[known], "predict with effects")
+        assert_same(made, predicted[known], mean.mean(axis=0)[known], "predict with effects")
     else:  # the product integrates: means over draws of the effects are near
         spread = mean.std(axis=0, ddof=1) / np.sqrt(len(draws))
-        near(predicted[known], mean.mean(axis=0)[known], 2 * spread[known] + 1e-9, "predict")
+        assert_near(predicted[known], mean.mean(axis=0)[known], 2 * spread[known] + 1e-9, "predict")
     if made.case.groups == "intercepts":
         wanted = integrated(made)
-        same(made, predicted[known], wanted[known], "predict over effects", 2e-3)
+        assert_same(made, predicted[known], wanted[known], "predict over effects", 2e-3)
     if not known.all():
         spread = mean.std(axis=0, ddof=1)[~known]
         # a new level's effects are as wide as the population's: several sds of it
@@ -336,15 +344,17 @@ def levels(made):
         if single:
             wanted = population(made)[~known]
             if made.case.groups == "intercepts":
-                same(made, predicted[~known], wanted, "predict of a new level", 2e-3)
-        refused(lambda: results.predict(*asked, new_levels="error", **made.beside), "99", "s")
+                assert_same(made, predicted[~known], wanted, "predict of a new level", 2e-3)
+        assert_refused(
+            lambda: results.predict(*asked, new_levels="error", **made.beside), "99", "s"
+        )
     if made.case.life == "fit" and at_fit:
         tables = results.ranef()
         tables = list(tables.values()) if isinstance(tables, dict) else [tables]
         for table, effects in zip(tables, made.effects):
             wanted = np.stack(list(effects.values()), axis=1)  # (m, level, effect)
             error = wanted.std(axis=0, ddof=1) / np.sqrt(len(draws))
-            near(table["mean"], wanted.mean(axis=0).reshape(-1), error.reshape(-1), "ranef")
+            assert_near(table["mean"], wanted.mean(axis=0).reshape(-1), error.reshape(-1), "ranef")
 
 
 def effect_grid(made):

@@ -17,7 +17,7 @@ MARGIN = 6  # standard errors
 REFUSALS = (sgmc.errors.SGMCError,)
 
 
-def same(made, found, wanted, what, rtol=None):
+def assert_same(made, found, wanted, what, rtol=None):
     """Equal to rounding, on the scale of what is wanted."""
     rtol = rtol or (KEPT if made.case.groups in ("crossed", "smooth") else RTOL)
     found, wanted = np.asarray(found, dtype=float), np.asarray(wanted, dtype=float)
@@ -29,13 +29,13 @@ def same(made, found, wanted, what, rtol=None):
     assert away <= rtol, f"{what}: {away:.2g} of the largest value away, {found} for {wanted}"
 
 
-def near(found, wanted, error, what):
+def assert_near(found, wanted, error, what):
     """Within `MARGIN` standard errors."""
     away = np.abs(np.asarray(found, dtype=float) - wanted) / error
     assert np.nanmax(away) < MARGIN, f"{what}: {np.nanmax(away):.1f} standard errors away"
 
 
-def refused(call, *words):
+def assert_refused(call, *words):
     """An error of the package whose text has one of the words."""
     with pytest.raises(REFUSALS) as caught:
         quiet(call)

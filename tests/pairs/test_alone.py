@@ -8,7 +8,7 @@ from scipy import stats
 import sgmc
 
 from ..reference.regression import Regression
-from .comparing import near, quiet, refused, same
+from .comparing import assert_near, assert_refused, assert_same, quiet
 from .factors import DATA, FAMILIES, NEW, PLAIN
 from .made import DRAWS, fitted, make
 
@@ -98,7 +98,7 @@ def test_labels_of_another_type_are_no_new_levels(groups, life, folder):
     results = make(PLAIN._replace(groups=groups, life=life), folder).results
     text = NEW.assign(s=NEW.s.astype(str))
     for name in ("predict", "get_prediction", "posterior_predict"):
-        refused(lambda name=name: getattr(results, name)(text), "s")
+        assert_refused(lambda name=name: getattr(results, name)(text), "s")
 
 
 @pytest.mark.parametrize("groups", ["intercepts", "slopes", "nested", "crossed"])
@@ -138,7 +138,7 @@ def test_marginal_effects_of_columns_are_derivatives(folder):
     made = make(PLAIN._replace(rows="of the fit"), folder)
     slopes = made.reference.mean(made.draws, made.own)[..., None] * made.draws[:, None, 1:]
     found = made.results.get_margeff().margeff
-    same(made, found, slopes.mean(axis=(0, 1)), "get_margeff")
+    assert_same(made, found, slopes.mean(axis=(0, 1)), "get_margeff")
 
 
 @pytest.mark.parametrize("groups", ["intercepts", "slopes"])
@@ -149,10 +149,10 @@ def test_random_effects_and_their_covariances(groups, folder):
     if groups == "slopes":
         across = d[:, 0] * d[:, 1] * d[:, 2]
         cov = np.stack([[d[:, 0] ** 2, across], [across, d[:, 1] ** 2]]).transpose(2, 0, 1)
-    same(made, results.cov_re, cov.mean(axis=0), "cov_re")
+    assert_same(made, results.cov_re, cov.mean(axis=0), "cov_re")
     for level, wanted in made.effects[0].items():
         error = wanted.std(axis=0, ddof=1) / np.sqrt(len(wanted))
-        near(results.random_effects[level], wanted.mean(axis=0), error, "random_effects")
+        assert_near(results.random_effects[level], wanted.mean(axis=0), error, "random_effects")
 
 
 def test_draws_are_cached_once(folder):

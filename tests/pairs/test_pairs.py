@@ -5,7 +5,7 @@ import pytest
 from sgmc.errors import FormulaError
 
 from .checks import CHECKS
-from .comparing import refused
+from .comparing import assert_refused
 from .factors import PLAIN, REFUSED, cases
 from .made import fitted, make
 
@@ -23,10 +23,10 @@ def pytest_generate_tests(metafunc):
     metafunc.parametrize("case", [*found, *more], ids=str)
 
 
-@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-def test_results_are_those_of_the_reference(case, check, folder):
+@pytest.mark.parametrize("assert_right", CHECKS, ids=lambda check: check.__name__)
+def test_results_are_those_of_the_reference(case, assert_right, folder):
     try:
-        check(make(case, folder))
+        assert_right(make(case, folder))
     except FormulaError as error:
         # a function of all rows may be refused at other rows than the fit's, by its name
         if case.terms != "centred" or "x.mean()" not in str(error):
@@ -36,4 +36,4 @@ def test_results_are_those_of_the_reference(case, check, folder):
 @pytest.mark.parametrize("pair", REFUSED, ids=lambda pair: f"{pair[0][1]}-{pair[1][1]}")
 def test_what_does_not_go_together_is_refused_by_name(pair, folder):
     case = PLAIN._replace(**dict(pair))
-    refused(lambda: fitted(case, folder), *REFUSED[pair])
+    assert_refused(lambda: fitted(case, folder), *REFUSED[pair])
