@@ -115,8 +115,8 @@ def effects(made):
     found = quiet(lambda: results.avg_comparisons({"x": [-1.0, 1.0]}, **how))
     assert_same(made, found["estimate"], [change.mean()], "avg_comparisons of x")
     single = quiet(lambda: results.comparisons({"x": [-1.0, 1.0]}, **how))
-    assert_same(made, single["estimate"], reference.comparison(draws, rows, "x", -1.0, 1.0).mean(axis=0),
-         "comparisons of x")  # fmt: skip
+    change = reference.comparison(draws, rows, "x", -1.0, 1.0).mean(axis=0)
+    assert_same(made, single["estimate"], change, "comparisons of x")
     if len(rows) > 1:  # the step is a share of the range
         slope = reference.slope(draws, rows, "x")
         found = quiet(lambda: results.avg_slopes("x", **how))

@@ -147,7 +147,10 @@ def pairs(first, levels, second, others):
 REFUSED = {}
 for several, words in [
     (pairs("family", ("mnlogit", "ordinal", *TWO_PARTS), "groups", GROUPED), ("group", "smooth")),
-    (pairs("family", set(FAMILIES) - {*COUNTS}, "added", ("exposure",)), ("exposure",)),
+    (
+        pairs("family", [f for f in FAMILIES if f not in COUNTS], "added", ("exposure",)),
+        ("exposure",),
+    ),
     (pairs("groups", GROUPED, "life", ("updated",)), ("groups", "smooths")),
     (pairs("family", ("mnlogit",), "added", ("argument", *OFFSETS)), ("mnlogit",)),
     (pairs("family", ("ordinal", *TWO_PARTS), "life", ("updated",)), ("thresholds", "two designs")),
@@ -162,7 +165,7 @@ UNSAID = [
     *pairs("table", ("arrays",), "added", OFFSETS),
     *pairs("table", ("arrays",), "rows", ("other label type", "new levels")),
     *pairs("rows", ("of the fit",), "life", ("loaded", "pickled")),
-    *pairs("rows", ("other label type",), "terms", set(TERMS) - set(LABELS)),
+    *pairs("rows", ("other label type",), "terms", [t for t in TERMS if t not in LABELS]),
     *pairs("rows", ("new levels",), "groups", ("none", "smooth")),
     *pairs("terms", ("centred",), "table", ("file",)),  # a small one is read; large ones refuse it
 ]
