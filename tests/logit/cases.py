@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, special, stats
 
+from tests.prior_scales import prior_scales
+
 FLAT = None
 
 
@@ -88,7 +90,8 @@ def with_ones(x):
 
 
 def default_priors(x):
-    """Those of the package: N(0, 2.5) for the intercept at the mean of x, N(0, 2.5 / sd(x))
-    for the slope.
+    """Those of the package: N(0, 2.5) for the intercept at the mean of x; for the slope N(0, 2.5),
+    divided by sd(x) where x is no column of 0 and 1.
     """
-    return [stats.norm(0, 2.5), stats.norm(0, 2.5 / np.std(x, ddof=1))]
+    scale = prior_scales(np.asarray(x)[:, None])[0]
+    return [stats.norm(0, 2.5), stats.norm(0, 2.5 / scale)]
