@@ -4,8 +4,8 @@ nothing here comes from sgmc.
 Usage: ``python benchmarks/reference.py OUT [--case NAME ...]`` writes ``OUT/NAME.npz`` for the
 named cases, or all.  The data are read from the folder in the environment variable ``SGMC_DATA``.
 
-Priors follow sgmc's default: slopes normal(0, 2.5 / sd(x_j)); normal(0, 2.5) on the intercept that
-belongs to centred predictors.  All results are about the coefficients as the formula has them, that
+Priors follow sgmc's default: slopes normal(0, 2.5 / sd(x_j)) of numbers and normal(0, 2.5) of
+columns of 0 and 1; normal(0, 2.5) on the intercept that belongs to centred predictors.  All results are about the coefficients as the formula has them, that
 is, uncentred.
 """
 
@@ -319,7 +319,10 @@ def default_prior(X):
     """Means and sds of sgmc's default prior for `X` with the intercept first;
     to be used with ``centred=True``.
     """
-    return np.zeros(X.shape[1]), np.concatenate([[2.5], 2.5 / X[:, 1:].std(axis=0, ddof=1)])
+    numbers = X[:, 1:]
+    zero_one = ((numbers == 0) | (numbers == 1)).all(axis=0)
+    scale = np.where(zero_one, 1.0, numbers.std(axis=0, ddof=1))
+    return np.zeros(X.shape[1]), np.concatenate([[2.5], 2.5 / scale])
 
 
 def main():
