@@ -65,8 +65,10 @@ class Outcomes:
         slope = (rows - contrary) * self(False, PREDICTORS)[1]
         if contrary:
             slope = slope + contrary * self(True, PREDICTORS)[1]
-        first = slope[PREDICTORS < 0].argmax()  # it falls from there: beyond, cauchit's rises
-        return -np.interp(-pull, -slope[first:], PREDICTORS[first:])
+        # it falls from its highest place to its lowest one: beyond these, cauchit's rises
+        first = slope[PREDICTORS < 0].argmax()
+        falling = slice(first, first + slope[first:].argmin() + 1)
+        return -np.interp(-pull, -slope[falling], PREDICTORS[falling])
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from scipy import special
 
 import sgmc
 from sgmc.coordinates.separation import Wall
-from sgmc.coordinates.walls import apart
+from sgmc.coordinates.walls import Outcomes, apart
+from sgmc.models.regression.families.cauchit import Cauchit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -140,6 +141,28 @@ def test_a_wall_without_rows_of_its_own_is_left_to_the_gaussian():
     sets = range(6), (*range(3), *range(10, 20)), (*range(3, 6), *range(20, 30))
     _, _, chosen = apart(walls(6, 13, 13), information(*sets))
     assert chosen.tolist() == [False, True, True]
+
+
+@pytest.mark.parametrize("pull", [4.0, 0.5, -0.5])
+def test_a_wall_is_where_the_rows_have_the_likelihoods_slope(pull):
+    """Of 15 rows with 3 contrary outcomes, which a prior may draw to either side of where they
+    would be: the slope of cauchit rises again beyond.  By the closed form, to a table's steps.
+    """
+    eta = -Outcomes(Cauchit.family, -1).wall(15, 3, pull)
+    share = np.arctan2(1, -eta) / np.pi
+    density = 1 / np.pi / (1 + eta**2)
+    assert 12 * density / share - 3 * density / (1 - share) == pytest.approx(pull, abs=0.02)
+
+
+def test_a_level_that_a_prior_draws_back_is_fitted():
+    """Levels with a few outcomes of either kind under a Cauchy prior, with a cauchit link."""
+    rows = [2, 9, 10, 14, 1, 9, 1, 14, 19, 5, 23, 9, 8, 3, 7, 3]
+    ones = [0, 1, 1, 5, 0, 1, 0, 5, 1, 0, 2, 4, 0, 0, 1, 0]
+    levels = np.repeat([f"l{k:02}" for k in range(16)], rows)
+    y = np.concatenate([np.arange(m) < k for m, k in zip(rows, ones)]).astype(int)
+    frame = pd.DataFrame({"level": levels, "y": y})
+    results = sgmc.cauchit("y ~ level", frame, prior="cauchy", seed=1, draws=50, chains=1)
+    assert np.isfinite(results.draws).all()
 
 
 @pytest.mark.parametrize("family", ["probit", pytest.param("cloglog", marks=pytest.mark.extended)])
