@@ -32,7 +32,9 @@ PRIORS = {
 }
 SIZES = {"fast": (100, 6), "full": (2000, 40)}
 MEAN_OFF, SD_OFF = 0.1, 0.05  # posterior sds; relative
-CHAINS, WARMUP, LEAPS = 40, 400, 10
+CHAINS, WARMUP, WINDOW = 40, 300, 100
+PATH, MOST_LEAPS = 2.0, 200  # length of a path in posterior sds, and steps of it at most
+EXACT_TO, LONGEST = 0.01, 150_000  # Monte Carlo error in sds; leaps of all chains at most
 
 
 # ---- random tables -------------------------------------------------------------------------------
@@ -142,37 +144,44 @@ class Posterior:
         return value, score @ self.X + slopes @ self.rows
 
 
-def long_run(posterior, start, root, draws=600, seed=0):
+def long_run(posterior, start, root, seed=0, longest=LONGEST):
     """Draws (draws, CHAINS, d) by Hamiltonian Monte Carlo whose metric is the covariance of all
-    chains.
+    chains, until all means are exact to EXACT_TO sds.
     """
     rng = np.random.default_rng(seed)
     d = len(start)
     theta = start + rng.normal(size=(CHAINS, d)) @ root.T
     value, slope = posterior(theta)
-    step, kept = 0.3, []
-    for k in range(WARMUP + draws):
+    step, kept, spent, k = 0.3, [], 0, 0
+    while True:
         momentum = rng.normal(size=theta.shape)
         energy = value - 0.5 * (momentum**2).sum(axis=1)
         place, grad, h = theta, slope, step * rng.uniform(0.5, 1.0, (CHAINS, 1))
+        leaps = int(np.clip(PATH / step, 3, MOST_LEAPS))
         with np.errstate(all="ignore"):
             momentum = momentum + 0.5 * h * (grad @ root)
-            for leap in range(LEAPS):
+            for leap in range(leaps):
                 place = place + h * (momentum @ root.T)
                 ahead, grad = posterior(place)
-                momentum = momentum + (h if leap < LEAPS - 1 else 0.5 * h) * (grad @ root)
+                momentum = momentum + (h if leap < leaps - 1 else 0.5 * h) * (grad @ root)
             gain = np.nan_to_num(ahead - 0.5 * (momentum**2).sum(axis=1) - energy, nan=-np.inf)
         taken = np.log(rng.uniform(size=CHAINS)) < gain
         theta = np.where(taken[:, None], place, theta)
         slope = np.where(taken[:, None], grad, slope)
         value = np.where(taken, ahead, value)
-        if k < WARMUP:
-            step *= np.exp((np.exp(np.minimum(gain, 0)).mean() - 0.85) / np.sqrt(1 + k % 100))
-            if k % 100 == 99:
+        k, spent = k + 1, spent + leaps
+        if k <= WARMUP:
+            age = (k - 1) % WINDOW
+            step *= np.exp((np.exp(np.minimum(gain, 0)).mean() - 0.85) / np.sqrt(1 + age))
+            if age == WINDOW - 1:
                 root = np.linalg.cholesky(np.cov(theta.T) + 1e-10 * np.eye(d))
-        else:
-            kept.append(theta)
-    return np.array(kept)
+            continue
+        kept.append(theta)
+        if len(kept) % WINDOW == 0:
+            draws = np.array(kept)
+            _, sd, error, _ = moments(draws)
+            if (error / sd).max() < EXACT_TO or spent > longest:
+                return draws
 
 
 def moments(draws):
@@ -192,25 +201,45 @@ def trusted(results):
     return "Verdict: trustworthy" in str(results.summary())
 
 
+def absurd(results):
+    """Whether draws are not finite, or so far out that the prior has no such mass."""
+    draws = np.asarray(results.draws).reshape(-1, len(results.priors.used))
+    far = {"normal": 10.0, "laplace": 40.0}  # in scales; of heavy tails nothing can be said
+    return not np.isfinite(draws).all() or any(
+        (np.abs(draws[:, j] - spec.location) > far.get(spec.family, np.inf) * spec.scale).any()
+        for j, spec in enumerate(results.priors.used)
+        if j  # the intercept's speaks of centred predictors
+    )
+
+
+def outcome(number):
+    """Family, prior, what became of a fit with few draws, and its seconds."""
+    formula, frame = table(number)
+    family, prior = setting(number)
+    begun = time.perf_counter()
+    try:
+        results = getattr(sgmc, family)(
+            formula, frame, prior=PRIORS[prior], seed=1, draws=50, warmup=50, chains=1
+        )
+        came = "absurd" if absurd(results) else "trusted" if trusted(results) else "refused"
+    except Exception as error:
+        came = type(error).__name__
+        print(f"table {number} ({family}, {prior}, n={len(frame)}): {error!r}"[:300], flush=True)
+    return family, prior, came, time.perf_counter() - begun
+
+
 def exceptions(numbers):
-    """Fit tables with few draws: counts of outcomes, and the seconds."""
-    seen, seconds = Counter(), []
+    """Fit tables with few draws: counts of outcomes by family and prior, and the seconds."""
+    found = []
     for number in numbers:
-        formula, frame = table(number)
-        family, prior = setting(number)
-        begun = time.perf_counter()
-        try:
-            getattr(sgmc, family)(formula, frame, prior=PRIORS[prior], seed=1, draws=50, chains=1)
-            seen["fitted"] += 1
-        except Exception as error:
-            seen[type(error).__name__] += 1
-            print(f"table {number} ({family}, {prior}, n={len(frame)}): {error!r}"[:300])
-        seconds.append(time.perf_counter() - begun)
-        if len(seconds) % 25 == 0:
-            print(f"{len(seconds)} tables: {dict(seen)}", flush=True)
-    took = np.quantile(seconds, (0.5, 0.95, 1.0))
-    print(f"{dict(seen)}; seconds: median {took[0]:.2f}, 95 % {took[1]:.2f}, most {took[2]:.1f}")
-    return seen
+        found.append(outcome(number))
+        if len(found) % 25 == 0:
+            print(f"{len(found)} tables: {dict(Counter(one[2] for one in found))}", flush=True)
+    found = pd.DataFrame(found, columns=["family", "prior", "came", "seconds"])
+    for what in ("family", "prior"):
+        print(pd.crosstab(found[what], found.came))
+    took = found.seconds.quantile((0.5, 0.95, 1.0)).to_numpy()
+    print(f"seconds: median {took[0]:.2f}, 95 % {took[1]:.2f}, most {took[2]:.1f}")
 
 
 def compared(number):
@@ -230,15 +259,16 @@ def compared(number):
     mean, sd, error, sd_error = moments(long_run(posterior, start, root))
     ess = np.maximum(np.asarray(results.ess()), 1.0)
     ours, spread = draws.mean(axis=0), draws.std(axis=0)
-    off = np.abs(ours - mean) / sd
-    wide = np.abs(spread / sd - 1)
-    mean_ok = off < MEAN_OFF + 3 * (error / sd + 1 / np.sqrt(ess))
-    sd_ok = wide < SD_OFF + 3 * (sd_error / 1 + 1 / np.sqrt(ess))
+    own = np.sqrt((((draws - ours) / spread) ** 4).mean(axis=0) / 4 / ess)  # of the sds
+    off, wide = np.abs(ours - mean) / sd, np.abs(spread / sd - 1)
+    mean_ok = off < MEAN_OFF + 3 * np.hypot(error / sd, 1 / np.sqrt(ess))
+    sd_ok = wide < SD_OFF + 3 * np.hypot(sd_error / sd, own)
     print(
         f"{number:3d} {family:8s}{prior:21s}n={len(frame):5d} d={X.shape[1]:3d} "
         f"events={int(y.sum()):4d} {took:5.1f} s {type(results.sampler).__name__:7s} "
         f"{'trusted' if trusted(results) else 'refused':8s} mean {off.max():.2f} "
-        f"sd {wide.max():.2f} ess {ess.min():5.0f} reference +-{(error / sd).max():.3f}",
+        f"sd {wide.max():.2f} ess {ess.min():5.0f} reference +-{(error / sd).max():.3f}, sd "
+        f"+-{(sd_error / sd).max():.3f} {'' if mean_ok.all() and sd_ok.all() else 'WRONG'}",
         flush=True,
     )
     return trusted(results), bool(mean_ok.all() and sd_ok.all()), off.max(), wide.max()
