@@ -165,25 +165,59 @@ def test_a_level_that_a_prior_draws_back_is_fitted():
     assert np.isfinite(results.draws).all()
 
 
-@pytest.mark.parametrize("family", ["probit", pytest.param("cloglog", marks=pytest.mark.extended)])
-def test_an_empty_rare_cell_among_many_rows(family):
-    """20 events of 20,000 rows, none in a cell of 60: mini-batches serve every link as they do
-    logit; without walls chains of mala stay where the cell's prior begins.  Means to 0.1 sd, sds to
-    10 %.
-    """
+def empty_cell():
+    """20 events of 20,000 rows, none in a cell of 60."""
     row = np.arange(20_000)
-    frame = pd.DataFrame({"cell": (row < 60) * 1, "y": ((row > 60) & (row % 997 == 0)) * 1})
-    results = getattr(sgmc, family)("y ~ cell", frame, prior=sgmc.normal(0, 30), seed=1)
-    assert "Verdict: trustworthy" in str(results.summary())
+    return pd.DataFrame({"cell": (row < 60) * 1, "y": ((row > 60) & (row % 997 == 0)) * 1})
+
+
+@pytest.mark.parametrize("family", ["logit", "probit", "cloglog"])
+def test_mini_batches_serve_an_empty_cell_under_every_link(family):
+    """Its wall has a map, in which the posterior is near enough to a Gaussian: without one an exact
+    sampler is chosen, of which each step takes all rows.
+    """
+    fit, few = getattr(sgmc, family), dict(seed=1, draws=5, warmup=5, chains=1)
+    assert fit("y ~ cell", empty_cell(), prior=sgmc.normal(0, 30), **few).sampler.name == "lmsgld"
+
+
+def cell_and_intercept(family, frame, scale, intercept, cell):
+    """Mean and sd of the cell's coefficient by a sum over a grid of both, from end to end: the
+    intercept's prior is normal(0, 2.5), at the column's mean.
+    """
     share = frame.cell.mean()
-    c, b = np.meshgrid(np.linspace(-9, -2, 701), np.linspace(-150, 30, 1801), indexing="ij")
-    log = -0.5 * (c / 2.5) ** 2 - 0.5 * (b / 30) ** 2
+    c, b = np.meshgrid(np.linspace(*intercept, 501), np.linspace(*cell, 1801), indexing="ij")
+    log = -0.5 * (c / 2.5) ** 2 - 0.5 * (b / scale) ** 2
     for value, part in frame.groupby("cell").y:
         up, down = LOG_OF_SUCCESS_AND_FAILURE[family](c + (value - share) * b)
         log = log + (part.sum() * up if part.sum() else 0.0) + (1 - part).sum() * down
     mass = np.exp(log - log.max())
     mass /= mass.sum()
     mean = (mass * b).sum()
-    sd = np.sqrt((mass * (b - mean) ** 2).sum())
+    return mean, np.sqrt((mass * (b - mean) ** 2).sum())
+
+
+@pytest.mark.parametrize("family", ["probit", pytest.param("cloglog", marks=pytest.mark.extended)])
+def test_an_empty_rare_cell_among_many_rows(family):
+    """Without walls chains of mala stay where the cell's prior begins.  Means to 0.1 sd, sds to
+    10 %.
+    """
+    frame = empty_cell()
+    results = getattr(sgmc, family)("y ~ cell", frame, prior=sgmc.normal(0, 30), seed=1)
+    assert "Verdict: trustworthy" in str(results.summary())
+    mean, sd = cell_and_intercept(family, frame, 30, (-9, -2), (-150, 30))
     assert results.params["cell"] == pytest.approx(mean, abs=0.1 * sd)
     assert results.bse["cell"] == pytest.approx(sd, rel=0.1)
+
+
+@pytest.mark.parametrize("scale", [2.5, 30.0])
+def test_a_separated_cauchit_is_that_of_a_grid(scale):
+    """An empty cell of 40 in 2,000 rows, 200 events: the likelihood falls by a power of the
+    coefficient, its wall's map knows that.  Means to 0.1 sd, sds to 5 %.
+    """
+    row = np.arange(2000)
+    frame = pd.DataFrame({"cell": row < 40, "y": (row >= 40) & (row % 10 == 0)}).astype(int)
+    results = sgmc.cauchit("y ~ cell", frame, prior=sgmc.normal(0, scale), seed=1)
+    assert "Verdict: trustworthy" in str(results.summary())
+    mean, sd = cell_and_intercept("cauchit", frame, scale, (-5, -2), (-6 * scale, 5 * scale))
+    assert results.params["cell"] == pytest.approx(mean, abs=0.1 * sd)
+    assert results.bse["cell"] == pytest.approx(sd, rel=0.05)
