@@ -2,6 +2,8 @@
 under every binary family, against sums over a grid.
 """
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,6 +112,29 @@ def test_a_default_fit_of_two_factors_is_trusted_and_mixes():
     results = sgmc.logit("y ~ g + h", two_factors(0), prior=sgmc.normal(0, 2.5), seed=1)
     assert results.ess().min() > 1000
     assert "Verdict: trustworthy" in str(results.summary())
+
+
+@pytest.mark.parametrize(
+    "formula, cities, n",
+    [
+        ("churn ~ city * plan", 20, 800),
+        ("churn ~ city * plan * x", 8, 800),
+        pytest.param("churn ~ city * plan", 57, 3000, marks=pytest.mark.extended),
+    ],
+)
+def test_interactions_with_empty_cells_are_fitted_and_name_these_once(formula, cities, n):
+    """At defaults; walls of main effects and of interactions lie within each other."""
+    rng = np.random.default_rng(1)
+    city = rng.choice([f"c{k}" for k in range(cities)], n, p=rng.dirichlet(np.full(cities, 0.9)))
+    plan = rng.choice(list("bmws"), n, p=[0.5, 0.3, 0.1, 0.1])
+    churn = (rng.random(n) < 0.1).astype(int)
+    frame = pd.DataFrame({"city": city, "plan": plan, "x": rng.normal(size=n), "churn": churn})
+    assert (pd.crosstab(city, plan) == 0).any(axis=None)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        results = sgmc.logit(formula, frame, seed=1, draws=5, warmup=5, chains=1)
+    assert np.isfinite(results.draws).all()
+    assert sum("no row has city[" in str(one.message) for one in seen) == 1
 
 
 def walls(*rows):
