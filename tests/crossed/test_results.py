@@ -189,6 +189,26 @@ def test_saved_results_predict_known_and_new_levels(frame, smooth, tmp_path, mon
         np.testing.assert_allclose(late, results.predict(new, new_levels="sample"), atol=0.1)
 
 
+def test_means_of_new_levels_beside_a_smooth_are_exact_and_saved(frame, tmp_path):
+    """E[y] of a new level of a Poisson regression is exp(eta + sd^2 / 2) at each draw, to the 1e-4
+    of the quadrature; draws of one effect each would be off by their Monte Carlo error, .05.
+    """
+    made = frame.assign(w=np.linspace(0, 1, len(frame)))
+    made["n"] = np.random.default_rng(4).poisson(np.exp(0.6 * (made["g"] % 3) + np.sin(6 * made["w"])))
+    results = fit(made, "n ~ s(w, k=4) + (1 | g)", sgmc.poisson, draws=100)
+    new, how = made.head(3).assign(g=-1), dict(new_levels="sample")
+    rows = results.table_rows(new, random=False)
+    eta = next(rows.blocks())[1]
+    sd = results.effects_at_draws(results.whole("sd"))[0].roots[:, 0, 0]
+    exact = np.exp(eta + sd**2 / 2).mean(axis=1)
+    np.testing.assert_allclose(results.predict(new, **how), exact, rtol=1e-4)
+    results.save(tmp_path / "fit")
+    some = pd.concat([new, made.head(3)])
+    for asked in (new, some):
+        again = sgmc.load(tmp_path / "fit").predict(asked, **how)
+        np.testing.assert_array_equal(again, results.predict(asked, **how))
+
+
 def predicted(results, new):
     """Means, their table and simulated outcomes."""
     how = dict(new_levels="sample")

@@ -18,7 +18,11 @@ class BankedEffects(Population):
     """
 
     points: np.ndarray
-    integrable = False
+
+    @property
+    def law_size(self):
+        """See `Population`."""
+        return self.roots.shape[1]
 
     def with_draws(self, kept):
         """See `Population`."""
@@ -30,6 +34,11 @@ class BankedEffects(Population):
         """
         drawn = np.ascontiguousarray(np.moveaxis(self.points[:, levels], 0, 1))
         return drawn, drawn, np.zeros((*drawn.shape, drawn.shape[2]))
+
+    def law(self, levels):
+        """See `LevelEffects`: each draw is all of its law."""
+        drawn = self.known(levels)[0][:, :, None]
+        return drawn, np.ones(drawn.shape[:3])
 
 
 def banked_effects(draws, rows, effects, sizes, seed):
