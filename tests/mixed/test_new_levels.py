@@ -90,3 +90,9 @@ def test_levels_of_ranef_draws_too():
 def test_rows_without_the_groups_are_told_of_random(name):
     with pytest.raises(FormulaError, match="no column 'g'.*random=False"):
         fitted(name).predict(table().head(2).drop(columns="g"))
+
+
+@pytest.mark.parametrize("name", ["one factor", "smooth"])
+def test_levels_asked_for_without_a_factor_are_refused_by_its_name(name):
+    with pytest.raises(DataError, match="labels of 'g' are of another type"):
+        fitted(name).ranef_draws(levels=["3"])

@@ -130,7 +130,8 @@ class EffectsOfLevels(LevelsWithoutData):
         wanted = np.arange(len(known))
         if levels is not None:
             asked = pd.Index(list(levels))
-            wanted = places_of(asked, known, known.names if known.nlevels > 1 else [factor])
+            names = known.names if known.nlevels > 1 else [self.model.effects.factors[k]]
+            wanted = places_of(asked, known, names)
         if (wanted < 0).any():
             lost = list(levels)[int(np.argmin(wanted))]
             raise ArgumentError(
