@@ -205,7 +205,7 @@ def gaussian_factors(model, sweeps, rng, chains=10):
     h, d, (user, item, y) = model.hyper, model.dim, model.ratings
     w = [rng.normal(size=(chains, len(one), d)) for one in (model.users, model.items)]
     seen, e = np.zeros((2, len(model.users), len(model.items)))
-    seen[user, item], e[user, item] = 1, y - model.centre
+    seen[user, item], e[user, item] = 1, (y - model.centre) / model.unit
     sides, each = ((seen, e), (seen.T, e.T)), h["precisions"] == "each"
     out = []
     for s in range(sweeps // chains):
@@ -256,4 +256,4 @@ def poisson_factors(model, sweeps, rng, chains=10):
 def judged(model, factors):
     """Predictions of the judged pairs, (chain, pair)."""
     user, item = model.judged_pairs
-    return model.centre + (factors[0][:, user] * factors[1][:, item]).sum(axis=2)
+    return model.centre + model.unit * (factors[0][:, user] * factors[1][:, item]).sum(axis=2)

@@ -165,8 +165,8 @@ def peak(draws):
     code = (
         "import sgmc, resource, warnings, time; warnings.simplefilter('ignore')\n"
         "train, test = (sgmc.datasets.load(f'movielens-100k-u1-{k}') for k in ('train', 'test'))\n"
-        f"t = time.time(); res = sgmc.BPMF(train, test=test).fit(seed=1, chains=1, draws={draws}, "
-        "thin=1)\n"
+        f"t = time.time(); res = sgmc.BPMF(train, test=test, hyper={{'alpha': 3.0}}).fit("
+        f"seed=1, chains=1, draws={draws}, thin=1)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, time.time() - t, "
         "res.rmse)"
     )
@@ -193,7 +193,7 @@ def main():
     warnings.simplefilter("ignore")
     train, test = (sgmc.datasets.load(f"movielens-100k-u1-{part}") for part in ("train", "test"))
 
-    model = sgmc.BPMF(train, test=test)
+    model = sgmc.BPMF(train, test=test, hyper={"alpha": 3.0})
     when, errors, exact, sweep = gibbs(model, 60 if given.quick else 1000)
     print(
         f"{'BPMF, d = 20':18s}"

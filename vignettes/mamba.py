@@ -365,7 +365,8 @@ part, held = (
     t[t.user.isin(users) & t.item.isin(items)].sort_values(["user", "item"]) for t in (stars, held)
 )
 held = held[held.user.isin(part.user) & held.item.isin(part.item)]
-pmf_model = sgmc.BPMF(part, dim=5, test=held, hyper={"a": 4.0, "b": 5.0, "update": "sampled"})
+PRIORS = {"alpha": 3.0, "a": 4.0, "b": 5.0, "update": "sampled"}
+pmf_model = sgmc.BPMF(part, dim=5, test=held, hyper=PRIORS)
 ALL = {"keep": list(pmf_model.parameters)}
 hmc_run = pmf_model.fit(
     sampler="hmc",

@@ -127,7 +127,7 @@ FACTORS = {"sgld": (sgmc.SGLD(), 1e-3), "sghmc": (sgmc.SGHMC(leapfrog=5, frictio
 curves, points = {}, story.pick(100, 10)
 for fold in range(folds):
     part = np.arange(len(ratings)) // 20_000 == fold
-    model = sgmc.BPMF(ratings[~part], test=ratings[part])
+    model = sgmc.BPMF(ratings[~part], test=ratings[part], hyper={"alpha": 3.0})
     how = dict(batch_size=8_000, chains=1, seed=1, warmup=0)
     top = model.fit(
         sampler="sgd",
@@ -154,7 +154,8 @@ for fold in range(folds):
                 res.accuracy_path().average.to_numpy()
             )
 part = np.arange(len(ratings)) < 20_000
-model = sgmc.BPMF(ratings[~part], test=ratings[part], hyper={"update": "sampled"})
+exactly = {"alpha": 3.0, "update": "sampled"}
+model = sgmc.BPMF(ratings[~part], test=ratings[part], hyper=exactly)
 exact = model.fit(
     sampler="hmc", draws=story.pick(200, 5), warmup=story.pick(200, 20), chains=1, seed=1
 )

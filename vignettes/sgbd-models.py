@@ -172,7 +172,7 @@ story.claim(
 
 # %%
 ratings, held = story.data("movielens-100k-u1-train"), story.data("movielens-100k-u1-test")
-PAPERS = {"precisions": "each", "update": "sampled"}
+PAPERS = {"alpha": 3.0, "precisions": "each", "update": "sampled"}
 bpmf = sgmc.BPMF(ratings, test=held, centre=False, hyper=PAPERS)
 VANILLA = story.pick((0.01, 0.02, 0.03, 0.045, 0.06), (0.02, 0.045))
 GRID = {

@@ -231,7 +231,8 @@ def test_gradients_are_those_of_the_densities(make, more, dim):
     assert g @ v == pytest.approx((there - back) / 2e-5, rel=1e-6, abs=1e-3)
     user, item, y = model.ratings
     shapes = model.layout().unpack(theta)
-    p = model.centre + (shapes["U"][user] * shapes["V"][item]).sum(axis=1)
+    p = (shapes["U"][user] * shapes["V"][item]).sum(axis=1)
     p = p + shapes["a"][user] + shapes["b"][item] if "a" in shapes else p
+    y = (y - model.centre) / model.unit
     law = stats.poisson.logpmf(y, p) if make is sgmc.PPMF else stats.norm.logpdf(y, p, 3**-0.5)
     assert of_rows(kernel, theta, np.arange(60))[0] == pytest.approx(law.sum(), rel=1e-10)

@@ -173,9 +173,9 @@ class Tables:
         self.data = user, item, y = table(kind)
         self.make = sgmc.PPMF if kind == "counts" else sgmc.BPMF
         law, rng = poisson if kind == "counts" else gaussian, np.random.default_rng(1)
-        draws = law(self.data, self.make.HYPER, 2, rng, sweeps=2000)[:, user, item]
-        if kind == "ratings":
-            draws = draws + y.mean()
+        centre, unit = (0.0, 1.0) if kind == "counts" else (y.mean(), y.std())
+        draws = law((user, item, y / unit), self.make.HYPER, 2, rng, sweeps=2000)[:, user, item]
+        draws = centre + unit * draws
         self.mean, self.sd = draws.mean(axis=0), draws.std(axis=0)
 
     def fit(self, **arguments):

@@ -20,8 +20,8 @@ def recomputed(res, model, user, item):
         res.draws_of(name).reshape(-1, *model.layout().shapes[name])
         for name in ("U", "V", "a", "b")
     )
-    p = model.centre + np.einsum("sij,sij->si", U[:, user], V[:, item]) + a[:, user] + b[:, item]
-    return np.clip(p, model.low, model.high)
+    p = np.einsum("sij,sij->si", U[:, user], V[:, item]) + a[:, user] + b[:, item]
+    return np.clip(model.centre + model.unit * p, model.low, model.high)
 
 
 def fitted(**more):

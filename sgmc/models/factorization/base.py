@@ -27,7 +27,7 @@ class Factorization(Model):
     scaled = False
     shuffled = True
     counts = biases = False
-    centre = 0.0
+    centre, unit = 0.0, 1.0
     moments = UNLIMITED
     # of `baoab`: step times the root of the largest curvature, below 2; friction times step with
     # mini-batches; friction without; products of a rating and a component that a draw may cost
@@ -90,6 +90,7 @@ class Factorization(Model):
             "fresh": (0, 0) if self.test is None else fresh(self.test, sizes),
             "biases": self.biases,
             "centre": self.centre,
+            "unit": self.unit,
             "low": self.low,
             "high": self.high,
             "counts": self.counts,

@@ -13,7 +13,8 @@ class BPMF(Factorization):
     """Bayesian probabilistic matrix factorisation of ratings y_ij of items j by users i
     (Salakhutdinov & Mnih 2008).
 
-    y_ij ~ N(m + U_i . V_j [+ a_i + b_j], 1/alpha) with m the mean of the ratings, or 0;  w_k ~
+    (y_ij - m) / s ~ N(U_i . V_j [+ a_i + b_j], 1/alpha) with m the mean of the ratings, or 0, and
+    s their sd, so that their scale does not matter, or 1 where `hyper` gives alpha;  w_k ~
     N(mu_k, 1/lambda_k) for the k-th component of U_i, of V_j, and for a_i and b_j;  mu_k ~ N(mu0,
     1/(c lambda_k)),  lambda_k ~ Gamma(a, rate b), of users and of items apart; one lambda for all
     k, or each its own, which are two readings of the papers.
@@ -38,7 +39,8 @@ class BPMF(Factorization):
     biases : bool
         Whether there are a_i and b_j (Chen, Fox & Guestrin 2014, section 4.3; Ahn et al. 2015).
     hyper : dict, optional
-        Other values of ``alpha``, ``mu0``, ``c``, ``a``, ``b``, and: ``precisions``, a ``"shared"``
+        Other values of ``alpha`` (in the units of the ratings: s is then 1, as in the papers, whose
+        ratings are 1 to 5), ``mu0``, ``c``, ``a``, ``b``, and: ``precisions``, a ``"shared"``
         lambda of all components (default) or one of ``"each"``; ``update``, ``"gibbs"`` for mu and
         lambda drawn from their conditional law after every step (default) or ``"sampled"`` with the
         rest, lambda by its log, which exact samplers need.
@@ -48,13 +50,14 @@ class BPMF(Factorization):
     Raises
     ------
     DataError
-        For missing columns or numbers, and for users who rated an item twice.
+        For missing columns or numbers, for users who rated an item twice, and for ratings that are
+        all the same, where `hyper` has no alpha.
 
     Notes
     -----
     Without a `sampler`, `fit` uses ``"baoab"`` with a step by the largest number of ratings of a
-    user or an item, with all ratings if these are at most 100,000, else with batches of half of
-    them, or with those of `batch_size`; the step is so small that their noise adds at most a tenth
+    user or an item, and by `dim`, with all ratings if these are at most 100,000, else with batches
+    of half of them, or with those of `batch_size`; the step is so small that their noise adds at most a tenth
     to the variance.  The fewer ratings, the more steps are made per kept draw, 5 to 100, and up to
     100,000 ratings there are 2000 draws.
     ``"sgld"`` and ``"sghmc"`` have steps of the same rule; other samplers need a `step_size` in the
@@ -97,7 +100,9 @@ class BPMF(Factorization):
         super().__init__(ratings, (user, item, rating), dim, test, clip)
         self.biases, self.hyper = bool(biases), checked(self.HYPER, hyper)
         self.centre = float(self.ratings[2].mean()) if centre else 0.0
-        self.spread = float(np.sqrt(np.mean((self.ratings[2] - self.centre) ** 2)))
+        # the noise is a share of the ratings' sd, or what the caller says in their own units
+        self.unit = 1.0 if "alpha" in (hyper or {}) else self.sd_of_ratings()
+        self.spread = float(np.sqrt(np.mean((self.ratings[2] - self.centre) ** 2))) / self.unit
         n, m, d = len(self.users), len(self.items), self.dim
         each = () if self.hyper["precisions"] == "shared" else d
         self.parameters = {
@@ -118,6 +123,18 @@ class BPMF(Factorization):
         )
         self.defaults = {"keep": [name for name in above if name[:2] != "mu" or name[3:] in "ab"]}
 
+    def sd_of_ratings(self):
+        """The unit of ratings whose noise is not given."""
+        value = self.ratings[2]
+        sd = float((value - value[0]).std())
+        if sd == 0:
+            raise DataError(
+                f"ratings: all {len(value)} in column {self.columns[2]!r} are {value[0]:g}, and "
+                "the default noise is a share of their sd, which is 0; give the noise's precision "
+                "in the units of the ratings, hyper={'alpha': ...}, or add ratings that differ"
+            )
+        return sd
+
     def prior_kernel(self):
         """See `Model`."""
         from sgmc.models.factorization.bpmf import NormalGamma
@@ -137,7 +154,7 @@ class BPMF(Factorization):
 
         user, item, value = self.ratings
         return GaussianFactors(
-            (user, item, value - self.centre),
+            (user, item, (value - self.centre) / self.unit),
             (len(self.users), len(self.items), self.dim),
             self.hyper["alpha"],
             self.biases,
@@ -158,18 +175,30 @@ class BPMF(Factorization):
         return theta
 
     def largest_curvature(self):
-        """Of the log likelihood in the factors of who has most ratings: the squares of a component
-        of V_j are about s / sqrt(d) where products of d of them have the ratings' size s.  The
-        sizes of U and of V are known by their product alone and by 1/lambda, of which k, the shape
-        of lambda given few factors, says how much larger it can be.
+        """Of the log likelihood in the factors of who has most ratings, m of them: alpha times the
+        largest eigenvalue of sum_j V_j V_j', with q the mean square of a component.
+
+        It is q m where ratings are many, about q (sqrt(m) + sqrt(d))^2 where the d components are
+        (Marchenko & Pastur 1967), and m |mu|^2 along the mean of all V_j.  That adds q |mu|^2 to
+        the variance of predictions, q^2 d in all, of which d components of mu against n users take
+        a share of about d / (d + n).  Steps are stable with half of the latter two, and with half
+        of what biases have, alpha m.
+
+        Products of d components have the size of the ratings, or of their noise, s: q = s /
+        sqrt(d), and where ratings are few the prior pushes it up, by about the mean of 1 / lambda
+        with lambda ~ Gamma(a + ratings / 2, b).  The sizes of U and of V are known by their product
+        alone and by 1 / lambda, of which k, the shape of lambda given few factors, says how much
+        larger it can be.
         """
         from scipy.special import gammaincinv
 
+        h, d, m = self.hyper, self.dim, self.most
         few = min(len(self.users), len(self.items))
-        each = 1 if self.hyper["precisions"] == "each" else self.dim
-        k = self.hyper["a"] + 0.5 * few * each
-        square = max(self.spread, 1e-3) / np.sqrt(self.dim) * k / gammaincinv(k, RARE)
-        return self.hyper["alpha"] * square * self.most
+        k = h["a"] + 0.5 * few * (1 if h["precisions"] == "each" else d)
+        size = max(self.spread, h["alpha"] ** -0.5) / np.sqrt(d)
+        square = (size + h["b"] / (h["a"] + 0.5 * self.n)) * k / gammaincinv(k, RARE)
+        spectrum = max(m, 0.5 * (np.sqrt(m) + np.sqrt(d)) ** 2, 0.5 * m * d * d / (d + few))
+        return h["alpha"] * max(square * spectrum, 0.5 * m * self.biases)
 
 
 class PPMF(Factorization):

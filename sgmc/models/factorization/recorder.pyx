@@ -15,7 +15,7 @@ cdef class Rated(Bank):
     """A `Bank`, by whose whole draws any pair can be predicted, that also sums up predictions of
     given pairs, and keeps all draws of those of a few.
 
-    A prediction is centre + U_i . V_j + a_i + b_j, clipped to a range, draw by draw; mean and
+    A prediction is centre + unit (U_i . V_j + a_i + b_j), clipped to a range, draw by draw; mean and
     scatter are updated one by one (West 1979).
 
     Parameters
@@ -30,7 +30,7 @@ cdef class Rated(Bank):
     prior : Hierarchy
     form : dict
         ``sizes`` (users, items, rank), ``biases`` (0 or 1), ``fresh`` (new users and items),
-        ``centre``, ``low``, ``high``, and ``counts``: whether accuracy is the log density of
+        ``centre``, ``unit``, ``low``, ``high``, and ``counts``: whether accuracy is the log density of
         Poisson counts, else the squared error.
     """
 
@@ -38,7 +38,7 @@ cdef class Rated(Bank):
     cdef Entry[::1] pairs, few
     cdef Everyone everyone
     cdef bint biases, counts
-    cdef double centre, low, high
+    cdef double centre, unit, low, high
     cdef double[::1] predicted
     cdef readonly object moments
     cdef readonly double[::1] average, spread  # means and sums of squares of predictions
@@ -52,7 +52,8 @@ cdef class Rated(Bank):
         self.few = entries(*judged, 0.0)
         self.judged = np.empty((draws, len(judged[0])))
         self.everyone = Everyone(prior, form["sizes"], form["biases"], form["fresh"])
-        self.biases, self.counts, self.centre = form["biases"], form["counts"], form["centre"]
+        self.biases, self.counts = form["biases"], form["counts"]
+        self.centre, self.unit = form["centre"], form["unit"]
         self.low, self.high = form["low"], form["high"]
         self.predicted = np.zeros(len(user))
         self.average, self.spread = np.zeros(len(user)), np.zeros(len(user))
@@ -87,7 +88,7 @@ cdef class Rated(Bank):
             y = &pairs[i]
             if self.biases:
                 out[i] += self.everyone.a[y.user] + self.everyone.b[y.item]
-            out[i] = self.centre + out[i]
+            out[i] = self.centre + self.unit * out[i]
 
     cdef double accuracy(self, const double *predicted) noexcept nogil:
         """Root mean square error, or the sum of log densities, over pairs whose rating is known;

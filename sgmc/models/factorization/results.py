@@ -44,7 +44,9 @@ class FactorInfo(GeneralInfo):
         given = (
             f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in self.hyper.items()
         )
-        lines = [f"Given: {', '.join(given)}."]
+        unit = self.form.get("unit", 1.0)  # files of earlier releases have none
+        scaled = "" if unit == 1 else f"; the unit of ratings is their sd, {unit:.4g}"
+        lines = [f"Given: {', '.join(given)}{scaled}."]
         lines.append(
             "Components may be exchanged, turned and mirrored, within and between chains: U and V "
             "mean nothing one by one."
@@ -243,6 +245,7 @@ class FactorResults(ModelResults):
         from sgmc.models.factorization.hierarchy import Everyone
 
         form = self.model.form
+        unit = form.get("unit", 1.0)
         new = fresh(pairs, form["sizes"])
         draws = [one for bank in self._banks for one in zip(*bank)]
         repeats = -(-FRESH_DRAWS // len(draws)) if any(new) else 1
@@ -250,8 +253,8 @@ class FactorResults(ModelResults):
         for theta, weight in draws:
             for number in range(repeats):
                 U, V, a, b = everyone.of(theta.astype(float), number)
-                p = form["centre"] + np.einsum("ij,ij->i", U[pairs.user], V[pairs.item])
-                p += a[pairs.user] + b[pairs.item]
+                p = np.einsum("ij,ij->i", U[pairs.user], V[pairs.item])
+                p = form["centre"] + unit * (p + a[pairs.user] + b[pairs.item])
                 yield weight / repeats, np.clip(p, form["low"], form["high"]) if clip else p
 
     def _framed(self, labels, mean, sd):
