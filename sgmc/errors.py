@@ -169,6 +169,10 @@ class ParticleWarning(SGMCWarning):
     """Particles are so few that the bias of their gradients moves posterior means."""
 
 
+class SweepsWarning(SGMCWarning):
+    """Gibbs sweeps over documents are so few that the bias of their gradients moves topics."""
+
+
 class LowESSWarning(SGMCWarning):
     """Too few effective draws for the promised accuracy of means and standard deviations."""
 

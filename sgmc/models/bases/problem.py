@@ -46,6 +46,8 @@ class GeneralProblem(Problem):
         Numbers of theta whose draws are kept, where not all are.
     model_recorder, differenced, derived_step
         See `Ingredients`.
+    inquiry : callable or None
+        ``inquiry(fit)`` gives the warnings of `doubts`.
     """
 
     layout: Layout = None
@@ -56,6 +58,7 @@ class GeneralProblem(Problem):
     model_recorder: object = Partial
     differenced: bool = False
     derived_step: object = None
+    inquiry: object = None
 
     @property
     def foreign(self):
@@ -77,6 +80,10 @@ class GeneralProblem(Problem):
         if not self.coordinates.scaled:
             return "simple"
         return "taylor" if self.model.width else "cv"
+
+    def doubts(self, fit):
+        """See `Problem`."""
+        return [] if self.inquiry is None else self.inquiry(fit)
 
     @property
     def fingerprint(self):

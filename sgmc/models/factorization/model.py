@@ -57,9 +57,9 @@ class BPMF(Factorization):
     -----
     Without a `sampler`, `fit` uses ``"baoab"`` with a step by the largest number of ratings of a
     user or an item, and by `dim`, with all ratings if these are at most 100,000, else with batches
-    of half of them, or with those of `batch_size`; the step is so small that their noise adds at most a tenth
-    to the variance.  The fewer ratings, the more steps are made per kept draw, 5 to 100, and up to
-    100,000 ratings there are 2000 draws.
+    of half of them, or with those of `batch_size`; the step is so small that their noise adds at
+    most a tenth to the variance. The fewer ratings, the more steps are made per kept draw, 5 to
+    100, and up to 100,000 ratings there are 2000 draws.
     ``"sgld"`` and ``"sghmc"`` have steps of the same rule; other samplers need a `step_size` in the
     units of the factors, and have the defaults of all models: a hundredth of the ratings per
     mini-batch.

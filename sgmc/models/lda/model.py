@@ -1,6 +1,6 @@
 """Latent Dirichlet allocation as users meet it."""
 
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from sgmc.models.lda.corpus import (
 from sgmc.priors import dirichlet
 
 MAX_EXACT_NUMBERS = 10**6  # numbers that exact sums keep for a document
-GIBBS_SWEEPS = 8
+USUAL_STATES = 64  # counts of topics in a document up to which exact sums are usual
 STEPPED, EXPANDED = ("scir", "sgrld"), ("expanded-mean",)  # samplers with a derived step
 RACE_DRAWS = 50  # of an arm, by which the words of documents are predicted
 FEWEST_DOCUMENTS = 500  # of a default minibatch, where there are as many
@@ -62,10 +62,13 @@ class LDA(Model):
         Concentrations of proportions and, as default prior, of topics.
     vocabulary : list of str, optional
         The words.
-    sweeps : int or "exact"
+    sweeps : int, "exact" or "auto"
         Gibbs sweeps after the first assignment of tokens, of which the later half is averaged; or
         exact sums over all assignments, for short documents and few topics, which also give the
-        likelihood that exact samplers want.
+        likelihood that exact samplers want.  ``"auto"`` takes exact sums where these are as fast,
+        as of two topics, and else the fewest sweeps from 8 to 64 whose expected counts are about
+        those of 512.  After a fit they are compared once more, and a `SweepsWarning` is issued
+        where they move topics; the fit is then not trustworthy.
     held_out : optional
         Documents as `counts`: of each, half of the tokens (at random, the same ones always) serve
         for proportions, of the others the perplexity is averaged as draws come (`perplexity` of the
@@ -95,7 +98,7 @@ class LDA(Model):
         alpha=0.1,
         beta=0.1,
         vocabulary=None,
-        sweeps=GIBBS_SWEEPS,
+        sweeps="auto",
         held_out=None,
     ):
         self.vocabulary = named_words(vocabulary)
@@ -110,8 +113,10 @@ class LDA(Model):
         )
         self.prior = {"topics": dirichlet(positive("beta", beta))}
         self.parameters = {"topics": (self.K, words)}
-        self.sweeps = sweeps if sweeps == "exact" else whole("sweeps", sweeps, 1)
         longest = int(self.counts.sum(axis=1).max())
+        if sweeps == "auto" and (longest + 1) ** (self.K - 1) <= USUAL_STATES:
+            sweeps = "exact"
+        self.sweeps = sweeps if sweeps in ("exact", "auto") else whole("sweeps", sweeps, 1)
         if self.sweeps == "exact" and (longest + 1) ** self.K > MAX_EXACT_NUMBERS:
             raise ArgumentError(
                 f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
@@ -180,20 +185,38 @@ class LDA(Model):
                 f"sampler={name!r} needs the likelihood, which Gibbs sweeps do not give; use "
                 "'sgrld' or 'scir', or, for short documents, sweeps='exact'"
             )
-        return super().problem(prior, checked)
+        made = super().problem(prior, checked)
+        if self.sweeps != "exact":
+            from sgmc.models.lda.sweeping import concerns
+
+            made.inquiry = partial(concerns, self)
+        return made
+
+    @cached_property
+    def used_sweeps(self):
+        """Gibbs sweeps; measured, where they are not given."""
+        from sgmc.models.lda.sweeping import enough
+
+        return enough(self) if self.sweeps == "auto" else self.sweeps
 
     def kernel(self):
         """See `Model`."""
-        from sgmc.models.lda.kernel import Enumerated, Sampled
+        from sgmc.models.lda.kernel import Enumerated
 
-        given = (
-            self.counts.indptr,
-            self.counts.indices,
-            self.counts.data,
-            *self.parameters["topics"],
-            self.alpha,
-        )
-        return Enumerated(*given) if self.sweeps == "exact" else Sampled(*given, self.sweeps)
+        if self.sweeps == "exact":
+            return Enumerated(*self.form(self.counts))
+        return self.sampled(self.counts, self.used_sweeps)
+
+    def sampled(self, counts, sweeps):
+        """The kernel of documents by so many sweeps."""
+        from sgmc.models.lda.kernel import Sampled
+
+        return Sampled(*self.form(counts), sweeps)
+
+    def form(self, counts):
+        """Documents as a kernel takes them, with topics, words and alpha."""
+        shape = self.parameters["topics"]
+        return counts.indptr, counts.indices, counts.data, *shape, self.alpha
 
     def race_metric(self):
         """See `Model`: the log perplexity of the words that are predicted, averaged over draws."""

@@ -24,6 +24,7 @@ from sgmc.errors import (
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
+    SweepsWarning,
     TailWarning,
     UpdateWarning,
 )
@@ -145,6 +146,7 @@ def judged(fit, table, concerns, ess, along, heat):
         (DensityWarning, "the model disagrees with itself"),
         (UpdateWarning, "carried too far"),
         (QuadratureWarning, "integrals too coarse"),
+        (SweepsWarning, "too few sweeps"),
         (ReservoirWarning, "reservoir too small"),
         (ClusterCountWarning, "too few clusters"),
         (ExactFitWarning, "no noise left"),
