@@ -5,8 +5,8 @@ Usage: ``python benchmarks/reference.py OUT [--case NAME ...]`` writes ``OUT/NAM
 named cases, or all.  The data are read from the folder in the environment variable ``SGMC_DATA``.
 
 Priors follow sgmc's default: slopes normal(0, 2.5 / sd(x_j)) of numbers and normal(0, 2.5) of
-columns of 0 and 1; normal(0, 2.5) on the intercept that belongs to centred predictors.  All results are about the coefficients as the formula has them, that
-is, uncentred.
+columns of 0 and 1; normal(0, 2.5) on the intercept that belongs to centred predictors. All results
+are about the coefficients as the formula has them, that is, uncentred.
 """
 
 import argparse

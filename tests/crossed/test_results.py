@@ -194,7 +194,9 @@ def test_means_of_new_levels_beside_a_smooth_are_exact_and_saved(frame, tmp_path
     of the quadrature; draws of one effect each would be off by their Monte Carlo error, .05.
     """
     made = frame.assign(w=np.linspace(0, 1, len(frame)))
-    made["n"] = np.random.default_rng(4).poisson(np.exp(0.6 * (made["g"] % 3) + np.sin(6 * made["w"])))
+    made["n"] = np.random.default_rng(4).poisson(
+        np.exp(0.6 * (made["g"] % 3) + np.sin(6 * made["w"]))
+    )
     results = fit(made, "n ~ s(w, k=4) + (1 | g)", sgmc.poisson, draws=100)
     new, how = made.head(3).assign(g=-1), dict(new_levels="sample")
     rows = results.table_rows(new, random=False)
