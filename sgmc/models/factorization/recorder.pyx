@@ -15,8 +15,8 @@ cdef class Rated(Bank):
     """A `Bank`, by whose whole draws any pair can be predicted, that also sums up predictions of
     given pairs, and keeps all draws of those of a few.
 
-    A prediction is centre + unit (U_i . V_j + a_i + b_j), clipped to a range, draw by draw; mean and
-    scatter are updated one by one (West 1979).
+    A prediction is centre + unit (U_i . V_j + a_i + b_j), clipped to a range, draw by draw; mean
+    and scatter are updated one by one (West 1979).
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ cdef class Rated(Bank):
     prior : Hierarchy
     form : dict
         ``sizes`` (users, items, rank), ``biases`` (0 or 1), ``fresh`` (new users and items),
-        ``centre``, ``unit``, ``low``, ``high``, and ``counts``: whether accuracy is the log density of
-        Poisson counts, else the squared error.
+        ``centre``, ``unit``, ``low``, ``high``, and ``counts``: whether accuracy is the log density
+        of Poisson counts, else the squared error.
     """
 
     always = True
