@@ -10,7 +10,7 @@ import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
 from sgmc.fit import decision as fit
 from sgmc.fit import pilot
-from sgmc.models.regression.data import is_lent
+from sgmc.models.regression.from_arrays import is_lent
 
 N, D = 24_000, 80
 NOTE = "The design matrix is used in place, without a copy."

@@ -79,6 +79,8 @@ class Problem:
     stopped: str = ""
     prior_alone: bool = False
 
+    flat_below = {}  # sds of effects: below which their densities are nearly flat
+
     @property
     def partial(self):
         """Whether draws of only some parameters are kept."""
@@ -143,13 +145,6 @@ class Problem:
     def differenced(self):
         """Whether gradients are differences of the density."""
         return False
-
-    @property
-    def flat_below(self):
-        """Standard deviations of effects whose density is nearly flat below a number, a dict:
-        chains of effects may not come near zero, where the draws are checked.
-        """
-        return {}
 
     @property
     def undefined(self):
@@ -227,16 +222,12 @@ class Problem:
 
     @property
     def stand_in_rows(self):
-        """What rows that stand for others cost in accuracy, a `StandInRows`; None where all rows
-        are there.
-        """
+        """What rows that stand for others cost in accuracy, a `StandInRows`; else None."""
         return
 
     @property
     def tail_index(self):
-        """What the tails of every parameter are known to be, see `diagnostics.tail_index`; 0 where
-        nothing is known.
-        """
+        """Known tail index of every parameter, see `diagnostics.tail_index`; 0 if unknown."""
         return 0.0
 
     def tail_bounds(self, names):
@@ -248,9 +239,7 @@ class Problem:
         return []
 
     def allowance(self, fit):
-        """How far the density is off, (in posterior sds, in words), as a verdict adds it to errors
-        of draws; None where it is exact.
-        """
+        """How far the density is off, (posterior sds, in words), for the verdict; None if exact."""
         return
 
     @property

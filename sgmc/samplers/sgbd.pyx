@@ -265,7 +265,8 @@ class BarkerDynamics(SamplerSpec):
         if self.adaptive or self.one_sign:
             return math.inf
         bimodal = self.increment == "bimodal"
-        return (self.floor or BREAKING) / ((BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE) * step)
+        quantile = BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE
+        return (self.floor or BREAKING) / (quantile * step)
 
     @property
     def kurtosis(self):

@@ -12,13 +12,8 @@ from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.beside import check_beside
-from sgmc.models.regression.data import (
-    check_outcomes,
-    equations,
-    from_arrays,
-    of_table,
-    outcome_name,
-)
+from sgmc.models.regression.data import check_outcomes, equations, of_table
+from sgmc.models.regression.from_arrays import from_arrays, outcome_name
 from sgmc.models.regression.options import option
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.priors import learns
