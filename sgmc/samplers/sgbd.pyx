@@ -264,8 +264,7 @@ class BarkerDynamics(SamplerSpec):
         """
         if self.adaptive or self.one_sign:
             return math.inf
-        bimodal = self.increment == "bimodal"
-        quantile = BIMODAL_QUANTILE if bimodal else NORMAL_QUANTILE
+        quantile = BIMODAL_QUANTILE if self.increment == "bimodal" else NORMAL_QUANTILE
         return (self.floor or BREAKING) / (quantile * step)
 
     @property
