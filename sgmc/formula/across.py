@@ -5,17 +5,21 @@ numbers of all rows are kept as the fit has seen them, all else is refused where
 import ast
 import numbers
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.tables import chunk_rows
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import own
 from sgmc.formula.places import PLACEHOLDER
 from sgmc.formula.wraps import INNER_NAMES
 
+PACED = 64  # rows by which the time that others take is told
 LOOKED = 4096  # rows that are evaluated, evenly spaced: tables are often sorted
 SEEN_ALONE = 5  # rows whose values are compared with those that they have among others
 SAME = 1e-9  # of the largest value: what the order of additions may change, and far below a fault
@@ -36,10 +40,17 @@ def looks_around(value, rows):
     value : callable
         ``value(rows)`` returns one value, or several, for each of the rows.
     rows : array of int
+
+    Raises
+    ------
+    OutOfTime
     """
-    rows = rows[:: len(rows) // LOOKED + 1]
+    rows, pace = rows[:: len(rows) // LOOKED + 1], Pace()
     n, half = len(rows), len(rows) // 2
-    whole = value(rows)
+    if deadline.current().set:  # functions of users may take long
+        with suppress(Exception):  # which may need more rows
+            pace.measured(lambda: value(rows[:PACED]), min(n, PACED))
+    whole = pace.run(lambda: value(rows), n)
     if n < 2 or np.shape(whole)[:1] != (n,):  # what is no value a row is refused elsewhere
         return False
     whole = pd.DataFrame(whole)
@@ -48,7 +59,10 @@ def looks_around(value, rows):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # such as those of the variance of one row
-                few = pd.DataFrame(value(rows[part]))
+                some = rows[part]
+                few = pd.DataFrame(pace.run(lambda: value(some), len(some)))
+        except OutOfTime:
+            raise
         except Exception:  # it needs more rows, or has made levels that the whole has not
             return True
         if not alike(whole[part], few):

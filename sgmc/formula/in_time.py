@@ -1,5 +1,9 @@
 """Formulas read against tables within the time of a call: of some rows where all take too long."""
 
+from contextlib import suppress
+
+import numpy as np
+
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, limited
 from sgmc.errors import DataError
@@ -16,33 +20,50 @@ ROWS_IN_TIME = (
 
 def read_in_time(formula, data, **how):
     """A `Table`, its grouping or None, and what became of the rows where the time for reading was
-    up: empty, or a clause.
-
-    With a time limit reading may take half of the time that is left.  After that it begins anew
-    with some of the rows, evenly spaced: of these there is a posterior, which is no one to trust.
-    Should they not do, such as for want of one of two outcomes, all rows are read after all.
+    up, see `in_time`.
 
     Parameters
     ----------
     formula, data, **how
         See `read`.
     """
-    frame, end = as_frame(data), deadline.current()
-    if not end.set or len(frame) <= 2 * ROWS_IN_TIME:
+    frame = as_frame(data)
+
+    def grouped(**most):
+        table = read(formula, frame, **most, **how)
+        return table, table.grouping()
+
+    return in_time(grouped, len(frame))
+
+
+def in_time(reading, n):
+    """What some reading returns, and what became of the rows where the time for it was up: empty,
+    or a clause.
+
+    With a time limit reading may take half of the time that is left.  After that it begins anew
+    with some of the rows, evenly spaced: of these there is a posterior, which is no one to trust.
+    Should they not do, such as for want of outcomes that vary, all rows are read after all.
+
+    Parameters
+    ----------
+    reading : callable
+        ``reading(most=None)`` returns a `Table` of at most so many rows, and its grouping.
+    n : int
+        Rows of the data.
+    """
+    end = deadline.current()
+    if not end.set or n <= 2 * ROWS_IN_TIME:
         with deadline.suspended():
-            table = read(formula, frame, **how)
-            return table, table.grouping(), ""
+            return *reading(), ""
     try:
         with limited(max(SHARE_OF_READING * end.left(), 1e-9)):
-            table = read(formula, frame, **how)
-            return table, table.grouping(), ""
+            return *reading(), ""
     except OutOfTime:
         pass
     with deadline.suspended():
-        try:
-            table = read(formula, frame, most=ROWS_IN_TIME, **how)
-            rows = f"{len(table.rows):,} of {len(frame):,} rows are used"
-            return table, table.grouping(), f"the reading of the table, of which {rows}"
-        except DataError:
-            table = read(formula, frame, **how)
-            return table, table.grouping(), ""
+        with suppress(DataError):
+            table, grouping = reading(most=ROWS_IN_TIME)
+            if np.ptp(table.y, axis=0).any():
+                rows = f"{len(table.rows):,} of {n:,} rows are used"
+                return table, grouping, f"the reading of the table, of which {rows}"
+        return *reading(), ""

@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.core import deadline
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.moments import Moments
 
@@ -177,7 +176,6 @@ def of_rows(spec, frame, rows, weight=None):
         wanted = numbers.wanted(found)
         if not len(wanted):
             break
-        deadline.check()
         span = slice(start, start + CHUNK_ROWS)
         columns = Chunk(frame, rows[span])
         factors = {numbers.names[i][0] for i in wanted}

@@ -2,6 +2,8 @@
 own.
 """
 
+from functools import partial
+
 import numpy as np
 
 from sgmc.arguments.choices import one_of
@@ -35,6 +37,7 @@ class TwoDesigns(Regression):
         """See `Regression.table_of`."""
         from sgmc.formula import read
         from sgmc.formula.frames import as_frame
+        from sgmc.formula.in_time import in_time
         from sgmc.formula.parts import joined, split
         from sgmc.formula.safe import like
         from sgmc.prepared.opening import opened
@@ -60,7 +63,10 @@ class TwoDesigns(Regression):
                 )
             return table
 
-        return joined(formula, second, one, frame), None, ""
+        def both_parts(**most):
+            return joined(formula, second, partial(one, **most), frame), None
+
+        return in_time(both_parts, len(frame))
 
     def check_outcomes(self):
         """See `Regression`; the family takes the parts of the design."""
