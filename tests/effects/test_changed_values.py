@@ -46,6 +46,19 @@ def test_a_number_that_is_a_factor_is_at_its_most_common_level(term):
     assert res.plot_predictions("x") is not None
 
 
+@pytest.mark.parametrize("term", ["year.astype(str)", "year.astype('category')", "C(year - 2000)"])
+def test_numbers_that_an_expression_takes_as_levels_are_compared_as_levels(term):
+    """The outcome is higher by one in 2009; steps of years would leave the levels."""
+    res, right = fitted(f"y ~ x + {term}"), fitted("y ~ x + C(year)")
+    for one in (res.avg_comparisons, res.avg_slopes, lambda: res.avg_comparisons({"year": "all"})):
+        assert one().estimate.notna().all()
+    table_ = res.avg_comparisons("year")
+    assert table_.contrast.tolist() == right.avg_comparisons("year").contrast.tolist()
+    np.testing.assert_allclose(
+        table_.estimate, right.avg_comparisons("year").estimate, atol=1e-9, rtol=1e-9
+    )
+
+
 def test_intervals_of_numbers_keep_their_mean():
     grid = sgmc.datagrid(fitted("y ~ pd.cut(x, [0, 5, 10]) + w"), w=1)
     assert grid.x[0] == pytest.approx(table().x.mean())

@@ -10,6 +10,7 @@ from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.numbers import is_number
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
+from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import kind
 from sgmc.results.effects.places import factors_of, smooths_of, variables_of
 
@@ -120,7 +121,23 @@ class Variables:
                 levels = list(one.levels)
                 if one.is_column or self.column(name).dropna().isin(levels).all():
                     return levels, [f"{one.label}[T.{level}]" for level in levels]
+                values = self.relabelled(name, one)
+                if values is not None:
+                    return values, [f"{one.label}[T.{level}]" for level in levels]
         return None
+
+    def relabelled(self, name, factor):
+        """Numbers of a variable in the order of the levels that an expression such as
+        ``year.astype(str)`` gives them, each its own; else None.
+        """
+        values = self.column(name).dropna().unique()
+        if kind(self.column(name)) != "number" or len(values) != len(factor.levels):
+            return None
+        frame = pd.DataFrame({name: values})
+        code = factor.values(Chunk(frame, np.arange(len(values))))
+        order = np.argsort(code, kind="stable")
+        apart = np.array_equal(code[order], np.arange(len(values)))
+        return values[order].tolist() if apart else None
 
     def levels(self, name):
         """Levels of a variable with labels, the one that others are compared with first; None for
