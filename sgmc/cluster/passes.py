@@ -14,6 +14,7 @@ from sgmc.core.design import design
 from sgmc.core.expansion import expand, leverages, of_rows
 from sgmc.fit.leverage import outstanding
 from sgmc.formula.moments import Moments
+from sgmc.models.regression.search import beyond_offsets
 
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most
 
@@ -90,11 +91,12 @@ class Survey:
         rows = self.recipe.encode(number, data)
         keys = reservoir.keys(self.seed, number, len(rows))
         offset = np.zeros(len(rows)) if rows.offset is None else rows.offset
+        outcome = beyond_offsets(self.recipe.family, rows.y, rows.offset)
         return Surveyed(
             len(rows),
             rows.dropped,
             Moments.of(rows.X, rows.weight),
-            Moments.of(rows.y[:, None], rows.weight),
+            Moments.of(outcome[:, None], rows.weight),
             Moments.of(offset[:, None]),
             rows.spreads,
             reservoir.Sample.of(rows, keys, number, self.below),

@@ -184,9 +184,15 @@ class Regression:
     # ---- priors, modes, rows left out ------------------------------------------------------------
 
     @cached_property
+    def left(self):
+        """The outcomes; what offsets leave of them, where they have the linear predictor's unit."""
+        identity = self.law.link == "identity"
+        return self.rows(self.y - self.added(self.table) if identity else self.y)
+
+    @cached_property
     def unit(self):
         """The unit of the coefficients: of the outcome where it is the linear predictor's."""
-        return self.law.unit(self.rows(self.y))
+        return self.law.unit(self.left)
 
     @cached_property
     def scales(self):
@@ -207,7 +213,7 @@ class Regression:
     def log_prior(self, draws):
         """log p(coefficients, auxiliary parameters), (m,)."""
         coefficients, extra = self.split(draws)
-        centre = self.rows(self.y).mean() if self.law.link == "identity" else 0.0
+        centre = self.left.mean() if self.law.link == "identity" else 0.0
         middle = np.average(self.X(self.table)[:, 1:], axis=0, weights=self.w)
         at_centre = coefficients[..., 0] + coefficients[..., 1:] @ middle
         found = stats.norm.logpdf(at_centre, centre, self.scales[0])
@@ -215,7 +221,7 @@ class Regression:
         if self.law.equations == "zero":
             found = found + stats.norm.logpdf(draws[:, -1:], 0, 2.5)
         for name, prior in self.law.auxiliary.items():
-            found = found + prior(extra[name], self.rows(self.y))
+            found = found + prior(extra[name], self.left)
         return found.sum(axis=1)
 
     def log_posterior(self, at):

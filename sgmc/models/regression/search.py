@@ -25,7 +25,7 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
-from sgmc.core.storage import Computed, mean_and_variance
+from sgmc.core.storage import Computed, made, mean_and_variance
 from sgmc.errors import NotSupported
 from sgmc.formula.spreads import of_array
 from sgmc.models.regression.data import PriorUnits
@@ -122,7 +122,7 @@ def searched(table, data, family, priors, settings, outcome):
     priors : PriorTable
     settings : Settings
     outcome : (float, float)
-        Mean and variance of the outcomes.
+        Of `moments_of_outcomes`.
     """
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
@@ -245,8 +245,19 @@ def several(model, terms, search, usual, draw, random):
 
 
 def moments_of_outcomes(table, family):
-    """Mean and variance of the outcomes as numbers, by their weights."""
-    return mean_and_variance(family.numbers(table.y), table.weight)
+    """Mean and variance, by their weights, of the outcomes as numbers, see `beyond_offsets`."""
+    return mean_and_variance(beyond_offsets(family, table.y, table.offset), table.weight)
+
+
+def beyond_offsets(family, y, offset):
+    """Outcomes as numbers, (n,); where they have the unit of the linear predictor, less offsets.
+
+    The prior of an intercept is about what offsets leave, however large these are.
+    """
+    y = family.numbers(y)
+    if offset is None or not family.identity:
+        return y
+    return made(len(y), y, lambda rows: y[rows] - offset[rows])
 
 
 def scales(data, sd, family, mean, variance):
@@ -286,7 +297,7 @@ def first_guess(priors, family, offset, mean, variance):
     """Where the search for the mode begins: no slopes, and moments of the outcomes matched."""
     start = np.zeros(len(priors.names))
     constant, auxiliary = family.start(mean, variance)
-    level = 0.0 if offset is None else offset.mean()
+    level = 0.0 if offset is None or family.identity else offset.mean()  # see `beyond_offsets`
     first = 1.0 if priors.own is None else priors.own[:, 0]  # of two designs, which has the offset
     start[priors.intercepts] = constant - level * first
     start[len(start) - priors.auxiliary :] = auxiliary
