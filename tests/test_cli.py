@@ -237,6 +237,12 @@ chains.Task.chunk = telling
 sys.exit(cli.main(sys.argv[1:]))
 """
 
+# what a run of more than 10 seconds says of itself; the one of the test below takes long
+FORECAST = re.compile(
+    r"sgmc: mala with 20,000 rows, 4 chains x [\d,]+ steps of 20,000 rows: about "
+    r"[\d,.]+ (minutes|hours|days)\n"
+)
+
 
 @pytest.mark.cover(0)
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
@@ -272,13 +278,16 @@ def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
     )
     try:
         # some draws are there, however busy the machine is
-        assert process.stderr.readline() == "ready\n"
+        line = process.stderr.readline()
+        forecast = FORECAST.fullmatch(line)
+        assert (process.stderr.readline() if forecast else line) == "ready\n"
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)  # of hours
     finally:
         process.kill()
-    assert process.returncode == 130 and err == ""
+    assert process.returncode == 130
+    assert err == "" or (forecast is None and FORECAST.fullmatch(err))  # said once
     if as_json:
         found = json.loads(out)
         assert found["interrupted"] == "Ctrl-C" and len(found["coefficients"]) == 9

@@ -46,7 +46,7 @@ def test_whole_draws_of_the_bank_have_scores(monkeypatch):
     assert found.scores == pytest.approx(kept.scores[at], rel=1e-4, abs=1e-3)
     assert some.ksd("exact") == diagnostics.ksd(found.draws, found.scores, scale=found.scale)
     for method in (some.zv_means, lambda: some.thin_stein(2)):
-        with pytest.raises(NotSupported, match="only some were kept"):
+        with pytest.raises(NotSupported, match="only some parameters were kept"):
             method()
 
 

@@ -102,7 +102,9 @@ def test_columns_with_the_name_of_an_own_parameter(case):
 
 @of_reals
 @pytest.mark.filterwarnings(
-    "ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.ConvergenceWarning"
+    "ignore::sgmc.errors.LowESSWarning",
+    "ignore::sgmc.errors.ConvergenceWarning",
+    "ignore::sgmc.errors.StepSizeWarning",
 )
 def test_starts_of_own_parameters_are_on_their_scale(case):
     """With tiny steps chains stay where they began."""

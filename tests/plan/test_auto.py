@@ -50,7 +50,7 @@ def test_auto_takes_the_exact_sampler_far_from_a_gaussian():
     )
     with pytest.warns(SGMCWarning):
         results = sgmc.logit("y ~ a + x", df, seed=1, prior="cauchy", draws=2000)
-    assert type(results.sampler) is sgmc.MALA
+    assert type(results.sampler) is sgmc.NUTS
 
 
 # ---- warnings of steps and noise -----------------------------------------------------------------

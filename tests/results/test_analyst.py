@@ -133,7 +133,7 @@ def test_probabilities_are_never_nought_or_one():
     assert found.prob_positive["x"] == 1.0
     text, latex = str(found.summary()), found.summary().as_latex()
     assert re.search(r"^x .* >0\.999 ", text, re.M) and re.search(
-        r"textbf\{x\}.*\$>\$0\.999", latex
+        r"textbf\{x\}.*\\textgreater\{\}0\.999", latex
     )
     assert "&gt;0.999" in found.summary().as_html()
     odds = str(found.summary(exponentiate=True))

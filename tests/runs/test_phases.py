@@ -48,6 +48,9 @@ class FakeBar:
         if self.total is not None:
             self.counted.setdefault(self.names[-1], []).append((self.n, self.total))
 
+    def clear(self):
+        """Make room for a line above."""
+
     def close(self):
         self.closed += 1
 

@@ -12,7 +12,7 @@ from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
+from sgmc.fit.joint_paths import ACCEPTED, paths_between_draws, rotating_paths
 from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
@@ -111,7 +111,9 @@ class CrossedProblem(Problem):
         """See `Problem`."""
         # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
         # steps of one size, found in a short warmup, are too long or too short by far
-        return registry.room("samplers")["nuts"]() if self.within_reach else rotating_paths()
+        if not self.within_reach:
+            return rotating_paths()
+        return registry.room("samplers")["nuts"](target_accept=ACCEPTED)
 
     def thinning(self, settings):
         """See `Problem`."""
@@ -217,10 +219,11 @@ def crossed_problem(data, family, crossing, prior, settings):
     near, reached, exact = [], [], []
     try:
         centre, covariance = found.centre.search(found.start)
-        near, reached = (
-            near_zero(centre.place, covariance, rows.blocks, limit)
-            for limit in (NEAR_ZERO, WITHIN_REACH)
-        )
+        near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
+        reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)
+        # effects that are correlated with others of their level are not told one by one
+        alone = np.repeat(rows.blocks.width, rows.blocks.width) == 1
+        reached = [j for j in reached if alone[j] or j in near]
         exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)

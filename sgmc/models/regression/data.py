@@ -228,8 +228,10 @@ def equations(family, levels):
     return tuple(str(level) for level in levels[1:]) if family.outcome == "category" else ()
 
 
-def of_table(table, partly=""):
-    """RegressionData of what a formula was read to; `partly` says what was not read."""
+def of_table(table, partly="", alone=True):
+    """RegressionData of what a formula was read to; `partly` says what was not read, and `alone`
+    whether there are no other rows, so that outcomes of one level are warned of.
+    """
     from sgmc.formula.outcomes import one_level
 
     spec, y = table.spec, table.y
@@ -237,7 +239,7 @@ def of_table(table, partly=""):
         y = in_few_bytes(y)
         table = replace(table, y=y)
     offset, given = total_offset(table.offset, table.exposure, trials=table.trials, se=table.se)
-    alone = one_level(spec.levels, y, table.weights, spec.endog_name)
+    single = one_level(spec.levels, y, table.weights, spec.endog_name) if alone else []
     known = offset if spec.offset is None else total_offset(table.given_offset, table.exposure)[0]
     return RegressionData(
         y,
@@ -252,7 +254,7 @@ def of_table(table, partly=""):
         table.strata,
         given,
         table.dropped,
-        [*table.notes, *alone],
+        [*table.notes, *single],
         se=table.se,
         partly=partly,
         groups=table.groups,

@@ -162,9 +162,9 @@ class Regression(PriorPredictive):
         data = opened(formula, data, scope, inputs)
         return read(formula, data, outcome=cls.family.outcome, scope=scope, **inputs)
 
-    def take_table(self, table, formula, inputs, partly=""):
+    def take_table(self, table, formula, inputs, partly="", alone=True):
         """Take data, levels and the recipe of the design from a formula's table; see `of_table`."""
-        self.data, spec = of_table(table, partly), table.spec
+        self.data, spec = of_table(table, partly, alone), table.spec
         self.data.equations = equations(self.family, spec.levels)
         self.spec, self.formula, self.levels = spec, formula, spec.levels
         told = {k: v for k, v in getattr(table, "arguments", {}).items() if v is not None}

@@ -103,7 +103,7 @@ class UpdatedRegression(Regression):
         table = read_again(
             first.spec, new_data, outcome=self.family.outcome, scope=caller_scope(), **columns
         )
-        self.take_table(table, first.formula, {**first.inputs})
+        self.take_table(table, first.formula, {**first.inputs}, alone=False)
         known = labels_of(new_data)
         self.data.labels = RowLabels(known, table.rows) if known is not None else None
 

@@ -78,6 +78,13 @@ class CarriedPriors(PriorTable):
             nobs=nobs,
         )
 
+    @property
+    def defaults(self):
+        """See `PriorTable`: none, as these are of earlier rows; where new ones contradict them, it
+        is drift.
+        """
+        return np.zeros(0, int)
+
     def described(self):
         """See `PriorTable`: of the first fit, with what came after it."""
         first = super().described().removesuffix(".")

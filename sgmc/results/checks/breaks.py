@@ -7,6 +7,7 @@ halved until little else is left.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -52,21 +53,26 @@ class Segment:
     def __init__(self, gradient, first, last):
         self.gradient, self.first, self.way = gradient, first, last - first
 
+    @cached_property
+    def points(self):
+        """What `at` gives at the ends of the intervals."""
+        return [self.at(t) for t in np.linspace(0, 1, INTERVALS + 1)]
+
     def at(self, t):
         """t, log density and slope there."""
         deadline.check()
         value, g = full(self.gradient, self.first + t * self.way)
         return t, value, g @ self.way
 
-    def worst(self, left_over):
+    def worst(self, left_over, least):
         """What stays of `left_over`(here, there) of the interval that has the most, as it is
-        halved; the first end, and the place.  None where values are not finite.
+        halved; the first end, and the place.  None where values are not finite, or no more than
+        `least` stays.
         """
-        points = [self.at(t) for t in np.linspace(0, 1, INTERVALS + 1)]
-        pairs = list(zip(points, points[1:]))
+        pairs = list(zip(self.points, self.points[1:]))
         for _ in range(HALVINGS):
             sizes = [left_over(*pair) for pair in pairs]
-            if not np.isfinite(sizes).all():
+            if not np.isfinite(sizes).all() or max(sizes) <= least:
                 return None
             here, there = pairs[int(np.argmax(sizes))]
             middle = self.at(0.5 * (here[0] + there[0]))
@@ -91,7 +97,7 @@ def broken(gradient, ends):
     """
     segments = [Segment(gradient, first, last) for first, last in ends if (first != last).any()]
     for kind, left_over, least in (("jump", jump_of, JUMP), ("kink", kink_of, KINK)):
-        found = [one for one in (s.worst(left_over) for s in segments) if one is not None]
+        found = [one for one in (s.worst(left_over, least) for s in segments) if one is not None]
         size, *places = max(found, key=lambda one: one[0], default=(0.0,))
         if size > least:
             return Break(kind, float(size), *places)
