@@ -77,7 +77,8 @@ def test_float32_rounds_what_is_centred(frame, way, tmp_path):
     """
     full, short = (WAYS[way](frame, dtype, tmp_path) for dtype in ("float64", "float32"))
     name = next(one for one in full.params.index if one == "x")
-    near = 0.02 if way in ("diag", "two parts", "groups") else 1e-3
+    # of few draws, where one of the two chains accepts what the other rejects they part
+    near = {"diag": 0.02, "two parts": 0.02, "groups": 0.02, "coded": 0.2}.get(way, 1e-3)
     assert abs(full.params[name] - short.params[name]) < near * full.bse[name]
     assert short.bse[name] == pytest.approx(full.bse[name], rel=0.02)
     assert not any("digits" in str(one) for one in short.warnings)
