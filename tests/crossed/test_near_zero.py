@@ -3,6 +3,7 @@ that do not.
 """
 
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,8 +11,9 @@ import pytest
 
 import sgmc
 from sgmc.diagnostics.near_zero import near_zero
-from sgmc.errors import SGMCWarning
+from sgmc.errors import ConvergenceWarning, SGMCWarning
 from sgmc.models.crossed import problem
+from sgmc.results.checks.visited import not_near_zero
 
 BOUNDS = 0.05, 0.1
 
@@ -165,12 +167,31 @@ def test_draws_of_even_densities_have_their_share_near_zero(growth):
     assert min(z) > -3.2
 
 
-def test_draws_that_are_missing_near_zero_are_seen():
+def without_zero():
+    """Draws of which nine in ten are missing near zero."""
     rng = np.random.default_rng(0)
     draws = even_draws(rng, 1.0)
-    gone = draws[~((draws < 0.016) & (rng.random(draws.shape) < 0.9))]
-    found = near_zero(gone[: gone.size // 4 * 4].reshape(4, -1), 2.0)
+    left = draws[~((draws < 0.016) & (rng.random(draws.shape) < 0.9))]
+    return left[: left.size // 4 * 4].reshape(4, -1)
+
+
+def test_draws_that_are_missing_near_zero_are_seen():
+    found = near_zero(without_zero(), 2.0)
     assert found.z < -3 and found.seen < 0.5 * found.expected
+
+
+@pytest.mark.parametrize(
+    "sampler, cure", [("hmc", "Use sampler='nuts'."), ("nuts", "Take more draws.")]
+)
+def test_they_are_named_with_a_cure(sampler, cure):
+    fit = SimpleNamespace(
+        plan=SimpleNamespace(spec=SimpleNamespace(independent=False, name=sampler)),
+        problem=SimpleNamespace(flat_below={"sd(1|g)": 2.0}),
+    )
+    seen = SimpleNamespace(draws=without_zero()[..., None], names=["sd(1|g)"], weights=None)
+    (found,) = not_near_zero(fit, seen)
+    assert isinstance(found, ConvergenceWarning) and found.advice == cure
+    assert "% of the draws of 'sd(1|g)' are below 0.019" in found.message
 
 
 def test_too_few_draws_near_zero_are_not_judged():

@@ -142,6 +142,7 @@ def test_a_scheme_of_mini_batches_is_refused():
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
+@pytest.mark.filterwarnings("ignore::sgmc.errors.TailWarning")  # likewise
 def test_effects_of_levels_beside_a_smooth_have_their_covariance():
     data = frame().assign(g=np.arange(ROWS) % 8)
     data["y"] += 2.0 * np.random.default_rng(0).normal(size=8)[data["g"]]

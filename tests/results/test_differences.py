@@ -9,6 +9,7 @@ import sgmc
 from sgmc.core import engine
 from sgmc.fit.problem import Problem
 from sgmc.results.checks import differences
+from sgmc.results.checks.breaks import broken
 from sgmc.results.checks.differences import MATTERS, disagreement
 
 from ..general import models
@@ -214,8 +215,14 @@ def test_kinks_are_no_disagreement():
 
 
 @pytest.mark.parametrize("model", [Line(), Many(9, 0, 1.0), Many(40, 0, 1.0)])
-def test_it_costs_at_most_sixty_evaluations(model):
-    rows = {"log_lik": 0.0, "grad": 0.0}
+def test_it_costs_at_most_sixty_evaluations(model, monkeypatch):
+    """And at most 24 on each segment on which breaks are looked for."""
+    rows, before, segments = {"log_lik": 0.0, "grad": 0.0}, {}, []
+
+    def looked(gradient, ends):
+        before.update(rows)
+        segments.extend(ends)
+        return broken(gradient, ends)
 
     def counted(name):
         whole = getattr(model, name)
@@ -230,8 +237,12 @@ def test_it_costs_at_most_sixty_evaluations(model):
         setattr(model, name, counted(name))
     fit = fitted(model, **BATCHES)
     rows.update(log_lik=0.0, grad=0.0)
+    monkeypatch.setattr(differences, "broken", looked)
     assert disagreement(fit, 1) is None
-    assert 20 * model.n < rows["log_lik"] <= 60 * model.n and rows["grad"] <= 20 * model.n
+    assert 20 * model.n < before["log_lik"] <= 60 * model.n and before["grad"] <= 20 * model.n
+    more = [rows[name] - before[name] for name in rows]
+    assert len(segments) <= differences.MOST_DIRECTIONS
+    assert max(more) <= 24 * model.n * len(segments)
 
 
 def test_fewer_places_where_evaluations_are_long(monkeypatch):
