@@ -112,7 +112,7 @@ def climb(kernel, terms, start, groups, tolerance):
         if not known and reached is None:
             raise DataError(
                 "the log density of groups and its slopes are not finite where the search for the "
-                "mode begins: numbers overflow; rescale predictors and outcomes"
+                "mode begins: numbers overflow; rescale predictors, outcomes and offsets"
             )
         if not (known and now >= last - 1e-9 * abs(last) - 1e-9):  # overshot, or not a number
             step = 0.5 * step
