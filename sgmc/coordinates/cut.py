@@ -16,7 +16,7 @@ from sgmc.core.limits import MAX_LOG
 
 COARSE = np.linspace(-45.0, 45.0, 1801)  # of v, around the log of the cavity's sd, or 0
 REACH = np.linspace(-12.0, 12.0, 1201)  # of the parameter, in the cavity's sds
-LOST = 60.0  # log density lost
+LOST_DENSITY = 60.0  # log density lost
 FINE = 6001  # nodes of a margin
 POWERS = ("student_t", "inverse_gamma")  # whose densities fall as powers of the parameter
 TOLD = 0.3  # of such a prior's scale: with a larger sd the data leave it the tail
@@ -86,7 +86,7 @@ class Cut:
         near = near[(near > self.low) & (near < self.high)]
         at = np.unique(np.concatenate([middle + COARSE, self.free(near)]))
         value, _ = self.log(at, place, variance)
-        kept = np.flatnonzero(value > value.max() - LOST)
+        kept = np.flatnonzero(value > value.max() - LOST_DENSITY)
         first, last = max(kept[0] - 1, 0), min(kept[-1] + 1, len(at) - 1)
         return np.unique(np.concatenate([np.linspace(at[first], at[last], FINE), at[first:last]]))
 

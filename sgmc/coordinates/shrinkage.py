@@ -26,7 +26,7 @@ LOG_LOCAL = np.linspace(-14.0, 14.0, 113)  # nodes of log(local scale), whose de
 MAX_EXPANSIONS = 10  # of the likelihood at most, each with
 GRID = np.linspace(-7.5, 7.5, 3841)
 # the map's density has b^2 + (0.01 scale)^2 for b^2: nodes are a tenth of that apart there
-ROUNDED = 0.01
+ROUNDED_PEAK = 0.01
 GRID_REACH = 9.0  # cavity sds to either side
 
 
@@ -51,7 +51,7 @@ class Cavity:
     def log(self, t):
         """log f, the pole rounded off, and its derivative."""
         scale, slab = self.prior.scale, self.prior.slab
-        value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED**2))
+        value, weight = exponential_integral(0.5 * ((t / scale) ** 2 + ROUNDED_PEAK**2))
         e = (t - self.place) / self.sd
         e = np.where(e * self.free > 0, 0.0, e)
         return value - 0.5 * (

@@ -30,7 +30,7 @@ BEYOND = 1e-18
 FARTHEST = 1e100  # squares of it are still numbers
 DISTANCES = np.geomspace(1e-8, FARTHEST, 1250)  # at which the end of a density is looked for
 BEND = 0.5  # log density lost at the distance up to which nodes are evenly spaced
-NODES = 6001  # on each side
+WALL_NODES = 6001  # on each side
 PREDICTORS = np.sinh(np.linspace(-2.5, 25.0, 3001))  # at which scores of a row are tabulated
 NESTED = 1e-3  # share of a column's information outside another one that counts as none
 COUNTED = "rows", "contrary"
@@ -119,8 +119,8 @@ class Ramp:
         )
         return np.concatenate(
             [
-                -bent * np.sinh(np.linspace(np.arcsinh(left / bent), 0.0, NODES)),
-                bent * np.sinh(np.linspace(0.0, np.arcsinh(right / bent), NODES))[1:],
+                -bent * np.sinh(np.linspace(np.arcsinh(left / bent), 0.0, WALL_NODES)),
+                bent * np.sinh(np.linspace(0.0, np.arcsinh(right / bent), WALL_NODES))[1:],
             ]
         )
 

@@ -8,7 +8,7 @@ from scipy import integrate, optimize
 from sgmc.diagnostics.convergence import ess
 
 LOWEST_SHARE = 0.03  # of the draws: in the region that is looked at, at most
-FEWEST = 20  # draws in it: of fewer the density's shape is not known
+FEWEST_NEAR_ZERO = 20  # draws in it: of fewer the density's shape is not known
 NODES = np.linspace(0.0, 1.0, 129)  # of the region, for integrals by Simpson's rule
 INNER = 1 / 3  # the part of it next to zero, whose draws are predicted from the others
 STEEPEST = 60.0  # change of the log density over the region
@@ -60,7 +60,7 @@ def near_zero(sd: np.ndarray, scale: float) -> Shortfall | None:
     u = sd.ravel() / r if r > 0 else np.full(1, np.inf)
     outer = u[(u > INNER) & (u <= 1.0)]
     count, inner = len(outer), int((u <= INNER).sum())
-    if count + inner < FEWEST or count == 0:
+    if count + inner < FEWEST_NEAR_ZERO or count == 0:
         return None
     square = float((outer**2).mean())
 

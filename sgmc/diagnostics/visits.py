@@ -97,7 +97,7 @@ def _equal_visits(draws, limits, weights):
 
 FEW_STAYS = 20  # up to so many, the share of a place is hardly known
 RARELY = 0.975  # confidence of the most stays that may be expected where some were seen
-LONG = 8.0  # a stay's draws in units of those in which chains forget their side of the median
+LONG_STAY = 8.0  # a stay's draws in units of those in which chains forget their side of the median
 SHORTEST = 10  # draws
 PARTS = 4  # of the way out to a place, in each of which draws are counted
 VALLEY = 0.25  # density in the emptiest of them, in units of the place's, of a place apart
@@ -107,9 +107,9 @@ def long_stays(draws, weights=None):
     r"""What few long stays in a place far out may do to means and sds, (parameter,), in sds.
 
     A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
-    LONG :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive draws'
-    sides of the median.  Where k long stays are few, and draws are sparser on the way to the place
-    than in it, their share s of the draws may be too small by a factor :math:`\lambda / k`,
+    LONG_STAY :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive
+    draws' sides of the median.  Where k long stays are few, and draws are sparser on the way to the
+    place than in it, their share s of the draws may be too small by a factor :math:`\lambda / k`,
     :math:`\lambda` the 97.5 % limit of a Poisson mean of which k were seen: 5.6 for one stay, 1.5
     for 20.  That much more moves the mean by :math:`(\lambda / k - 1) s m` and the sd by half of
     :math:`(\lambda / k - 1) s q`, m and q the means of the standardised draws and of their squares
@@ -173,7 +173,7 @@ def _stays(draws, limits, weights):
     above = draws > centre
     same = above[:, 1:] == above[:, :-1]
     rho = np.clip(2 * same.sum(axis=(0, 1)) / max(same[..., 0].size, 1) - 1, 0.0, 0.999)
-    long = np.maximum(SHORTEST, LONG * (1 + rho) / (1 - rho))
+    long = np.maximum(SHORTEST, LONG_STAY * (1 + rho) / (1 - rho))
     for sign, flags, edge in ((1, draws > high, high), (-1, draws < low, low)):
         inside, count = within_long_runs(flags, long)
         for k in np.flatnonzero((count > 0) & (count <= FEW_STAYS)):

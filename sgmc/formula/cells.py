@@ -9,7 +9,7 @@ from sgmc.core import deadline
 from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.chunks import Chunk
 
-MOST_CELLS = 1_000_000  # of a term, whose rows are counted
+MOST_COUNTED_CELLS = 1_000_000  # of a term, whose rows are counted
 
 
 def unseen(spec, frame, rows, weight=None):
@@ -22,7 +22,9 @@ def unseen(spec, frame, rows, weight=None):
         block.factors: tuple(len(factor.levels) for factor in block.factors)
         for block in spec.blocks_of_levels
     }
-    counted = {key: np.zeros(n, int) for key, n in shapes.items() if np.prod(n) <= MOST_CELLS}
+    counted = {
+        key: np.zeros(n, int) for key, n in shapes.items() if np.prod(n) <= MOST_COUNTED_CELLS
+    }
     used = {factor for key in counted for factor in key}
     for start in range(0, len(rows), CHUNK_ROWS) if counted else ():
         deadline.check()

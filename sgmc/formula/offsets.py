@@ -6,8 +6,9 @@ from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.errors import FormulaError
 from sgmc.formula import across
 from sgmc.formula.chunks import Chunk, Gaps
-from sgmc.formula.columns import is_missing
+from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.factors import Factor
+from sgmc.formula.labels import cure_of_text
 
 
 class Offset(Factor):
@@ -54,6 +55,18 @@ class Offset(Factor):
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
         return gaps.complete()
+
+    def values(self, columns):
+        """See `Factor.values`; a column that holds no numbers is none in the fit either."""
+        if self.is_column:
+            name = self.inputs[self.code]
+            if columns.numbers(name).dtype.kind not in "biuf":
+                held = columns[name]
+                raise FormulaError(
+                    f"{self.label} must be a number in each row, it holds {kind(held)}"
+                    f"{cure_of_text(held)}"
+                )
+        return super().values(columns)
 
     def of(self, frame):
         """Its value in each row of a frame, float64; NaN where a column of it is missing."""

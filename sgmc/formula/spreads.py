@@ -99,7 +99,7 @@ class Numbers:
         weight : array (m,), optional
             Counts of the rows; those of 0 are no rows.
         """
-        if weight is not None:
+        if weight is not None and len(values):  # no rows where nothing is wanted
             counted = weight > 0
             values, weight = values[counted], weight[counted]
         if not len(values):

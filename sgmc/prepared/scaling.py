@@ -6,7 +6,7 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
 from sgmc.formula.spreads import Numbers, Scaling
 
-ROUNDING = 1e-6  # of numbers that a mean was taken off, in float32
+ROUNDING_OF_FLOAT32 = 1e-6  # of numbers that a mean was taken off, in float32
 
 
 def of_file(table):
@@ -33,7 +33,7 @@ def of_file(table):
         rows = np.column_stack([readings[numbers.names[i]] for i in wanted])
         values = table.X[span] @ rows + table.shift @ rows
         whole = np.round(values)
-        values = np.where(np.abs(values - whole) <= ROUNDING, whole, values)
+        values = np.where(np.abs(values - whole) <= ROUNDING_OF_FLOAT32, whole, values)
         weight = None if table.weights is None else table.weights[span]
         spreads = numbers.with_rows(spreads, values, weight)
     return Scaling(numbers, spreads)

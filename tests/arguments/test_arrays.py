@@ -42,7 +42,14 @@ DAMAGED.indices = DAMAGED.indices + 7
         (pd.Series([1, pd.NA], dtype="Int64"), np.array([1.0, NAN])),
         (pd.DataFrame({"a": [1], "b": [Decimal(2)]}), np.array([[1.0, 2.0]])),
         (None, (DataError, "v is None; it must hold numbers")),
-        (["1"], (DataError, "v must hold numbers, it holds text; use a formula for text")),
+        (
+            ["1"],
+            (
+                DataError,
+                "v must hold numbers, it holds text; convert it first, np.asarray(v, dtype",
+            ),
+        ),
+        (["a"], (DataError, "v must hold numbers, it holds text; use a formula for text")),
         ([1.0, "a", None], (DataError, "v must hold numbers, it holds ")),
         ([1j], (DataError, "v must hold numbers, it holds complex128; convert it first")),
         (MASKED, (DataError, "v has masked values; drop or fill them first")),

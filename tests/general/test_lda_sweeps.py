@@ -9,7 +9,7 @@ import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import SweepsWarning
-from sgmc.models.lda.sweeping import LARGEST_SHIFT, TRIED, expected, settled, shift
+from sgmc.models.lda.sweeping import LARGEST_TOPIC_SHIFT, TRIED_SWEEPS, expected, settled, shift
 
 from .collapsed import ordered, topics
 
@@ -76,10 +76,10 @@ def test_measured_sweeps_leave_expected_tokens_as_they_are(seed):
     """To 0.2 sds, by 400 estimates that err by about 0.03 in each of 24 numbers."""
     counts, _ = corpus(3, 30, 8, 15, seed)
     model = sgmc.LDA(counts, 3)
-    assert model.sweeps == "auto" and model.used_sweeps in TRIED
+    assert model.sweeps == "auto" and model.used_sweeps in TRIED_SWEEPS
     theta, truth = typical(counts, 3)
     chosen = off(counts, 3, model.used_sweeps, theta, truth)
-    assert chosen < 1.5 * LARGEST_SHIFT or model.used_sweeps == TRIED[-1]
+    assert chosen < 1.5 * LARGEST_TOPIC_SHIFT or model.used_sweeps == TRIED_SWEEPS[-1]
 
 
 def test_the_shift_is_that_of_exact_sums():

@@ -27,7 +27,7 @@ def made(levels=4, n=N, seed=3):
             "z": random.normal(size=n),
             "b": (random.random(n) < 0.1).astype(int),
             "t": random.random(n) < 0.3,
-            "g": random.integers(0, levels, n).astype(str),
+            "g": np.char.add("g", random.integers(0, levels, n).astype(str)),
             "w": random.integers(0, 3, n).astype(float),
         }
     )

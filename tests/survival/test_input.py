@@ -127,6 +127,7 @@ def test_other_families_refuse_survival_times():
         sgmc.logit(FORMULA, FRAME)
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_missing_ends_are_censored_and_missing_times_left_out():
     """As R: an end that is missing is no row that is missing; a time or an event is."""
     frame = simulated("weibull", 60, kind="interval")
@@ -164,6 +165,7 @@ def test_every_door_has_the_same_draws(tmp_path):
     np.testing.assert_array_equal(times.draws, all_seen.draws)
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_what_is_not_built_is_refused(tmp_path):
     with pytest.raises(NotSupported, match="Surv\\(...\\) in a prepared file"):
         sgmc.prepare(FORMULA, FRAME, tmp_path / "table.sgmc")
@@ -191,6 +193,7 @@ def test_improper_posteriors_are_refused():
         sgmc.survreg(FORMULA, few, prior="flat")
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_rows_of_weight_zero_do_not_count():
     frame = FRAME.assign(w=1.0)
     more = pd.concat([frame, frame.head(1).assign(time=2.0, w=0.0)], ignore_index=True)

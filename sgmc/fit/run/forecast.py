@@ -11,7 +11,7 @@ from sgmc.fit.plan import KEPT_TIME
 
 LONG = 10.0  # seconds of a run that are said before they are spent
 MEASURED = 0.3  # seconds of steps by which the others are predicted
-MOST_STEPS = 10**5  # from one independent draw to the next: more is a step that hardly moves
+MOST_STEPS_A_DRAW = 10**5  # from one independent draw to the next: more is a step that hardly moves
 
 
 @dataclass
@@ -71,7 +71,7 @@ def warned(problem, plan):
     if not (told and where.scaled and spec.uses_gradient) or spec.continuous:
         return []
     h = spec.langevin_time(plan.schedule(0)) * (1.0 if spec.own_units else where.max_precision)
-    if not KEPT_TIME / h > MOST_STEPS:
+    if not KEPT_TIME / h > MOST_STEPS_A_DRAW:
         return []
     given = plan.step_origin == "given"
     found = StepSizeWarning(

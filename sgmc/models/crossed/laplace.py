@@ -14,7 +14,7 @@ from sgmc.models.crossed.precision import precision_of
 
 # root mean squares over (beta, v) of the distance from their mode, in sds: at which Newton's method
 # stops, and within which the precision is not computed anew
-AT_MODE, SAME = 0.005, 0.3
+AT_MODE, SAME_MODE = 0.005, 0.3
 MOST_NEWTON = 50
 
 
@@ -97,7 +97,7 @@ class Conditional:
             length = np.sqrt(white @ white / len(white))
             if length < within:
                 break
-            near = length < SAME and within >= AT_MODE
+            near = length < SAME_MODE and within >= AT_MODE
             last, step = value, found.map(white) - np.asarray(found.map.centre)
             place = place + step
         return found._replace(place=place)

@@ -8,12 +8,15 @@ from sgmc.core.engine import scores
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import SweepsWarning
 
-TRIED, LONG = (8, 16, 32, 64), 512  # sweeps to choose from, and those that stand for the truth
-TIMES, LONG_TIMES = 64, 8  # of each: about the same error, as later sweeps are averaged
+TRIED_SWEEPS, LONG_SWEEPS = (
+    (8, 16, 32, 64),
+    512,
+)  # sweeps to choose from, and those that stand for the truth
+SWEEPS_AVERAGED, LONG_TIMES = 64, 8  # of each: about the same error, as later sweeps are averaged
 SETTLING = 100  # steps of data augmentation from a start to topics as the posterior has them
 TOKENS = 5000  # of the documents looked at, about
-LARGEST_SHIFT = 0.2  # posterior sds, two standard errors of the estimate included
-ORDER = 3  # seed of what is drawn for a choice that is the data's alone
+LARGEST_TOPIC_SHIFT = 0.2  # posterior sds, two standard errors of the estimate included
+PILOT_SEED = 3  # seed of what is drawn for a choice that is the data's alone
 
 
 def some(counts):
@@ -36,7 +39,7 @@ def settled(kernel, theta, beta, seed):
     """Topics near those of the posterior: Dirichlet draws given expected counts, again and again
     (data augmentation, Tanner & Wong 1987).
     """
-    numbers, rng = np.random.default_rng(seed), Rng(seed_sequence(seed, "pilot", ORDER))
+    numbers, rng = np.random.default_rng(seed), Rng(seed_sequence(seed, "pilot", PILOT_SEED))
     for _ in range(SETTLING):
         tokens = expected(kernel, theta, 1, rng).reshape(theta.shape)
         gammas = np.maximum(numbers.gamma(beta + tokens), 1e-300)
@@ -55,7 +58,7 @@ def shift(kernel, thorough, each, stands_for, beta, seed):
     Parameters
     ----------
     kernel, thorough : Sampled
-        With the sweeps that are judged, and with LONG.
+        With the sweeps that are judged, and with LONG_SWEEPS.
     each : list of array (K, W)
         Topics to look at, by chain.
     stands_for : float
@@ -63,11 +66,11 @@ def shift(kernel, thorough, each, stands_for, beta, seed):
     beta : float
     seed : int
     """
-    rng, along = Rng(seed_sequence(seed, "pilot", ORDER)), []
+    rng, along = Rng(seed_sequence(seed, "pilot", PILOT_SEED)), []
     for theta in each:
         truth = expected(thorough, theta, LONG_TIMES, rng)
         unit = np.sqrt(beta + stands_for * truth.mean(axis=0)) / stands_for
-        found, truth = expected(kernel, theta, TIMES, rng) / unit, truth / unit
+        found, truth = expected(kernel, theta, SWEEPS_AVERAGED, rng) / unit, truth / unit
         first = found[::2].mean(axis=0) - truth[::2].mean(axis=0)
         way = first / max(np.linalg.norm(first), 1e-300)
         found, truth = found[1::2] @ way, truth[1::2] @ way
@@ -78,17 +81,17 @@ def shift(kernel, thorough, each, stands_for, beta, seed):
 
 
 def enough(model):
-    """The least number of TRIED sweeps that does not move topics, or the most of them."""
+    """The least number of TRIED_SWEEPS sweeps that does not move topics, or the most of them."""
     counts, stands_for = some(model.counts)
-    beta, thorough = model.prior["topics"].df, model.sampled(counts, LONG)
-    start = model.starts(np.random.default_rng(ORDER)).reshape(model.parameters["topics"])
-    theta = settled(model.sampled(counts, TRIED[1]), start, beta, ORDER)
-    for sweeps in TRIED[:-1]:
+    beta, thorough = model.prior["topics"].df, model.sampled(counts, LONG_SWEEPS)
+    start = model.starts(np.random.default_rng(PILOT_SEED)).reshape(model.parameters["topics"])
+    theta = settled(model.sampled(counts, TRIED_SWEEPS[1]), start, beta, PILOT_SEED)
+    for sweeps in TRIED_SWEEPS[:-1]:
         kernel = model.sampled(counts, sweeps)
-        moved, error = shift(kernel, thorough, [theta], stands_for, beta, ORDER)
-        if moved + 2 * error <= LARGEST_SHIFT:
+        moved, error = shift(kernel, thorough, [theta], stands_for, beta, PILOT_SEED)
+        if moved + 2 * error <= LARGEST_TOPIC_SHIFT:
             return sweeps
-    return TRIED[-1]
+    return TRIED_SWEEPS[-1]
 
 
 def concerns(model, fit):
@@ -102,10 +105,10 @@ def concerns(model, fit):
         last = [recorder.mean for recorder in fit.recorders]
     each = [np.reshape(one, shape) for one in last]
     counts, stands_for = some(model.counts)
-    pair = [model.sampled(counts, sweeps) for sweeps in (model.used_sweeps, LONG)]
+    pair = [model.sampled(counts, sweeps) for sweeps in (model.used_sweeps, LONG_SWEEPS)]
     beta = model.prior["topics"].df
     moved, error = shift(*pair, each, stands_for, beta, fit.settings.seed)
-    if moved + 2 * error <= LARGEST_SHIFT:
+    if moved + 2 * error <= LARGEST_TOPIC_SHIFT:
         return []
     return [
         SweepsWarning(

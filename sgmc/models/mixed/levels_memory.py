@@ -37,7 +37,7 @@ def width_of_groups(data, largest):
     """How many coefficients rows of a group may know of: ones, numbers, and of the columns of
     factors those that occur in a group of so many rows, or all where these are not far fewer.
     """
-    table = data.source.coding
+    table = data.source.table
     numbers = len(table.places) + (table.ones >= 0)
     columns = data.d - numbers
     few = min(columns, largest)

@@ -254,17 +254,27 @@ class Reordered:
     @property
     def coding(self):
         """See `spec`."""
-        return self.table
+        return self
+
+    @property
+    def numbers(self):
+        """Columns of which numbers are stored."""
+        return self.table.places
 
     def design_bytes(self, dtype):
         """Bytes of the design."""
         return float(self.table.nbytes)
 
-    def coded(self, position, dtype):
-        """The table, row i at ``position[i]``."""
+    def coded(self, position, dtype, change=None):
+        """The table, row i at ``position[i]``; ``change(numbers, span)``, if given, makes what is
+        written of its numbers.
+        """
         order = np.empty(len(position), dtype=np.intp)
         order[position] = np.arange(len(position))
-        out = self.table[order]
+        table = self.table
+        if change is not None:
+            table = replace(table, numbers=change(table.numbers, slice(0, len(position))))
+        out = table[order]
         return replace(out, numbers=np.ascontiguousarray(out.numbers, dtype=dtype))
 
 

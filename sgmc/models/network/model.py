@@ -20,7 +20,7 @@ from sgmc.priors import PriorSpec, normal
 PREDICTED_ROWS = 50  # whose predictions the verdict is about, fewer where each has several
 # rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
 # and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
-SMALL, LITTLE_WORK = 2000, 200_000
+SMALL_NETWORK, LITTLE_WORK = 2000, 200_000
 ROOT_N_STEP, FRICTION = 0.2, 5.0  # of sghmc: e sqrt(N), and C
 
 
@@ -205,7 +205,7 @@ class BNN(Model):
         """See `Model`."""
         if self.scaled:
             return {}
-        few = self.n <= SMALL or self.n * self.layout().size <= LITTLE_WORK
+        few = self.n <= SMALL_NETWORK or self.n * self.layout().size <= LITTLE_WORK
         if few and (self.hyperprior is None or not self.refresh):
             return {"sampler": "hmc"}
         from sgmc.samplers.hamiltonian import SGHMC

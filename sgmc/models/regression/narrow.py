@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.errors import ConditionWarning, DataError
 
-LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
+DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
 
 class Narrow:
@@ -103,4 +103,4 @@ def rounded(table, data):
 
 def lost(centre, sd, dtype):
     """Which columns, with values about `centre`, are rounded too much in a type."""
-    return (sd > 0) & (np.finfo(dtype).eps * np.abs(centre) > LOST * sd)
+    return (sd > 0) & (np.finfo(dtype).eps * np.abs(centre) > DIGITS_LOST * sd)

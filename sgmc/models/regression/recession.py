@@ -12,6 +12,7 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.coordinates.collinearity import MOST_NAMED
 from sgmc.coordinates.half_spaces import Kinds, Sides, beyond, directions
 from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
 from sgmc.coordinates.separation import completely, partly, uniformly
@@ -21,7 +22,6 @@ from sgmc.core.design import design, products
 from sgmc.core.storage import SPAN, is_large, made
 from sgmc.errors import DataError
 
-MOST_NAMED = 6  # directions, and coefficients of one
 MORE_PART_ROWS = 10  # times as many rows has the next part
 CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds

@@ -16,7 +16,7 @@ from sgmc.core.engine import full
 from sgmc.errors import ConvergenceWarning, LowESSWarning, ModeWarning
 
 INTERVALS = 16  # of a segment, whose worst one is halved
-HALVINGS = 24
+BREAK_HALVINGS = 24
 JUMP = 0.05  # of a log density, in nats
 KINK = 0.5  # of its slope, in nats over the whole segment
 
@@ -70,7 +70,7 @@ class Segment:
         `least` stays.
         """
         pairs = list(zip(self.points, self.points[1:]))
-        for _ in range(HALVINGS):
+        for _ in range(BREAK_HALVINGS):
             sizes = [left_over(*pair) for pair in pairs]
             if not np.isfinite(sizes).all() or max(sizes) <= least:
                 return None

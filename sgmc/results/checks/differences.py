@@ -16,7 +16,7 @@ from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.slopes import culprit, surely_apart
-from sgmc.results.checks.breaks import HALVINGS, INTERVALS, broken
+from sgmc.results.checks.breaks import BREAK_HALVINGS, INTERVALS, broken
 from sgmc.results.checks.stein import MOST_LEARNED, spread_of
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.uniform import Everything
@@ -304,7 +304,9 @@ class Look:
 
     def broken(self):
         """Whether the log density or its gradient jumps between outer draws."""
-        each = (INTERVALS + 1 + 2 * HALVINGS) * (2 * self.d + 1 if self.problem.differenced else 1)
+        each = (INTERVALS + 1 + 2 * BREAK_HALVINGS) * (
+            2 * self.d + 1 if self.problem.differenced else 1
+        )
         most = int(WORK / (self.n * self.d * each))
         ends = [(low.x, high.x) for high, low in zip(self.places[::2], self.places[1::2])]
         found = broken(self.exact, ends[:most])

@@ -2,14 +2,14 @@
 
 import numpy as np
 
+from sgmc.coordinates.collinearity import MOST_NAMED
 from sgmc.diagnostics import moments
 from sgmc.errors import PriorWarning
 
-FAR = 3.0  # prior sds between prior and posterior mean
+FAR_OUT = 3.0  # prior sds between prior and posterior mean
 # posterior sds by which the prior moves the mean, from which it matters: a rare outcome puts an
 # intercept far out in its prior too, but many rows leave that prior no weight
-MOVED = 1.0
-MOST_NAMED = 6
+MOVED_BY_PRIOR = 1.0
 
 
 def contradicted(fit, draws, weights, names):
@@ -37,7 +37,7 @@ def contradicted(fit, draws, weights, names):
         one = priors.used[j]
         out = abs(mean - one.location) / one.scale
         moved = sd * out / one.scale
-        if out > FAR and moved > MOVED:
+        if out > FAR_OUT and moved > MOVED_BY_PRIOR:
             found.append((out, moved, j))
     if not found:
         return []
