@@ -71,9 +71,26 @@ def exponential(scale):
     return lambda value, y: -np.log(scale(y)) - value / scale(y)
 
 
-def bernoulli(link):
+# log P(1) and log P(0): that of 0 is no log(1 - P(1)), which is log(0) long before it is -40
+LOG_CHANCES = {
+    "logit": lambda eta: (special.log_expit(eta), special.log_expit(-eta)),
+    "probit": lambda eta: (special.log_ndtr(eta), special.log_ndtr(-eta)),
+    "cloglog": lambda eta: (np.log(-np.expm1(-np.exp(eta))), -np.exp(eta)),
+}
+
+
+class Bernoulli(Family):
     """0 or 1."""
-    return Family(link, lambda m, a: m * (1 - m), lambda y, m, a: stats.bernoulli.logpmf(y, m), {})
+
+    def log_lik(self, y, eta, extra):
+        """log p(y | eta), (draw, row)."""
+        one, none = LOG_CHANCES[self.link](eta)
+        return np.where(np.isnan(y + eta), np.nan, np.where(y == 1, one, none))
+
+
+def bernoulli(link):
+    """The family with a link."""
+    return Bernoulli(link, lambda m, a: m * (1 - m), None, {})
 
 
 def inflated(y, eta, a):
