@@ -127,6 +127,6 @@ def refuse(label, value, rows, known=False):
     """DataError where a value depends on other rows, as is known or `looks_around` tells."""
     if known or looks_around(value, rows):
         raise DataError(
-            f"{label} gives a row another value when other rows are seen with it, and partitions "
+            f"the value of {label} in a row depends on other rows, and partitions "
             f"are read one by one: {INSTEAD}"
         )

@@ -1,4 +1,4 @@
-"""Expressions that give a row another value when other rows are seen with it, ``x - x.mean()``:
+"""Expressions whose value in a row depends on other rows, such as ``x - x.mean()``:
 numbers of all rows are kept as the fit has seen them, all else is refused where new rows come.
 """
 
@@ -119,7 +119,7 @@ def settle(factor, frame, rows, width=1):
     factor.settled, factor.across = True, looks_around(value, rows)
     if learned_apart or in_pieces and factor.across:
         raise DataError(
-            f"{factor.label} gives a row another value when other rows are seen with it, and the "
+            f"the value of {factor.label} in a row depends on other rows, and the "
             f"{len(rows):,} rows are read a piece at a time: {CURE}"
         )
 
@@ -169,6 +169,6 @@ def refuse_across(factors):
     for one in factors:
         if one.across:
             raise FormulaError(
-                f"{one.label} gives a row another value when other rows are seen with it: new rows "
+                f"the value of {one.label} in a row depends on other rows: new rows "
                 f"have no value of it; {CURE}, and fit again"
             )

@@ -113,12 +113,12 @@ def note_of_levels(name, found, levels):
     numbers = text_numbers(levels) if found == "text" else None
     if numbers is None:
         return None
-    others = f"; {shown(numbers.others)} is a level, too" if numbers.others else ""
+    others = f"; {shown(numbers.others)} is also a level" if numbers.others else ""
     return TextNumbersWarning(
         f"column {name!r} holds digits as text and is read as a factor of {len(levels)} levels, "
         f"{shown(levels)}{', ...' * (len(levels) > LEVELS_SHOWN)}{others}.",
-        f"For one slope convert it first, {numbers.conversion(name)}; C({quoted(name)}) says that "
-        "levels are meant.",
+        f"For a single slope convert it first, {numbers.conversion(name)}; write C({quoted(name)}) "
+        "to confirm that levels are meant.",
     )
 
 

@@ -144,6 +144,6 @@ def refuse(label, value, rows):
     """DataError where a value depends on other rows, see `looks_around`."""
     if looks_around(value, rows):
         raise DataError(
-            f"{label} gives a row another value when other rows are seen with it: rows are read in "
+            f"the value of {label} in a row depends on other rows: rows are read in "
             "chunks; use center(), standardize() or scale(), or make a column of it first"
         )

@@ -145,7 +145,7 @@ def test_few_digits_are_a_factor_with_a_warning(levels, text):
     with pytest.warns(TextNumbersWarning, match="column 'p' holds digits as text") as caught:
         table = read(text, data)
     assert len(caught) == 1 and table.notes == (caught[0].message,)
-    assert ("'nan' is a level, too" in str(table.notes[0])) == ("nan" in levels)
+    assert ("'nan' is also a level" in str(table.notes[0])) == ("nan" in levels)
     assert [name for name in table.spec.exog_names if name[0] == "p"] == [
         f"p[T.{level}]" for level in sorted(levels)[1:]
     ]

@@ -61,7 +61,7 @@ def loaded(results, folder):
     return sgmc.load(folder / "fit")
 
 
-def same(one, other, rows, **how):
+def assert_same(one, other, rows, **how):
     """Whether all predictions of rows are the same to rounding of a product."""
     assert np.allclose(one.predict(rows, **how), other.predict(rows, **how), rtol=1e-9)
     spread = [res.get_prediction(rows, **how).summary_frame() for res in (one, other)]
@@ -76,15 +76,17 @@ CASES = [("logit", False), ("logit", True), ("ols", True), ("gamma", False), "ne
 @pytest.mark.parametrize("name", [*CASES, "many levels"])
 def test_known_levels_are_predicted_without_data(name, tmp_path):
     results, frame = case(name)
-    same(loaded(results, tmp_path), results, frame.iloc[::40])
+    assert_same(loaded(results, tmp_path), results, frame.iloc[::40])
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_new_levels_are_predicted_without_data(name, tmp_path):
     results, frame = case(name)
     saved, rows = loaded(results, tmp_path), frame.head(4)
-    same(saved, results, rows.assign(g=[NEW, NEW + 1, NEW, NEW]))
-    same(saved, results, rows.assign(g=[rows.g.iloc[0], NEW, NEW + 1, NEW]))  # beside known ones
+    assert_same(saved, results, rows.assign(g=[NEW, NEW + 1, NEW, NEW]))
+    assert_same(
+        saved, results, rows.assign(g=[rows.g.iloc[0], NEW, NEW + 1, NEW])
+    )  # beside known ones
     missing = saved.predict(rows.assign(g=[NEW, NEW, NEW, np.nan]))
     assert np.isnan(missing).tolist() == [False, False, False, True]
 
@@ -110,7 +112,7 @@ def test_results_that_left_their_data_are_those_of_a_file():
     results, frame = case(("logit", False))
     again = sgmc.logit("y ~ x1 + x2 + (1 | g)", frame, seed=1, draws=80)
     again.remove_data()
-    same(again, results, frame.iloc[::40])
+    assert_same(again, results, frame.iloc[::40])
 
 
 def test_what_is_saved_is_bounded(tmp_path, monkeypatch):
@@ -134,7 +136,7 @@ def test_what_is_saved_is_bounded(tmp_path, monkeypatch):
         bare.predict(rows)
     with pytest.raises(ArgumentError, match="ranef needs the data of the fit"):
         bare.ranef()
-    same(bare, results, rows.assign(g=NEW))
+    assert_same(bare, results, rows.assign(g=NEW))
 
 
 def test_draws_of_another_seed_need_the_data(tmp_path):

@@ -154,7 +154,7 @@ def test_scan_refuses_what_the_reader_refuses(case):
     ],
 )
 def test_what_looks_at_other_rows_is_refused(formula, subset):
-    with pytest.raises(SGMCError, match="another value when other rows are seen"):
+    with pytest.raises(SGMCError, match="in a row depends on other rows"):
         scanned(formula, FRAME, 200, subset=subset)
 
 

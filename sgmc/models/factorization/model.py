@@ -100,7 +100,7 @@ class BPMF(Factorization):
         super().__init__(ratings, (user, item, rating), dim, test, clip)
         self.biases, self.hyper = bool(biases), checked(self.HYPER, hyper)
         self.centre = float(self.ratings[2].mean()) if centre else 0.0
-        # the noise is a share of the ratings' sd, or what the caller says in their own units
+        # the default noise is a share of the ratings' sd, a given alpha is in their own units
         self.unit = 1.0 if "alpha" in (hyper or {}) else self.sd_of_ratings()
         self.spread = float(np.sqrt(np.mean((self.ratings[2] - self.centre) ** 2))) / self.unit
         n, m, d = len(self.users), len(self.items), self.dim

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.errors import ConditionWarning, DataError
+from sgmc.formula.moments import Moments
 
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
@@ -27,28 +28,22 @@ class Narrow:
 
     def __init__(self, dtype, weight, centre, constant):
         self.dtype, self.weight, self.constant = dtype, weight, constant
-        self.centre, self.moments = centre, None
+        self.centre, self.origin, self.moments = centre, None, None
 
     def __call__(self, block, span):
         """The rows `span` as they are written."""
-        from sgmc.prepared.moments import Moments
-
         with np.errstate(over="ignore", invalid="ignore"):  # for the caller to report
-            if self.moments is None:
+            if self.origin is None:
                 first = np.mean(block, axis=0, dtype=float)
-                self.moments = Moments(np.where(np.isfinite(first) & ~self.constant, first, 0.0))
-            apart = block - self.moments.origin
-            self.moments.add(apart, None if self.weight is None else self.weight[span])
+                self.origin = np.where(np.isfinite(first) & ~self.constant, first, 0.0)
+            apart = block - self.origin
+            found = Moments.of(apart, None if self.weight is None else self.weight[span])
+            self.moments = found if self.moments is None else self.moments.merge(found)
             return np.ascontiguousarray(apart if self.centre else block, dtype=self.dtype)
-
-    @property
-    def origin(self):
-        """What is taken off while rows are read, (d,)."""
-        return self.moments.origin
 
     def result(self):
         """Means and sds (n - 1) of the columns as the user has them."""
-        return self.moments.result()
+        return self.origin + self.moments.mean, self.moments.sd
 
 
 def narrowed(data, dtype, centre, places):

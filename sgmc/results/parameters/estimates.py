@@ -26,7 +26,7 @@ class Estimates:
         return None if self.weights is None else np.tile(self.weights, self.draws.shape[0])
 
     def _if_known(self, table):
-        """The same table; NaN where draws are none of the posterior, as `stand_in` says."""
+        """The same table; NaN where draws are not of the posterior, see `stand_in`."""
         return table * np.nan if self._unknown else table
 
     @property

@@ -58,7 +58,7 @@ def contradicted(fit, draws, weights, names):
 
 
 def spoken(problem, draws, j):
-    """Draws (chain, draw) of what a prior speaks of: the parameter, or an intercept at centred
+    """Draws (chain, draw) of what a prior is on: the parameter, or an intercept at centred
     predictors.
     """
     priors = problem.priors
