@@ -16,6 +16,7 @@ from .factors import ADDED, DATA, FAMILIES, GROUPS, LABELS, MORE, NEW, OFFSETS, 
 KNOTS = 6  # of the smooth
 SAMPLED = ("nested", "crossed", "smooth")  # of which there is no Laplace approximation
 DRAWS = dict(seed=1, draws=40, chains=2)
+BRIEFLY = dict(warmup=60, thin=1)  # nothing that is compared depends on how well chains mix
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def array_model(case, table):
 def fitted(case, folder):
     """Results of a case whose rows are not looked at, before they are saved or pickled."""
     *_, verb, given, _ = FAMILIES[case.family]
-    how = dict(DRAWS) if case.groups in SAMPLED else dict(DRAWS, sampler="laplace")
+    how = dict(DRAWS, **BRIEFLY) if case.groups in SAMPLED else dict(DRAWS, sampler="laplace")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if case.table == "arrays":

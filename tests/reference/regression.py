@@ -89,6 +89,11 @@ class Regression:
         X = self.design(table)
         return X[:, 1:] if self.law.equations == "ordered" else X
 
+    @cached_property
+    def columns(self):
+        """Columns of the design."""
+        return self.X(self.table.iloc[:1]).shape[1]
+
     def rows(self, x):
         """Numbers a row, each row as often as its frequency."""
         return np.repeat(x, self.w.astype(int))
@@ -97,7 +102,7 @@ class Regression:
 
     def split(self, draws):
         """Coefficients (m, equations, d) and auxiliary parameters."""
-        d = self.X(self.table.iloc[:1]).shape[1]
+        d = self.columns
         if self.law.equations == "kinds":
             return draws.reshape(len(draws), -1, d), {}
         last = draws.shape[1] - len(self.law.auxiliary)
