@@ -196,7 +196,7 @@ def empty_cell():
     return pd.DataFrame({"cell": (row < 60) * 1, "y": ((row > 60) & (row % 997 == 0)) * 1})
 
 
-@pytest.mark.parametrize("family", ["logit", "probit", "cloglog"])
+@pytest.mark.parametrize("family", ["logit", "probit", "cloglog", "cauchit"])
 def test_mini_batches_serve_an_empty_cell_under_every_link(family):
     """Its wall has a map, in which the posterior is near enough to a Gaussian: without one an exact
     sampler is chosen, of which each step takes all rows.

@@ -105,7 +105,9 @@ def test_a_jump_is_seen_without_a_gradient():
 
 
 def test_kinks_are_named_where_chains_mix_badly():
-    fit = fitted(Kinks(), draws=50, warmup=50)._fit
+    res = fitted(Kinks(), draws=50, warmup=50)
+    assert any("the gradient jumps (a kink) near mu[" in one.message for one in res.warnings)
+    fit = res._fit
     found, bad = fit.computed["apart"], LowESSWarning("min ESS 5.", "Take draws=9000.")
     assert found.kind == "kink" and not found.breaks
     (named,) = with_kink(fit, [bad], found)

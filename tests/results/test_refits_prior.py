@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 import sgmc
+from sgmc.models.regression.refits import Refitted
 
 SIGMA = 1.5
 PRIOR = sgmc.normal(0, 0.2, autoscale=True)
@@ -15,21 +16,23 @@ FEW = {"sampler": "laplace", "draws": 4000, "prior": PRIOR}
 
 
 def frame():
-    """Fourteen rows, one of them far out, so that sds without it are others."""
+    """Fourteen rows, one of them far out and with more weight, so that sds without it, or without
+    weights, are others.
+    """
     random = np.random.default_rng(4)
     x = np.append(random.normal(size=13), 9.0)
     y = 20 + 2 * x + SIGMA * random.normal(size=14)
-    return pd.DataFrame({"x": x, "y": y, "w": 1 + np.arange(14) % 2})
+    return pd.DataFrame({"x": x, "y": y, "w": np.append(np.ones(13, dtype=int), 6)})
 
 
-def exact(data, anew=False):
-    """log p(y_i | the others) of each row, sigma known: under the prior of all rows, or scaled anew
-    for each of them.
+def exact(data, scaled="by all rows"):
+    """log p(y_i | the others) of each row, sigma known: under the prior of all rows and their
+    weights, or by mistake scaled "anew" for each of them, or "unweighted".
     """
     x, y, w, out = data.x.to_numpy(), data.y.to_numpy(), data.w.to_numpy(), np.empty(len(data))
     for i in range(len(data)):
         counts = w - (np.arange(len(data)) == i) * w
-        of = counts if anew else w
+        of = {"by all rows": w, "anew": counts, "unweighted": np.ones(len(w), dtype=int)}[scaled]
         centre, location = np.average(x, weights=of), np.average(y, weights=of)
         unit = np.sqrt(np.cov(y, fweights=of, ddof=0))
         scale = unit * np.array([2.5, 0.2 / np.sqrt(np.cov(x, fweights=of))])
@@ -65,7 +68,18 @@ def test_leaving_out_each_row_is_exact(weights, arrays):
     right = exact(data)
     np.testing.assert_allclose(folds.elpd_i, right, atol=0.15)
     assert folds.elpd == pytest.approx(data.w @ right, abs=0.3)
-    assert np.abs(exact(data, anew=True) - right).max() > 0.3, "planted: priors scaled anew"
+    for planted in ("anew", "unweighted") if weights else ("anew",):
+        assert np.abs(exact(data, planted) - right).max() > 0.3, planted
+
+
+def test_scales_of_products_have_the_weights_of_the_fit():
+    """A slope within levels is scaled by the sd of all x, which no column of the design has."""
+    data = frame().assign(g=["a", "b"] * 7)
+    found = sgmc.ols("y ~ g:x", data, weights="w", sigma=SIGMA, seed=1, **FEW)
+    again = Refitted(found, data, {}).fit(data.w.to_numpy() * (np.arange(14) != 13))
+    assert [one.scale for one in again.priors.used] == [one.scale for one in found.priors.used]
+    sd = np.sqrt(np.cov(data.x, fweights=data.w))
+    assert found.priors.used[1].scale * sd == pytest.approx(0.2 * data.y.repeat(data.w).std(ddof=0))
 
 
 def test_rows_that_are_fitted_again_have_it_too():

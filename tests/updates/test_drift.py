@@ -9,6 +9,7 @@ from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.whitening import whitener
 from sgmc.errors import DataError
 from sgmc.models.updated.account import expansion
+from sgmc.models.updated.past import Past
 
 from .months import carried
 
@@ -49,6 +50,16 @@ class Beyond:
 def test_what_is_carried_must_be_finite():
     with pytest.raises(DataError, match="carried on .* is not finite for 1 of 2 parameters"):
         expansion(Beyond(), np.zeros(2))
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_an_update_looks_at_what_is_carried(monkeypatch):
+    first, second = drifting(0, 2)
+    res = sgmc.ols("y ~ x + z", first, seed=1, draws=50)
+    overflown = lambda self, theta: (np.zeros(len(theta)), np.full(2 * (len(theta),), np.inf))
+    monkeypatch.setattr(Past, "expansion", overflown)
+    with pytest.raises(DataError, match="carried on .* is not finite for 4 of 4 parameters"):
+        res.update(second)
 
 
 @pytest.mark.parametrize("entry", [np.nan, np.inf, 0.0, -1.0])
