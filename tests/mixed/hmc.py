@@ -5,6 +5,8 @@ in plain numpy over coefficients, signed sds and standardised effects, which are
 import numpy as np
 from scipy import sparse, special
 
+from tests.prior_scales import prior_scales
+
 
 def logit(eta, y, trials, _):
     """Log-likelihood of counts of successes and its slopes: in eta, and in the log of the family's
@@ -44,8 +46,7 @@ class Factor:
         self.Z, self.codes, self.q = Z, codes, Z.shape[1]
         self.levels = codes.max() + 1
         self.sums = sparse.csr_array((np.ones(len(codes)), (codes, np.arange(len(codes)))))
-        spread = Z.std(axis=0, ddof=1)
-        self.spread = np.where(spread > 0, spread, 1.0)
+        self.spread = prior_scales(Z)
 
     def at(self, u, r, z):
         """Contribution to eta (c, n), and the function that turns slopes in eta into slopes in
@@ -76,8 +77,8 @@ class Factor:
 
 class Joint:
     """A log posterior under the default priors: normal(0, 2.5) of slopes and of the intercept at
-    centred predictors, half_t(3, 2.5) of sds, all in units of sds of outcomes and columns, uniform
-    correlations, exponential(1) of the family's own parameter.
+    centred predictors, half_t(3, 2.5) of sds, all in units of the outcomes' sd over what
+    `prior_scales` has for columns, uniform correlations, exponential(1) of the own parameter.
 
     Points are (c, dim): coefficients in an orthogonal basis, signed sds and r of each factor, the
     log of the own parameter, effects.
@@ -89,7 +90,7 @@ class Joint:
         self.unit = y.std() if normal else 1.0
         self.location = y.mean() if normal else 0.0
         self.own = family in (ols, negativebinomial)
-        self.mean, self.sd = X.mean(axis=0), X[:, 1:].std(axis=0, ddof=1)
+        self.mean, self.sd = X.mean(axis=0), prior_scales(X[:, 1:])
         self.basis = np.linalg.inv(np.linalg.qr(X)[1]) * np.sqrt(len(y)) * self.unit
         sizes = [X.shape[1], *(f.q + f.q - 1 for f in factors), int(self.own)]
         self.ends = np.cumsum(sizes + [f.q * f.levels for f in factors])
