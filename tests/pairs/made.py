@@ -94,6 +94,11 @@ def inputs_of(case, table=None):
     return {name: table[column].to_numpy() for name, column in found.items()}
 
 
+def beside_of(case, rows):
+    """What predictions of rows in memory are given besides."""
+    return {name: rows[column].to_numpy() for name, column in ADDED[case.added][1].items()}
+
+
 def as_table(case, table, folder, name):
     """A table as the product is given it."""
     if case.table == "polars":
@@ -215,9 +220,8 @@ def make(case, folder):
             asked = rows
         else:
             asked = as_table(case, rows, folder, f"{case.rows} {case.terms}")
-        columns = ADDED[case.added][1]
         if not isinstance(asked, str):  # else read from the file
-            beside = {name: rows[column].to_numpy() for name, column in columns.items()}
+            beside = beside_of(case, rows)
     return Made(
         case,
         in_another_place(case, original, folder),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sgmc.errors import FormulaError
+from sgmc.errors import DataError, FormulaError
 
 from .checks import CHECKS
 from .comparing import assert_refused
@@ -30,6 +30,12 @@ def test_results_are_those_of_the_reference(case, assert_right, folder):
     except FormulaError as error:
         # a function of all rows may be refused at other rows than the fit's, by its name
         if case.terms != "centred" or "x.mean()" not in str(error):
+            raise
+    except DataError as error:
+        # log densities of the inverse Gaussian are not concave everywhere
+        if (case.family, case.life) != ("inversegaussian", "updated") or "not concave" not in str(
+            error
+        ):
             raise
 
 
