@@ -30,6 +30,14 @@ def fit(draws=60, **how):
     return sgmc.logit("y ~ x + g", frame(), **{"draws": draws, "seed": 3, "chains": 2, **how})
 
 
+class Hung(AssertionError):
+    """A child that does not end."""
+
+
+class Crashed(AssertionError):
+    """A child that ended without a word."""
+
+
 class Child:
     """A forked process that runs `action` and sends what it returns, or the error that it raises.
 
@@ -72,20 +80,21 @@ class Child:
         return os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
 
     def done(self, seconds=PATIENCE):
-        """What it sent; AssertionError where it hangs, or ended without a word (a crash)."""
+        """What it sent; `Hung` where it hangs, `Crashed` where it ended without a word."""
         content, until = b"", time.monotonic() + seconds
         while True:
             ready = select.select([self.end], [], [], max(until - time.monotonic(), 0))[0]
             if not ready:
                 self.kill()
-                raise AssertionError(f"the child hangs: no end within {seconds} s")
+                raise Hung(f"the child hangs: no end within {seconds} s")
             piece = os.read(self.end, 1 << 16)
             if not piece:
                 break
             content += piece
         os.close(self.end)
         code = os.waitstatus_to_exitcode(os.waitpid(self.number, 0)[1])
-        assert code == 0 and content, f"the child ended with {code}, and sent nothing"
+        if code or not content:
+            raise Crashed(f"the child ended with {code}, and sent nothing")
         return pickle.loads(content)
 
 
