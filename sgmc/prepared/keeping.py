@@ -11,6 +11,7 @@ from sgmc.formula.terms import left_out_warning
 from sgmc.prepared import shuffle
 from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer
+from sgmc.prepared.recipe import kept_arrays
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.workshop import TABLE
 from sgmc.prepared.writing import facts_of, recipe_bytes
@@ -53,8 +54,7 @@ def keep(shop, scan, arguments, passes):
     if study.left_out:
         warn(left_out_warning(study.left_out))
     recipe = recipe_bytes({"columns": study.kept})
-    arrays = {"recipe": (np.uint8, (len(recipe),))}
-    arrays |= {one.section: (one.dtype, (study.used,)) for one in study.kept}
+    arrays = kept_arrays(study.used, study.kept, recipe)
     name = shop.place(TABLE)
     with open(name, "rb+" if os.path.exists(name) else "wb+") as file:
         writer = Writer(file, arrays)

@@ -5,10 +5,14 @@ terms and smooths.
 import numpy as np
 import pandas as pd
 
+from sgmc.core.files import Damaged
 from sgmc.core.memory import available, shown
 from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.columns import Places, is_missing
 from sgmc.prepared.prepared import SealedTable
+from sgmc.prepared.recipe import check_sections, kept_arrays
+from sgmc.prepared.rows import check_codes, refuse_cut
+from sgmc.prepared.schema import INT, are_texts
 
 READING = 3  # copies of the columns while a fit reads them
 NOT_KEPT = ("date", "complex", "other")  # kinds of columns
@@ -20,6 +24,10 @@ class KeptColumns(SealedTable):
 
     A fit reads them into memory, and is the fit of these rows in memory, bit by bit.
     """
+
+    def check(self, recipe, arrays, facts):
+        """See `SealedTable`."""
+        check_columns(recipe, arrays, facts)
 
     def take(self, arrays, recipe):
         """See `SealedTable`."""
@@ -45,6 +53,11 @@ class KeptColumns(SealedTable):
                 f"{shown(free)} are available: rows of formulas with group terms and smooths are "
                 "read into memory; prepare a subset of them"
             )
+        refuse_cut(self.path, self.nbytes)
+        for one in self.kept:
+            if one.levels:
+                what = f"codes of column {one.name!r}"
+                check_codes(self.path, what, self.arrays[one.section], (-1, len(one.levels)))
         return pd.DataFrame({one.name: one.restored(self.arrays[one.section]) for one in self.kept})
 
 
@@ -95,3 +108,20 @@ class KeptColumn:
         if self.kind == "bool" and (values >= 0).all():
             return values.astype(bool)
         return np.array([*self.levels, None], dtype=object)[values]
+
+
+def check_columns(found, arrays, facts):
+    """Damaged unless the columns of a recipe are those in the file."""
+    kept = found["columns"]
+    if not isinstance(kept, list) or not all(isinstance(one, KeptColumn) for one in kept):
+        raise Damaged("is damaged: its recipe lacks the columns")
+    names = [one.name for one in kept]
+    if not are_texts(names) or len({*names, *facts["columns"]}) != len(facts["columns"]):
+        raise Damaged("is damaged: its columns are not those of its source")
+    for one in kept:
+        coded = isinstance(one.levels, tuple) and len(one.levels) > 0
+        if coded != (one.dtype == INT):
+            raise Damaged(f"is damaged: its column {one.name!r} has no levels, or is no factor")
+        if coded:
+            one.restored(np.array([-1, 0]))  # as it will be: labels that are none raise an error
+    check_sections(kept_arrays(facts["n"], kept, arrays["recipe"]), arrays)

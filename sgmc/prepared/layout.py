@@ -7,6 +7,7 @@ manifest, JSON at the end, has the type, shape, place and SHA-256 of each of the
 
 import hashlib
 import json
+import math
 import os
 import struct
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.files import Damaged
+from sgmc.prepared import schema
 
 MAGIC, FORMAT = b"sgmc prepared table\n", 2
 HEAD = struct.Struct("<IQQ32s")  # format; place, length and SHA-256 of the manifest
 PAGE = 4096
 READ_BYTES = 1 << 24  # that are read at a time to check them
+MOST_MANIFEST = 1 << 26  # bytes: some 100,000 columns by name
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Section:
     @property
     def row_bytes(self):
         """Bytes of a row."""
-        return int(self.dtype.itemsize * np.prod(self.shape[1:], dtype=np.int64))
+        return self.dtype.itemsize * math.prod(self.shape[1:])
 
     @property
     def bytes(self):
@@ -153,12 +156,16 @@ def checksum(file, start, length):
 def manifest(path):
     """The sections and facts of a file, see `Writer.seal`.
 
+    Sections are where `placed` has them: no place is taken from the file.
+
     Raises
     ------
     Damaged
         Saying what is wrong.
     OSError
     """
+    if not os.path.isfile(path):  # opening a pipe would wait for someone who writes to it
+        raise Damaged("is no regular file")
     with open(path, "rb") as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise Damaged("is no file that sgmc.prepare has written")
@@ -171,17 +178,28 @@ def manifest(path):
         size = file.seek(0, os.SEEK_END)
         if size != start + length:
             raise Damaged(f"is cut short or too long: {size} of {start + length} bytes")
+        if length > MOST_MANIFEST:
+            raise Damaged(
+                f"has a manifest of {length:,} bytes, and at most {MOST_MANIFEST:,} are read"
+            )
         file.seek(start)
         text = file.read(length)
     if hashlib.sha256(text).digest() != digest:
         raise Damaged("has been changed: the checksum of its manifest does not fit")
-    tree = json.loads(text)
-    sections = {
-        name: Section(np.dtype(one["dtype"]), tuple(one["shape"]), one["start"])
-        for name, one in tree["sections"].items()
-    }
-    known = {name: one["sha256"] for name, one in tree["sections"].items()}
-    return sections, known, tree["facts"]
+    try:
+        tree = json.loads(text)
+        described, facts = tree["sections"], tree["facts"]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise Damaged(f"has no manifest in it ({type(error).__name__})") from error
+    schema.check_facts(facts)
+    sections, end = placed(schema.described_arrays(described, facts))
+    for name, section in sections.items():
+        if described[name].get("start") != section.start:
+            raise Damaged(f"is damaged: its section {name!r} is not at byte {section.start}")
+    if end != start:
+        raise Damaged(f"is damaged: its sections end at byte {end}, not {start}")
+    known = {name: one.get("sha256") for name, one in described.items()}
+    return sections, known, facts
 
 
 def verify(path, sections, known):
@@ -196,4 +214,7 @@ def mapped(path, section):
     """An array of the file, read-only, in memory as far as it is used."""
     if not section.bytes:  # nothing to map
         return np.empty(section.shape, section.dtype)
-    return np.memmap(path, section.dtype, "r", section.start, section.shape, "C")
+    try:
+        return np.memmap(path, section.dtype, "r", section.start, section.shape, "C")
+    except ValueError as error:
+        raise Damaged("has been cut short while it was opened") from error

@@ -26,12 +26,13 @@ from sgmc.prepared.layout import MAGIC
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
 from sgmc.prepared.prepared import open as opened
+from sgmc.prepared.recipe import arrays_of
 from sgmc.prepared.records import Encoder
 from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, scatter
 from sgmc.prepared.workshop import Workshop
-from sgmc.prepared.writing import arrays_of, facts_of, plain_notes, recipe_of
+from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.source import of
 
 DTYPES = {"float64": np.float64, "float32": np.float32}

@@ -2,33 +2,26 @@
 
 import copy
 import os
+from contextlib import contextmanager
 
 import numpy as np
 
 from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.core.files import Damaged, read_tree
+from sgmc.core.files import Damaged
 from sgmc.core.memory import shown
-from sgmc.errors import (
-    ArgumentError,
-    ColumnsLeftOutWarning,
-    DataError,
-    RowsLeftOutWarning,
-    TextNumbersWarning,
-)
+from sgmc.errors import DataError
 from sgmc.formula.coded import CodedTable
 from sgmc.formula.safe import SafeFormula
 from sgmc.formula.terms import left_out_warning
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
+from sgmc.prepared.recipe import check_design, read_recipe, refuse_subset_of
+from sgmc.prepared.rows import check_rows
 from sgmc.prepared.scaling import of_file
-from sgmc.saved import Trust, Unreadable, restored
-from sgmc.version import __version__
+from sgmc.prepared.schema import NOTES, VECTORS
+from sgmc.saved import Trust
 
-VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
-NOTES = {
-    one.__name__: one for one in (ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning)
-}
 SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
 
 
@@ -72,11 +65,13 @@ class SealedTable:
 
     def __init__(self, path, check=False, trust=None):
         self.path, self.trust = path, trust or Trust()
-        sections, known, facts = _manifest(path)
-        small = {name: sections[name] for name in SMALL if name in sections}
-        _verified(path, sections if check else small, known)
-        arrays = {name: mapped(path, section) for name, section in sections.items()}
-        recipe = _recipe(path, arrays["recipe"].tobytes(), self.trust)
+        with _whole(path):
+            sections, known, facts = manifest(path)
+            small = {name: sections[name] for name in SMALL if name in sections}
+            verify(path, sections if check else small, known)
+            arrays = {name: mapped(path, section) for name, section in sections.items()}
+        refuse_subset_of(path, facts, self.trust)
+        recipe = read_recipe(path, arrays, facts, self.trust, self.check)
         self.formula, self.columns = facts["formula"], facts["columns"]
         if facts.get("safe"):
             self.formula = SafeFormula(self.formula)
@@ -87,6 +82,10 @@ class SealedTable:
         self.rows, self.compressed = facts["rows"], facts["compressed"]
         self.nbytes = os.path.getsize(path)
         self.take(arrays, recipe)
+
+    def check(self, recipe, arrays, facts):
+        """Raise Damaged where the recipe is not that of what the file has."""
+        raise NotImplementedError
 
     def take(self, arrays, recipe):
         """Take over what the file has: arrays by name, and the recipe of the design."""
@@ -134,7 +133,12 @@ class Prepared(SealedTable):
     """
 
     outcome = None  # of the family that its outcomes suit
+    checked = False  # whether all rows have been looked at
     given_offset = None  # beside one of the formula there is none, see `scan.column_of_offset`
+
+    def check(self, recipe, arrays, facts):
+        """See `SealedTable`."""
+        check_design(recipe, arrays, facts)
 
     def take(self, arrays, recipe):
         """See `SealedTable`."""
@@ -157,6 +161,9 @@ class Prepared(SealedTable):
 
     def of_outcome(self, outcome):
         """This table with the outcomes of a family: "binary", "numeric" or "category"."""
+        if not self.checked:
+            check_rows(self)
+            self.checked = True
         y, trials, levels = as_outcome(self, outcome)
         view = object.__new__(type(self))
         vars(view).update(vars(self), outcome=outcome, y=y, trials=trials)
@@ -208,19 +215,15 @@ def notes_of(facts):
 def reopened(path, outcome, trust):
     """A table as it was when it was sent to another process: its file is opened again."""
     prepared = Prepared(path, trust=trust)
+    prepared.checked = outcome is not None  # where it came from
     return prepared if outcome is None else prepared.of_outcome(outcome)
 
 
-def _manifest(path):
+@contextmanager
+def _whole(path):
+    """Damaged as DataError."""
     try:
-        return manifest(path)
-    except Damaged as error:
-        raise DataError(f"{path} {error}") from error
-
-
-def _verified(path, sections, known):
-    try:
-        verify(path, sections, known)
+        yield
     except Damaged as error:
         raise DataError(f"{path} {error}") from error
 
@@ -231,25 +234,6 @@ def _design(coding, arrays):
         return arrays["X"]
     parts = arrays["numbers"], coding.places, arrays["codes"], coding.cells, arrays["factors"]
     return CodedTable(*parts, coding.by)
-
-
-def _recipe(path, content, trust):
-    """The recipe of the design."""
-    tree = {}
-    try:
-        tree = read_tree(content)
-        return restored(tree["content"], trust, "sgmc.open(path")
-    except ArgumentError:
-        raise
-    except Unreadable as error:
-        raise DataError(
-            f"{path} was prepared by sgmc {tree['version']}, and this is sgmc {__version__}: "
-            f"{error}; prepare it again"
-        ) from error
-    except Exception as error:  # whole, but no recipe of ours
-        raise DataError(
-            f"{path} has no recipe of a design in it ({type(error).__name__}: {error})"
-        ) from error
 
 
 def open(path, check=False, *, functions=None, trust_formulas=False):
@@ -286,6 +270,7 @@ def open(path, check=False, *, functions=None, trust_formulas=False):
     from sgmc.prepared.kept import KeptColumns
 
     path = readable("path", path)
-    kind = _manifest(path)[2]["kind"]
+    with _whole(path):
+        kind = manifest(path)[2]["kind"]
     trust = Trust({} if functions is None else functions, trust_formulas)
     return (KeptColumns if kind == "columns" else Prepared)(path, check, trust)

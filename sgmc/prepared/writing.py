@@ -9,38 +9,11 @@ from sgmc.formula.listed import own
 from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.moments import Moments
-from sgmc.prepared.prepared import VECTORS, Prepared
+from sgmc.prepared.prepared import Prepared
+from sgmc.prepared.recipe import arrays_of
+from sgmc.prepared.schema import VECTORS
 from sgmc.saved import Trust, plain_tree
 from sgmc.version import __version__
-
-
-def arrays_of(n, spec, dtype, vectors, recipe):
-    """Types and shapes of the sections of a file: name -> (dtype, shape).
-
-    Parameters
-    ----------
-    n : int
-        Rows.
-    spec : DesignSpec
-    dtype : numpy.dtype
-        Of the design's numbers.
-    vectors : iterable of str
-        Those of `VECTORS` that there are.
-    recipe : bytes
-    """
-    d, coding = len(spec.exog_names), spec.coding
-    small = {"recipe": (np.uint8, (len(recipe),))}
-    small |= dict.fromkeys(("mean", "sd", "scale", "shift"), (np.float64, (d,)))
-    if coding is None:
-        design = {"X": (dtype, (n, d))}
-    else:
-        design = {
-            "numbers": (dtype, (n, len(coding.places))),
-            "codes": (np.int32, (n, len(coding.terms))),
-            "factors": (np.float64, (n, coding.by.max() + 1)),
-        }
-    rows = dict.fromkeys(("y", *vectors), (np.float64, (n,)))
-    return {**small, **design, **rows, "order": (np.int64, (n,))}
 
 
 def recipe_of(spec, levels, examples):

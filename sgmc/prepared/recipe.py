@@ -1,0 +1,176 @@
+"""What a prepared file has by the recipe of its columns; and this recipe, restored and checked
+against what there is.
+"""
+
+import math
+
+import numpy as np
+import pandas as pd
+
+from sgmc.core.files import Damaged, read_tree
+from sgmc.core.memory import available
+from sgmc.errors import ArgumentError, DataError
+from sgmc.formula import DesignSpec
+from sgmc.formula.blocks import width
+from sgmc.formula.code import Refused
+from sgmc.formula.outside import refuse_subset
+from sgmc.prepared.schema import VECTORS, are_texts
+from sgmc.saved import Unreadable, restored
+from sgmc.version import __version__
+
+CELL_BYTES = 16  # of an entry of a contrast, and its part of the row's beginning
+MOMENTS = {"mean", "sd", "scale", "shift"}
+LEAST = {"sd": 0.0, "scale": np.finfo(float).tiny}
+CELLS_SHARE = 0.25  # of the available memory, for all cells of the design's factors
+
+
+def arrays_of(n, spec, dtype, vectors, recipe):
+    """Types and shapes of the sections of a file: name -> (dtype, shape).
+
+    Parameters
+    ----------
+    n : int
+        Rows.
+    spec : DesignSpec
+    dtype : numpy.dtype
+        Of the design's numbers.
+    vectors : iterable of str
+        Those of `VECTORS` that there are.
+    recipe : bytes
+    """
+    d, coding = len(spec.exog_names), spec.coding
+    small = {"recipe": (np.uint8, (len(recipe),))}
+    small |= dict.fromkeys(("mean", "sd", "scale", "shift"), (np.float64, (d,)))
+    if coding is None:
+        design = {"X": (dtype, (n, d))}
+    else:
+        design = {
+            "numbers": (dtype, (n, len(coding.places))),
+            "codes": (np.int32, (n, len(coding.terms))),
+            "factors": (np.float64, (n, coding.by.max() + 1)),
+        }
+    rows = dict.fromkeys(("y", *vectors), (np.float64, (n,)))
+    return {**small, **design, **rows, "order": (np.int64, (n,))}
+
+
+def kept_arrays(n, kept, recipe):
+    """The same for a file of columns, each a `KeptColumn`."""
+    arrays = {"recipe": (np.uint8, (len(recipe),))}
+    return arrays | {one.section: (one.dtype, (n,)) for one in kept}
+
+
+def read_recipe(path, arrays, facts, trust, check):
+    """The recipe of the columns in a file.
+
+    Parameters
+    ----------
+    path : str
+    arrays : dict
+        Sections by name.
+    facts : dict
+        Of the manifest, checked.
+    trust : Trust
+    check : callable
+        Raises Damaged where a recipe does not go with arrays and facts.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    ArgumentError, DataError
+        If it needs a function of the user's, or is none that goes with the file.
+    """
+    tree, content = {}, arrays["recipe"].tobytes()
+    try:
+        tree = read_tree(content)
+        found = restored(tree["content"], trust, "sgmc.open(path")
+        check(found, arrays, facts)
+    except ArgumentError:
+        raise
+    except Damaged as error:
+        raise DataError(f"{path} {error}") from error
+    except Unreadable as error:
+        raise DataError(
+            f"{path} was prepared by sgmc {tree['version']}, and this is sgmc {__version__}: "
+            f"{error}; prepare it again"
+        ) from error
+    except Exception as error:  # whole, but no recipe of ours
+        raise DataError(
+            f"{path} has no recipe of a design in it ({type(error).__name__}: {error})"
+        ) from error
+    return found
+
+
+def refuse_subset_of(path, facts, trust):
+    """ArgumentError for a subset with other code than one from outside may have: fits of other rows
+    select these by it.
+    """
+    subset = facts["arguments"].get("subset")
+    if trust.formulas or not isinstance(subset, str):
+        return
+    try:
+        refuse_subset(subset)
+    except Refused as error:
+        raise ArgumentError(
+            f"the subset in {path} has {error.piece!r}: {error.reason}. Fits of other rows would "
+            "execute it; if the file is from someone you trust, sgmc.open(path, "
+            "trust_formulas=True)"
+        ) from error
+
+
+def check_design(found, arrays, facts):
+    """Damaged unless the design that a recipe makes is the one in the file."""
+    spec, levels = found["spec"], found["outcome_levels"]
+    whole = isinstance(spec, DesignSpec) and isinstance(found["examples"], pd.Series)
+    if not whole or not (levels is None or isinstance(levels, tuple) and levels):
+        raise Damaged("is damaged: its recipe lacks the design, or what the outcomes are")
+    if str(spec.formula) != facts["formula"]:
+        raise Damaged("is damaged: its recipe is of another formula")
+    vars(spec).pop("coding", None)  # made again, of blocks that have been checked
+    check_blocks(spec, len(arrays["mean"]))
+    vectors = [name for name in VECTORS if name in arrays]
+    wanted = arrays_of(facts["n"], spec, facts["dtype"], vectors, arrays["recipe"])
+    check_sections(wanted, arrays)
+    if spec.coding is not None:
+        spec.coding.cells.check_format(full_check=True)
+    for name in MOMENTS & {*arrays}:
+        bad = ~np.isfinite(arrays[name]) | (arrays[name] < LEAST.get(name, -np.inf))
+        if bad.any():
+            column = spec.exog_names[int(np.argmax(bad))]
+            raise Damaged(
+                f"is damaged, or has a column {column!r} of numbers that are too large: its "
+                f"{name} is {arrays[name][bad][0]:g}"
+            )
+
+
+def check_blocks(spec, d):
+    """Damaged unless blocks are one after the other, of d columns in all, and contrasts are whole:
+    before anything is made of them.
+    """
+    stop, size = 0, 0
+    for block in spec._blocks:
+        pairs = list(zip(block.factors, block.contrasts, strict=True))
+        start, stop = stop, stop + math.prod(int(width(*pair)) for pair in pairs)
+        if block.columns != slice(start, stop) or not start < stop <= d:
+            raise Damaged("is damaged: columns of its design overlap, or lack")
+        matrices = [contrast.matrix for _, contrast in block.categorical]
+        for one in matrices:
+            one.check_format(full_check=True)
+        cells = math.prod(one.shape[0] for one in matrices)
+        size += CELL_BYTES * (cells + math.prod(one.nnz for one in matrices))
+    if stop != d or not are_texts(spec.exog_names) or len(set(spec.exog_names)) != d:
+        raise Damaged("is damaged: the columns of its design are not those of its recipe")
+    if size > CELLS_SHARE * available():
+        raise Damaged("is damaged, or has more combinations of levels than fit into memory")
+
+
+def check_sections(wanted, arrays):
+    """Damaged unless the sections of a file are those that a recipe makes, name -> (dtype, shape);
+    scales may lack.
+    """
+    for name in {*wanted, *arrays} - {"scale"}:
+        one = arrays.get(name)
+        if one is None or name not in wanted or wanted[name] != (one.dtype, one.shape):
+            raise Damaged(f"is damaged: its section {name!r} is not what its recipe makes")
