@@ -57,7 +57,7 @@ class KeptColumns(SealedTable):
         for one in self.kept:
             if one.levels:
                 what = f"codes of column {one.name!r}"
-                check_codes(self.path, what, self.arrays[one.section], (-1, len(one.levels)))
+                check_codes(self.path, what, self.arrays[one.section], -1, len(one.levels))
         return pd.DataFrame({one.name: one.restored(self.arrays[one.section]) for one in self.kept})
 
 

@@ -191,7 +191,7 @@ def manifest(path):
         described, facts = tree["sections"], tree["facts"]
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise Damaged(f"has no manifest in it ({type(error).__name__})") from error
-    schema.check_facts(facts)
+    schema.check_facts(facts, schema.FACTS)
     sections, end = placed(schema.described_arrays(described, facts))
     for name, section in sections.items():
         if described[name].get("start") != section.start:

@@ -51,9 +51,12 @@ class Moments:
         return [self.total, *(part.tolist() for part in parts)]
 
     @classmethod
-    def of_state(cls, state):
-        """From such plain values."""
-        total, origin, mean, squares = state
+    def of_state(cls, state, width):
+        """From such plain values, of so many columns; ValueError where they are of others."""
+        total, *parts = state
+        origin, mean, squares = (np.array(part, dtype=float) for part in parts)
+        if not origin.shape == mean.shape == squares.shape == (width,):
+            raise ValueError(f"moments of {len(mean)} columns, not {width}")
         made = cls(origin)
-        made.total, made.mean, made.squares = total, np.array(mean), np.array(squares)
+        made.total, made.mean, made.squares = float(total), mean, squares
         return made

@@ -30,7 +30,7 @@ from sgmc.prepared.recipe import arrays_of
 from sgmc.prepared.records import Encoder
 from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
-from sgmc.prepared.shuffle import bucket_count, gather, scatter
+from sgmc.prepared.shuffle import bucket_count, gather, resumed, scatter
 from sgmc.prepared.workshop import Workshop
 from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.source import of
@@ -261,8 +261,7 @@ def write(shop, scan, arguments, limit, passes):
     if not shop.journal.get("spread"):
         enough_disk(shop, n * row * (1 + 1 / buckets))
         scatter(shop, source, encoder, found.facts, buckets, passes.spread)
-    encoder.take(shop.journal["moments"])
-    small = {"recipe": np.frombuffer(recipe, np.uint8), **encoder.result()}
+    small = {"recipe": np.frombuffer(recipe, np.uint8), **resumed(shop, encoder)}
     arrays = arrays_of(n, found.spec, dtype, encoder.vectors, recipe)
     facts = facts_of(
         found.spec.formula,

@@ -196,8 +196,11 @@ class Encoder:
         } | {"spreads": self.spreads.state()}
 
     def take(self, state):
-        """Go on from such a state."""
+        """Go on from such a state; ValueError where it is of other columns."""
+        widths = {"moments": len(self.places), "cells": self.width}
         self.moments, self.cells = (
-            state[name] and Moments.of_state(state[name]) for name in ("moments", "cells")
+            state[name] and Moments.of_state(state[name], width) for name, width in widths.items()
         )
         self.spreads = Spreads.of_state(state["spreads"])
+        if len(self.spreads.zero_one) != len(self.numbers.names):
+            raise ValueError("spreads of other columns")

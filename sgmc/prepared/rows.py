@@ -21,12 +21,12 @@ def check_rows(table):
     refuse_cut(table.path, table.nbytes)
     coding, levels = table.spec.coding, table.outcome_levels
     if coding is not None:
-        first = [at for _, _, at in coding.terms] + [coding.cells.shape[0] - 1]
-        for t in range(len(coding.terms)):
-            check_codes(table.path, f"codes of factor {t}", table.X.codes[:, t], first[t : t + 2])
+        first = [at for _, _, at in coding.terms]
+        beyond = [*first[1:], coding.cells.shape[0] - 1]  # the last cell is of no row in a file
+        check_codes(table.path, "codes of a factor", table.X.codes, first, beyond)
     if levels is not None:
-        check_codes(table.path, "outcomes", table.y, (0, len(levels)))
-    check_codes(table.path, "places of rows", table.order, (0, np.inf))
+        check_codes(table.path, "outcomes", table.y, 0, len(levels))
+    check_codes(table.path, "places of rows", table.order, 0, np.inf)
     numbers = {"y": table.y, "trials": table.trials}
     numbers |= {"X": table.X} if coding is None else {"X": table.X.numbers, "by": table.X.factors}
     for name, values in numbers.items():
@@ -49,24 +49,30 @@ NAMES = {
 }
 
 
-def check_codes(path, what, values, within):
-    """DataError unless all are whole numbers from the first to below the second of a pair."""
+def check_codes(path, what, values, first, beyond):
+    """DataError unless all are whole numbers, from the first to below another; of an array (n, t)
+    for each column its own.
+    """
     low, high = extremes(values)
-    whole = values.dtype.kind == "i" or all(
-        (values[rows] == np.floor(values[rows])).all() for rows in spans(len(values))
-    )
-    if not (whole and within[0] <= low and high < within[1]):
-        last = "" if within[1] == np.inf else f" to {within[1] - 1}"
-        raise damaged(
-            path, f"{what} must be whole numbers from {within[0]}{last}, not {low} to {high}"
+    wrong = np.atleast_1d(~((low >= first) & (high < beyond)))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        low, high, first, beyond = (
+            np.atleast_1d(one)[k] for one in np.broadcast_arrays(low, high, first, beyond)
         )
+        last = "" if beyond == np.inf else f" to {beyond - 1}"
+        raise damaged(path, f"{what} must be from {first}{last}, and are from {low} to {high}")
+    if values.dtype.kind == "f" and any((values[rows] % 1).any() for rows in spans(len(values))):
+        raise damaged(path, f"{what} must be whole numbers")
 
 
 def extremes(values):
-    """The least and the largest of an array (n,), NaN where one is that."""
-    found = [(values[rows].min(), values[rows].max()) for rows in spans(len(values))]
-    low, high = np.array(found).T
-    return low.min(), high.max()
+    """The least and the largest of an array (n,), or of each column of another; NaN where one is
+    that.
+    """
+    found = [(values[r].min(axis=0), values[r].max(axis=0)) for r in spans(len(values))]
+    lows, highs = zip(*found)
+    return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
 def is_finite(numbers):

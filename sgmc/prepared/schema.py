@@ -145,13 +145,13 @@ KEPT = vector("n", FLOAT, LONG, INT, needed=False)  # a column, in a file of col
 PARTS = "dtype", "shape"  # of a section in the manifest, besides its place and checksum
 
 
-def check_facts(facts):
-    """Raise Damaged where facts are not what they may be."""
-    known(facts, FACTS, "fact")
+def check_facts(facts, rules):
+    """Raise Damaged where facts are not what they may be by their rules."""
+    known(facts, rules, "fact")
     for name, value in facts.items():
-        if not FACTS[name].holds(value):
+        if not rules[name].holds(value):
             raise Damaged(
-                f"is damaged: its {name!r} must be {FACTS[name].wanted}, not {reprlib.repr(value)}"
+                f"is damaged: its {name!r} must be {rules[name].wanted}, not {reprlib.repr(value)}"
             )
 
 

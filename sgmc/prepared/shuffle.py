@@ -39,7 +39,7 @@ def scatter(shop, source, encoder, facts, buckets, watch):
     start, first, sizes = state.get("chunk", 0), state.get("row", 0), state.get("sizes")
     sizes = np.zeros(buckets, np.int64) if sizes is None else np.array(sizes)
     if start:
-        encoder.take(state["moments"])
+        resumed(shop, encoder)
     for bucket, size in enumerate(sizes):  # what came after the journal is made again
         if os.path.exists(name := shop.place(f"bucket {bucket}")):
             os.truncate(name, size)
@@ -59,6 +59,15 @@ def scatter(shop, source, encoder, facts, buckets, watch):
             f"the source has changed while it was read: {first} rows now, {facts.rows} before"
         )
     put_down(shop, encoder, number, first, sizes, spread=True)
+
+
+def resumed(shop, encoder):
+    """What `Encoder.result` has of the rows up to where the journal is, from which it goes on."""
+    try:
+        encoder.take(shop.journal["moments"])
+        return encoder.result()
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        raise shop.damaged("its moments are not those of these columns") from error
 
 
 def shared_out(shop, records, buckets):
@@ -146,9 +155,7 @@ def sorted_bucket(shop, bucket, dtype, size):
     name = shop.place(f"bucket {bucket}")
     records = np.fromfile(name, dtype) if os.path.exists(name) else np.empty(0, dtype)
     if records.nbytes != size:
-        raise DataError(
-            f"{shop.folder} is damaged: rows of it are missing; delete it and call again"
-        )
+        raise shop.damaged("rows of it are missing")
     return taken(records, np.argsort(records["key"], kind="stable"))
 
 

@@ -4,16 +4,38 @@ and a journal of how far it is.
 
 import json
 import os
+import re
 import shutil
 from contextlib import suppress
 
 from sgmc.arguments.seeds import entropy
 from sgmc.core.files import held, read_sealed, replacing, write_sealed
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, DataError
+from sgmc.prepared.layout import MOST_MANIFEST
+from sgmc.prepared.schema import Rule, check_facts, is_count
 from sgmc.saved import Trust, plain_tree, restored
 
 KIND = b"sgmc findings 2"
 TABLE, FINDINGS, JOURNAL, LOCK = "table", "findings", "journal", "lock"
+OURS = re.compile(r"table|findings|journal|lock|bucket \d+|\..*|.*\.part")  # or the system's
+
+
+def are_counts(values):
+    """Whether it is a list of numbers of bytes."""
+    return isinstance(values, list) and all(map(is_count, values))
+
+
+COUNT = Rule("a number", is_count, needed=False)
+FLAG = Rule("true or false", lambda value: type(value) is bool, needed=False)
+STATE = {
+    "made_of": Rule(
+        "a dict with a seed", lambda value: isinstance(value, dict) and "seed" in value
+    ),
+    **dict.fromkeys(("buckets", "chunk", "row", "done", "written"), COUNT),
+    "sizes": Rule("numbers of bytes", are_counts, needed=False),
+    "moments": Rule("a dict", lambda value: isinstance(value, dict), needed=False),
+    **dict.fromkeys(("spread", "complete"), FLAG),
+}
 
 
 class Workshop:
@@ -41,6 +63,7 @@ class Workshop:
         self.path, self.folder, self.made_of = path, f"{path}.part", made_of
         self.functions = functions or {}
         os.makedirs(self.folder, exist_ok=True)
+        self.refuse_others()
         self.lock = held(self.place(LOCK))
         if self.lock is None:
             raise ArgumentError(
@@ -57,17 +80,37 @@ class Workshop:
             self.made_of["seed"] = entropy(self.made_of["seed"])
             self.write({})
 
+    def refuse_others(self):
+        """ArgumentError where something in the folder is not of `sgmc.prepare`, which writes to
+        what it finds there and removes it: a link, a pipe, or files of someone's.
+        """
+        with os.scandir(self.folder) as entries:
+            for one in entries:
+                if not one.is_file(follow_symlinks=False) or not OURS.fullmatch(one.name):
+                    raise ArgumentError(
+                        f"path={self.path!r}: {self.folder} has {one.name!r} in it, which is not "
+                        "of sgmc.prepare: move it, or give another path"
+                    )
+        if os.path.islink(self.folder):
+            raise ArgumentError(f"path={self.path!r}: {self.folder} is a link: give another path")
+
     def read(self):
         """The journal, or None; a call without a seed takes over that of the journal.
 
         A journal whose table is complete and gone from the folder is that of a call which was
-        killed while it cleaned up.
+        killed while it cleaned up; one that is damaged is none.
         """
         name = self.place(JOURNAL)
-        if not os.path.exists(name):
+        if not os.path.exists(name) or os.path.getsize(name) > MOST_MANIFEST:
             return None
-        with open(name, encoding="utf-8") as file:
-            journal = json.load(file)
+        try:
+            with open(name, encoding="utf-8") as file:
+                journal = json.load(file)
+            check_facts(journal, STATE)
+        except (ValueError, RecursionError):  # Damaged among them
+            return None
+        if len(journal.get("sizes", ())) != journal.get("buckets", 0):
+            return None
         if journal.get("complete") and not os.path.exists(self.place(TABLE)):
             return None
         theirs = journal["made_of"]
@@ -103,6 +146,10 @@ class Workshop:
             return restored(tree, Trust(self.functions), "")
         except Exception:  # damaged, or of another release
             return None
+
+    def damaged(self, what):
+        """The DataError of a folder with which no call can go on."""
+        return DataError(f"{self.folder} is damaged: {what}; delete it and call again")
 
     def finish(self):
         """Give the table its name, and remove the folder."""

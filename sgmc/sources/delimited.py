@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError
+from sgmc.sources.lines import BUFFER, LONGEST_LINE, MOST_TEXT, Lines, TooMuch, is_packed
 from sgmc.sources.part import Column, FilePart, chunk_size, reading
 from sgmc.sources.settling import TEXT, column_of, numbers, with_gaps
 
@@ -29,7 +30,7 @@ class Commas(FilePart):
         super().__init__(path)
         if os.path.getsize(path) == 0:
             raise DataError(f"{path} is empty: it has no line with the names of columns")
-        first = self._parsed(nrows=1)
+        first = self._parsed(LONGEST_LINE, nrows=1)
         if not isinstance(first.index, pd.RangeIndex):
             raise DataError(f"{path} has more values in a line than names in the first one")
         self.columns = list(first.columns)
@@ -47,7 +48,12 @@ class Commas(FilePart):
 
     def whole(self, names):
         """See `Part`."""
-        frame = self._parsed(usecols=names, low_memory=False)[names]
+        if self.units > MOST_TEXT:
+            return None
+        try:
+            frame = self._parsed(usecols=names, low_memory=False)[names]
+        except TooMuch:  # chunk by chunk, then
+            return None
         self.rows = len(frame)
         self.known |= {name: column_of(frame[name]) for name in names}
         return frame
@@ -71,7 +77,7 @@ class Commas(FilePart):
     def units(self):
         """Characters of the file, unpacked; an estimate where it is packed."""
         size = os.path.getsize(self.path)
-        if not self.path.lower().endswith(".gz"):
+        if not is_packed(self.path):
             return size
         with reading(self.path), open(self.path, "rb") as file, gzip.open(file) as packed:
             length = len(packed.read(PROBED))
@@ -83,13 +89,16 @@ class Commas(FilePart):
         sample.to_csv(text, index=False, sep=self.separator)
         return len(text.getvalue())
 
-    def _parsed(self, **how):
-        with reading(self.path):
-            return pd.read_csv(self.path, sep=self.separator, **how)
+    def _parsed(self, most=MOST_TEXT, **how):
+        with reading(self.path), Lines(self.path, most) as lines:
+            return pd.read_csv(io.BufferedReader(lines, BUFFER), sep=self.separator, **how)
 
     def _frames(self, **how):
-        with reading(self.path), self._parsed(chunksize=self.size, low_memory=False, **how) as all:
-            yield from all
+        how |= {"chunksize": self.size, "sep": self.separator, "low_memory": False}
+        with reading(self.path), Lines(self.path) as lines:
+            for frame in pd.read_csv(io.BufferedReader(lines, BUFFER), **how):
+                lines.taken()
+                yield frame
 
 
 class Tabs(Commas):

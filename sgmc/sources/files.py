@@ -32,6 +32,9 @@ def of_paths(data, name):
     listed = [data] if isinstance(data, (str, os.PathLike)) else data
     paths = [path for one in listed for path in found(os.fspath(one), name)]
     kinds = {path: kind_of(path, name) for path in paths}
+    for path in paths:
+        if not os.path.isfile(path):  # opening a pipe would wait for someone who writes to it
+            raise DataError(f"{name}: {path} is no regular file: save what it holds as one")
     first = paths[0]
     for path in paths:
         if kinds[path][0] != kinds[first][0]:

@@ -1,0 +1,73 @@
+"""Bytes of text files, unpacked, as long as their lines are those of a table."""
+
+import gzip
+import io
+
+from sgmc.core.memory import available, shown
+from sgmc.errors import DataError
+
+LONGEST_LINE = 1 << 26  # bytes
+SHARE = 0.25  # of the available memory, for the text of rows that are read at a time
+MOST_TEXT = (1 << 31) - (1 << 24)  # bytes that are read at a time: pandas crashes from 2^31 on
+BUFFER = 1 << 20  # bytes
+
+
+class TooMuch(DataError):
+    """Rows that are to be read at a time have too much text."""
+
+
+class Lines(io.RawIOBase):
+    """A file of lines, for a reader that takes what it needs.
+
+    A few packed bytes may be gigabytes of a single value, which a reader would hold before it looks
+    at it.
+
+    Parameters
+    ----------
+    path : str
+    most : float, optional
+        Bytes of rows that are read at a time.
+    """
+
+    def __init__(self, path, most=MOST_TEXT):
+        self.path = path
+        self.file = gzip.open(path) if is_packed(path) else open(path, "rb")
+        self.line = self.rows = 0  # bytes since the last end of a line, and in the rows that wait
+        self.most = min(most, max(SHARE * available(), LONGEST_LINE))
+
+    def readable(self):
+        """See `io.RawIOBase`."""
+        return True
+
+    def readinto(self, buffer):
+        """See `io.RawIOBase`."""
+        content = self.file.read(len(buffer))
+        buffer[: len(content)] = content
+        end = max(content.rfind(b"\n"), content.rfind(b"\r"))
+        self.line = len(content) - end - 1 + (self.line if end < 0 else 0)
+        self.rows += len(content)
+        if self.line > LONGEST_LINE:
+            raise DataError(
+                f"{self.path} has a line of more than {shown(LONGEST_LINE)}, which is no row of a "
+                "table"
+            )
+        if self.rows > self.most:
+            raise TooMuch(
+                f"{self.path} has {shown(self.most)} of text in rows that are read together: does "
+                "a quotation mark lack its second one?"
+            )
+        return len(content)
+
+    def taken(self):
+        """Rows do not wait any longer: a reader has made a table of them."""
+        self.rows = 0
+
+    def close(self):
+        """See `io.RawIOBase`."""
+        self.file.close()
+        super().close()
+
+
+def is_packed(path):
+    """Whether a file is one of gzip, by its name."""
+    return path.lower().endswith(".gz")
