@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sgmc import formula as front
-from sgmc.errors import ArgumentError, FormulaError, NotSupported
+from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
 from sgmc.formula import dot
 from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.kept import KeptColumns
@@ -72,6 +72,10 @@ def same(formula, prepared, scope):
         return False
     if formula == prepared.formula:
         return True
-    ours, theirs = (dot.parse(one, prepared.columns, scope) for one in (prepared.formula, formula))
+    theirs = dot.parse(formula, prepared.columns, scope)
+    try:
+        ours = dot.parse(prepared.formula, prepared.columns, scope)
+    except SGMCError:  # a file may have any text
+        return False
     parts = ("response", "predictors", "bars", "smooths", "offset")
     return all(getattr(ours, part) == getattr(theirs, part) for part in parts)

@@ -31,7 +31,7 @@ class Lines(io.RawIOBase):
 
     def __init__(self, path, most=MOST_TEXT):
         self.path = path
-        self.file = gzip.open(path) if is_packed(path) else open(path, "rb")
+        self.file = gzip.GzipFile(path) if is_packed(path) else io.FileIO(path)
         self.line = self.rows = 0  # bytes since the last end of a line, and in the rows that wait
         self.most = min(most, max(SHARE * available(), LONGEST_LINE))
 
