@@ -10,7 +10,7 @@ from sgmc.core.memory import available, shown
 from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.columns import Places, is_missing
 from sgmc.prepared.prepared import SealedTable
-from sgmc.prepared.recipe import check_sections, kept_arrays
+from sgmc.prepared.recipe import are_levels, check_sections, kept_arrays
 from sgmc.prepared.rows import check_codes, refuse_cut
 from sgmc.prepared.schema import INT, are_texts
 
@@ -119,9 +119,9 @@ def check_columns(found, arrays, facts):
     if not are_texts(names) or len({*names, *facts["columns"]}) != len(facts["columns"]):
         raise Damaged("is damaged: its columns are not those of its source")
     for one in kept:
-        coded = isinstance(one.levels, tuple) and len(one.levels) > 0
-        if coded != (one.dtype == INT):
-            raise Damaged(f"is damaged: its column {one.name!r} has no levels, or is no factor")
+        coded = are_levels(one.levels)
+        if one.levels and not coded or coded != (one.dtype == INT):
+            raise Damaged(f"is damaged: its column {one.name!r} has no levels, or some twice")
         if coded:
             one.restored(np.array([-1, 0]))  # as it will be: labels that are none raise an error
     check_sections(kept_arrays(facts["n"], kept, arrays["recipe"]), arrays)

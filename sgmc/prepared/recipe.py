@@ -13,6 +13,8 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.formula import DesignSpec
 from sgmc.formula.blocks import width
 from sgmc.formula.code import Refused
+from sgmc.formula.factors import Factor
+from sgmc.formula.offsets import Offset
 from sgmc.formula.outside import refuse_subset
 from sgmc.prepared.schema import VECTORS, are_texts
 from sgmc.saved import Unreadable, restored
@@ -124,10 +126,13 @@ def check_design(found, arrays, facts):
     """Damaged unless the design that a recipe makes is the one in the file."""
     spec, levels = found["spec"], found["outcome_levels"]
     whole = isinstance(spec, DesignSpec) and isinstance(found["examples"], pd.Series)
-    if not whole or not (levels is None or isinstance(levels, tuple) and levels):
-        raise Damaged("is damaged: its recipe lacks the design, or what the outcomes are")
+    if not whole or not isinstance(spec.offset, Offset | None):
+        raise Damaged("is damaged: its recipe lacks the design")
     if str(spec.formula) != facts["formula"]:
         raise Damaged("is damaged: its recipe is of another formula")
+    if not (levels is None or are_levels(levels)) or not are_texts([spec.endog_name]):
+        raise Damaged("is damaged: its recipe lacks what the outcomes are")
+    check_factors(spec)
     vars(spec).pop("coding", None)  # made again, of blocks that have been checked
     check_blocks(spec, len(arrays["mean"]))
     vectors = [name for name in VECTORS if name in arrays]
@@ -145,6 +150,29 @@ def check_design(found, arrays, facts):
             )
 
 
+def are_levels(values):
+    """Whether it is a tuple of labels, each once."""
+    texts = isinstance(values, tuple) and [one for one in values if isinstance(one, str)]
+    return texts is not False and are_texts(texts) and 0 < len(values) == len({*values})
+
+
+def check_factors(spec):
+    """Damaged unless each factor has columns, code and levels that go together."""
+    for one in spec.factors:
+        names = [*one.inputs, *one.inputs.values(), one.label, one.quoted, one.code]
+        whole = isinstance(one, Factor) and are_texts([*names, *one.functions, *one.transforms])
+        whole = whole and (one.levels is not None or type(one.width) is int)
+        if not whole or one.is_column and one.code not in one.inputs:
+            raise Damaged("is damaged: a factor of its design lacks a column, or code")
+        if one.levels is not None and not are_levels(tuple(one.levels)):
+            raise Damaged(f"is damaged: its factor {one.label!r} has no levels, or some twice")
+    for block in spec._blocks:
+        for factor, contrast in zip(block.factors, block.contrasts, strict=True):
+            levels = None if factor.levels is None else len(factor.levels)
+            if factor not in spec.factors or levels != (contrast and contrast.matrix.shape[0]):
+                raise Damaged(f"is damaged: its factor {factor.label!r} has other contrasts")
+
+
 def check_blocks(spec, d):
     """Damaged unless blocks are one after the other, of d columns in all, and contrasts are whole:
     before anything is made of them.
@@ -160,6 +188,9 @@ def check_blocks(spec, d):
             one.check_format(full_check=True)
         cells = math.prod(one.shape[0] for one in matrices)
         size += CELL_BYTES * (cells + math.prod(one.nnz for one in matrices))
+    for term, at in spec.term_slices.items():
+        if not are_texts([term]) or not 0 <= at.start < at.stop <= d or at.step is not None:
+            raise Damaged("is damaged: a term of its design has other columns")
     if stop != d or not are_texts(spec.exog_names) or len(set(spec.exog_names)) != d:
         raise Damaged("is damaged: the columns of its design are not those of its recipe")
     if size > CELLS_SHARE * available():
