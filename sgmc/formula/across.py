@@ -29,7 +29,7 @@ CURE = (
 )
 
 
-def looks_around(value, rows):
+def looks_around(value, rows, most=LOOKED):
     """Whether what is computed of some rows differs where fewer of them are seen.
 
     Halves tell means, ranks and differences; single rows tell what balanced halves share, such as
@@ -40,12 +40,14 @@ def looks_around(value, rows):
     value : callable
         ``value(rows)`` returns one value, or several, for each of the rows.
     rows : array of int
+    most : int
+        Rows to look at, evenly spaced.
 
     Raises
     ------
     OutOfTime
     """
-    rows, pace = rows[:: len(rows) // LOOKED + 1], Pace()
+    rows, pace = rows[:: len(rows) // most + 1], Pace()
     n, half = len(rows), len(rows) // 2
     if deadline.current().set:  # functions of users may take long
         with suppress(Exception):  # which may need more rows
@@ -110,13 +112,14 @@ def settle(factor, frame, rows, width=1):
     def value(some):
         return factor.evaluate(Chunk(frame, some))
 
-    if not looks_around(value, rows):
+    most = chunk_rows(factor.width or 1, LOOKED)
+    if not looks_around(value, rows, most):
         return
     in_pieces = len(rows) > chunk_rows(width)
     # a transform has learned from pieces of which each had numbers of its own
     learned_apart = in_pieces and bool(factor.transforms)
     factor.code = with_numbers(factor, Chunk(frame, rows))
-    factor.settled, factor.across = True, looks_around(value, rows)
+    factor.settled, factor.across = True, looks_around(value, rows, most)
     if learned_apart or in_pieces and factor.across:
         raise DataError(
             f"the value of {factor.label} in a row depends on other rows, and the "

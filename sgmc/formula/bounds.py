@@ -6,15 +6,17 @@ import numpy as np
 import pandas as pd
 
 from sgmc.core import deadline
+from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
-from sgmc.formula.code import Refused
+from sgmc.formula.code import MOST_BASIS, MOST_TENSOR, Refused
 
 MOST_TERMS = 5_000  # besides one for each column of the table
 MOST_FACTORS = 8  # within a term: patsy's contrasts have 2^factors parts
 MOST_WIDTH = 10_000  # columns of a design, besides one for each column of the table
 MOST_OWN_LEVELS = 1_000  # of an expression: patsy's contrasts are dense, levels^2 numbers
 MOST_TAKEN_OFF = 50  # group terms and smooths, each with a density or a basis of its own
-MOST_ELEMENTS = 1_000  # of the basis of a smooth
+
+LEAST_BYTES = 4  # of a number of a design
 
 
 def too_large(what):
@@ -32,8 +34,12 @@ def refuse_large(bars, smooths):
         what = f"there are {len(taken)} group terms and smooths; at most {MOST_TAKEN_OFF} are read"
         raise Refused(taken[-1], what)
     for one in smooths:
-        if math.prod(one.sizes) > MOST_ELEMENTS:
-            raise Refused(one.text, f"a smooth has at most {MOST_ELEMENTS:,} basis functions")
+        alone = len(one.sizes) == 1
+        most = MOST_BASIS if alone else MOST_TENSOR
+        if math.prod(one.sizes) > most or min(one.sizes) < 0:
+            of = "one covariate" if alone else "two covariates"
+            what = f"a smooth of {of} has at most {most} basis functions"
+            raise Refused(one.text, what)
 
 
 def refuse_many(tree, names):
@@ -77,6 +83,30 @@ def power_of(node):
     """The exponent of a tree; 1 for what patsy refuses."""
     text = str(node.token.extra)
     return int(text) if text.isdecimal() and len(text) < 10 else 1
+
+
+def refuse_beyond_memory(terms, rows, names):
+    """OutOfMemoryError for terms with more columns, by the constants in them, than memory holds.
+
+    Parameters
+    ----------
+    terms : list of patsy.Term
+    rows : int
+    names : Names
+        Of the columns.
+    """
+    widths = [math.prod(map(known_width, term.factors)) for term in terms]
+    if max(widths, default=1) > 1:
+        widest = terms[widths.index(max(widths))]
+        label = names.quoted(widest.name())
+        blame = f"{label} has {max(widths):,} columns, {rows:,} rows each; give fewer columns"
+        design = {"design": float(LEAST_BYTES) * rows * sum(widths)}
+        Forecast(design, blame, available()).refuse()
+
+
+def known_width(factor):
+    """Columns of a factor that are known before it is evaluated: one of a column."""
+    return getattr(factor, "width", 1)
 
 
 def refuse_wide(terms, levels, chunks, scope, names):

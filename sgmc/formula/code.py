@@ -9,11 +9,14 @@ import operator
 from types import ModuleType
 
 from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
+from sgmc.formula.widths import TENSOR, fitted_word, own_columns
 
 DEEPEST = 40  # nodes within each other
 LARGEST = 1e15  # whole number
 LARGEST_POWER = 64
-MOST_COLUMNS = 1000  # of a spline or polynomial; intervals, differences and digits
+MOST_BASIS = 100  # columns of a spline or polynomial of one covariate
+MOST_TENSOR = 400  # of one of several
+MOST_COUNT = 1000  # intervals, differences and digits
 BASES = ("bs", "cr", "cc", "te", "ns", "poly")
 TEXTUAL = ("C", "factor", "relevel", "Surv", "ns", "bs", "Categorical", "cut", "qcut", "isin")
 TEXTUAL += ("where", "select", *CONTRASTS)  # functions whose arguments may be text
@@ -178,7 +181,7 @@ class Check:
             self.power(node, *node.args[:2])
         for place, part in enumerate(node.args):
             self.argument(part, name, depth, lists, columns)
-            if place and name in COUNTED and name != "te":
+            if place and name in COUNTED and name != TENSOR:
                 self.count(part, name)
         for part in node.keywords:
             if part.arg is None:
@@ -191,6 +194,15 @@ class Check:
                 self.count(part.value, name)
             named = name == "Surv" and columns
             self.argument(part.value, name, depth, True, named)
+        if name in BASES:
+            self.basis(node, name)
+
+    def basis(self, node, name):
+        """Refuse a basis of too many columns."""
+        if own_columns(node) > MOST_BASIS and name != TENSOR:
+            self.refuse(node, f"{name}() has at most {MOST_BASIS} columns")
+        if own_columns(node) > MOST_TENSOR:
+            self.refuse(node, f"{name}() has at most {MOST_TENSOR} columns")
 
     def argument(self, node, name, depth, text, columns):
         """An argument of a call."""
@@ -204,8 +216,8 @@ class Check:
             node = node.operand if isinstance(node, ast.UnaryOp) else node
             if not isinstance(node, ast.Constant):
                 self.refuse(node, f"in {name}() what follows the first argument is a plain value")
-        if isinstance(node.value, int) and abs(node.value) > MOST_COLUMNS:
-            self.refuse(node, f"in {name}() numbers such as this one are at most {MOST_COLUMNS}")
+        if isinstance(node.value, int | float) and not abs(node.value) <= MOST_COUNT:
+            self.refuse(node, f"in {name}() numbers such as this one are at most {MOST_COUNT:,}")
 
     def dtype(self, node):
         """The type of numbers that a function is to compute with."""
@@ -216,7 +228,7 @@ class Check:
         """What follows a dot: a listed function of a module, or a transform's; its last name."""
         base = node.value
         if isinstance(base, ast.Name) and base.id in self.transforms and node.attr == "transform":
-            return self.transform_name(base.id)
+            return fitted_word(base.id)
         module = self.module(node)
         if module is None:
             self.refuse(node, REASONS[ast.Attribute])
@@ -230,10 +242,6 @@ class Check:
         if node.attr not in names_of(module.__name__):
             self.refuse(node, f"it is not in the list of functions of {module.__name__}")
         return node.attr
-
-    def transform_name(self, place):
-        """The word of a transform, of which patsy's name for it ends: ``_patsy_stobj__bs__0__``."""
-        return next((word for word in (*BASES, *TEXTUAL) if f"__{word}__" in place), place)
 
     def module(self, node):
         """The module before the last dot, None where there is none that is listed or given."""

@@ -240,16 +240,18 @@ class DesignSpec:
         expressions, rows = self.expressions, gaps.complete()
         if self.offset is not None and not self.offset.is_column:
             expressions = [*expressions, self.offset]
-        for start in range(0, len(rows) if expressions else 0, CHUNK_ROWS):
-            deadline.check()
-            chunk = rows[start : start + CHUNK_ROWS]
+        step = chunk_rows(numbers_in(expressions), CHUNK_ROWS)
+        for start in range(0, len(rows) if expressions else 0, step):
+            chunk = rows[start : start + step]
             columns = Chunk(frame, chunk)
             for factor in expressions:
+                deadline.check()
                 gaps.add_values(factor, frame, chunk, factor.evaluate(columns))
 
     def values(self, frame, rows, chunk=CHUNK_ROWS, of=None):
         """Pairs of a slice of `rows` and the values of the factors there, of all by default."""
         wanted = self._factors if of is None else of
+        chunk = chunk_rows(numbers_in(wanted), chunk)
         held = {name: frame[name] for name in self.columns}
         for start in range(0, len(rows), chunk):
             span = slice(start, min(start + chunk, len(rows)))
@@ -276,3 +278,8 @@ class DesignSpec:
                 for block in self._blocks:
                     part[:, block.columns] = block.product(values)
             yield span, part
+
+
+def numbers_in(factors):
+    """How many numbers a row has of some factors together, a code counting as one."""
+    return sum(factor.width or 1 for factor in factors)

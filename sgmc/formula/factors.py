@@ -15,6 +15,7 @@ from sgmc.formula.chunks import COLUMN, evaluate
 from sgmc.formula.code import Check
 from sgmc.formula.columns import Places, kind
 from sgmc.formula.labels import cure_of_text
+from sgmc.formula.restored import check_restored
 
 
 class Factor:
@@ -81,8 +82,10 @@ class Factor:
         return {**vars(self), "places": None}
 
     def of_file(self, state):
-        """Take over the attributes in a file."""
+        """Take over the attributes in a file; ValueError for transforms that no fit makes."""
         vars(self).update(state)
+        for one in self.transforms.values():
+            check_restored(one)
 
     def refuse_code(self, own):
         """Raise `Refused` for code that formulas from outside may not have; `own` are names of the

@@ -1,21 +1,18 @@
 """Formulas read against tables within the time of a call: of some rows where all take too long."""
 
-from contextlib import suppress
-
 import numpy as np
 
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, limited
-from sgmc.errors import DataError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import read
 
-SHARE_OF_READING = (
-    0.5  # of the time that is left, for reading: writing the design takes about as long again
-)
-ROWS_IN_TIME = (
-    50_000  # read in well under half a second, or twice as many without a look at the clock
-)
+SHARE_OF_READING = 0.5  # of the time that is left; writing the design takes about as long again
+AT_LEAST = 0.25  # seconds for reading all rows, however little time is left
+AT_LAST = 2.0  # the same for the fewest rows, after which there is nothing to return
+ROWS_IN_TIME = 50_000  # of designs of few columns these are read in well under half a second
+FEWER_ROWS = 5_000  # where these take too long, or there are not many more
 
 
 def read_in_time(formula, data, **how):
@@ -41,8 +38,9 @@ def in_time(reading, n):
     or a clause.
 
     With a time limit reading may take half of the time that is left.  After that it begins anew
-    with some of the rows, evenly spaced: of these there is a posterior, which is no one to trust.
-    Should they not do, such as for want of outcomes that vary, all rows are read after all.
+    with some of the rows, evenly spaced, and if need be with fewer: of these there is a posterior,
+    which is no one to trust.  Should they not do, such as for want of outcomes that vary, all rows
+    are read after all.
 
     Parameters
     ----------
@@ -50,20 +48,38 @@ def in_time(reading, n):
         ``reading(most=None)`` returns a `Table` of at most so many rows, and its grouping.
     n : int
         Rows of the data.
+
+    Raises
+    ------
+    ArgumentError
+        Where the fewest rows take too long.
     """
     end = deadline.current()
-    if not end.set or n <= 2 * ROWS_IN_TIME:
-        with deadline.suspended():
-            return *reading(), ""
-    try:
-        with limited(max(SHARE_OF_READING * end.left(), 1e-9)):
-            return *reading(), ""
-    except OutOfTime:
-        pass
+    if not end.set:
+        return *reading(), ""
+    attempts = [None, *(most for most in (ROWS_IN_TIME, FEWER_ROWS) if n > 2 * most)]
+    for most in attempts:
+        wanted = SHARE_OF_READING * end.left() if most is None else end.left()
+        least = AT_LAST if most == attempts[-1] else AT_LEAST
+        try:
+            with deadline.suspended(), limited(max(wanted, least)):
+                table, grouping = reading(most=most)
+        except OutOfTime:
+            continue
+        except DataError:
+            if most is None:
+                raise
+            break
+        if most is None:
+            return table, grouping, ""
+        if np.ptp(table.y, axis=0).any():
+            rows = f"{len(table.rows):,} of {n:,} rows are used"
+            return table, grouping, f"the reading of the table, of which {rows}"
+        break
+    else:
+        raise ArgumentError(
+            f"time_limit ended before the formula was read, even of {attempts[-1] or n:,} rows: "
+            "give more time, or a formula with fewer columns"
+        )
     with deadline.suspended():
-        with suppress(DataError):
-            table, grouping = reading(most=ROWS_IN_TIME)
-            if np.ptp(table.y, axis=0).any():
-                rows = f"{len(table.rows):,} of {n:,} rows are used"
-                return table, grouping, f"the reading of the table, of which {rows}"
         return *reading(), ""

@@ -26,8 +26,14 @@ OF_PANDAS = ("cut", "qcut", "isna", "isnull", "notna", "notnull", "to_numeric", 
 OF_PANDAS += ("Categorical",)
 OF_PYTHON = ("abs", "round", "min", "max", "sum", "len", "float", "int", "bool")
 NOT_OF_MATH = ("factorial", "comb", "perm", "prod")  # of numbers so large that they do not end
-# beginnings of names in scipy.special whose loops are as long as an argument is large
-LONG_LOOPS = ("eval_", "mathieu_", "obl_", "pro_", "ncf", "nct", "hyp1f1", "kn", "yn")
+# functions of one order whose time for a number is bounded, whatever the number; others have series
+# and searches that are as long as an argument is large
+OF_SPECIAL = """
+boxcox boxcox1p cbrt cosdg cosm1 digamma entr erf erfc erfcinv erfcx erfi erfinv exp10 exp2 expit
+expm1 exprel gamma gammaln huber i0 i0e i1 i1e inv_boxcox inv_boxcox1p j0 j1 k0 k0e k1 k1e kl_div
+log1p log_expit log_ndtr logit ndtr ndtri ndtri_exp pseudo_huber psi rel_entr rgamma sindg tandg
+xlog1py xlogy y0 y1
+""".split()
 CONTRASTS = ("Treatment", "Sum", "Helmert", "Diff", "Poly")
 NOT_WORDS = ("Q", "np")  # a column by its name, which is one before a formula is read; a module
 MODULES = ("numpy", "math", "pandas", "patsy", "scipy", "scipy.special")
@@ -43,8 +49,7 @@ def names_of(module):
         return frozenset(name for name in dir(math) if name[0] != "_" and name not in NOT_OF_MATH)
     if module == "scipy.special":
         special = importlib.import_module(module)
-        found = {n for n in dir(special) if isinstance(getattr(special, n), np.ufunc)}
-        return frozenset(n for n in found if not n.startswith(LONG_LOOPS))
+        return frozenset(name for name in OF_SPECIAL if hasattr(special, name))  # old releases
     if module == "pandas":
         return frozenset(OF_PANDAS)
     if module == "patsy":

@@ -8,6 +8,7 @@ from sgmc.formula.transforms import Categories
 from sgmc.splines.natural import natural_splines
 
 DEPENDENT_SHARE = 1e-12  # of a power's length: what is left of it beside lower ones is rounding
+MOST_CONDITION = 1e9  # of the powers, their lengths aside: columns are orthogonal to about 1e-7
 
 
 def one_number(x, what):
@@ -67,6 +68,12 @@ class Poly:
             raise DataError(
                 f"poly(x, {width - 1}) needs more than {width - 1} different values in its column: "
                 "use a smaller degree"
+            )
+        singular = np.linalg.svd(self.triangle / length, compute_uv=False)
+        if singular[-1] * MOST_CONDITION < singular[0]:
+            raise DataError(
+                f"poly(x, {width - 1}): powers of its column cannot be told apart in double "
+                "precision: use a smaller degree, or s(x)"
             )
         self.triangle = self.triangle * np.sign(np.diag(self.triangle))[:, None]
 

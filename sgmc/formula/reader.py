@@ -14,6 +14,7 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
 from sgmc.errors import DataError, caller, warn
 from sgmc.formula import dot
+from sgmc.formula.bounds import refuse_beyond_memory
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import (
     clusters_of,
@@ -242,15 +243,16 @@ class Reader(Terms):
         """The designs of the complete rows, of the fixed part, each group term and smooth."""
         rows, found = gaps.complete(), []
         for one in (terms, *self.beside):
+            refuse_beyond_memory(one, len(rows), self.parsed.names)
             spec = self.design(one, partial(self._levels, rows=rows), partial(self._chunks, rows))
             spec.settle(self.frame, rows)
             spec.offset = self.own
             found.append(spec)
         return found
 
-    def _chunks(self, rows, factors):
-        """The rows in chunks, for a design of so many factors."""
-        size = chunk_rows(factors, CHUNK_ROWS)
+    def _chunks(self, rows, columns):
+        """The rows in chunks, for factors of so many columns."""
+        size = chunk_rows(columns, CHUNK_ROWS)
         for start in range(0, len(rows), size):
             deadline.check()
             yield Chunk(self.frame, rows[start : start + size])

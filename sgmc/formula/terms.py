@@ -6,9 +6,10 @@ import patsy
 
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMemoryError, SGMCError
-from sgmc.formula.bounds import refuse_wide
+from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
+from sgmc.formula.evaluated import Evaluated
 from sgmc.formula.labels import (
     conversion_of,
     note_of_levels,
@@ -106,7 +107,7 @@ class Terms:
         def factor(written):
             inputs = names.inputs(written.code)
             if written.code not in inputs:
-                return written
+                return Evaluated(written.code, written.origin)
             if written.code == self.parsed.response or written.code in self.counted:
                 raise self.parsed.error(f"the response {written.code} is a predictor too")
             return patsy.LookupFactor(COLUMN + written.code, origin=written.origin)
@@ -136,7 +137,7 @@ class Terms:
         levels_of : function of str
             Levels of a column that is a factor by itself, None for numbers.
         chunks_of : function of int
-            An iterator over `Chunk`, given the number of factors.
+            An iterator over `Chunk`, given how many columns the factors have together.
 
         Returns
         -------
@@ -148,7 +149,7 @@ class Terms:
         levels = {key: levels_of(inputs[key.removeprefix(COLUMN)]) for key in whole}
 
         def chunks():
-            for chunk in chunks_of(len(factors)):
+            for chunk in chunks_of(sum(map(known_width, factors))):
                 yield PatsyChunk(chunk, inputs, levels)
 
         scope = patsy.EvalEnvironment([self.parsed.functions])

@@ -3,9 +3,12 @@
 import numpy as np
 import pandas as pd
 from patsy.splines import BS
+from scipy.interpolate import BSpline
 
 from sgmc.errors import FormulaError
 from sgmc.formula.columns import codes_of, levels_of
+
+MOST_DEGREE = 10  # of B-splines; FITPACK, by which patsy makes them, leaves its arrays from 20 on
 
 
 class Standardize:
@@ -54,31 +57,58 @@ class Center(Standardize):
 
 
 class BSplines(BS):
-    """Patsy's `bs`; where knots are given, it does not hold all values."""
+    """Patsy's `bs`, its columns made by scipy's compiled loop over all of them; where knots are
+    given, it does not hold all values.
+    """
 
-    def memorize_chunk(self, x, df=None, knots=None, **how):
+    def memorize_chunk(self, values, df=None, knots=None, degree=3, *given, **how):
         """Collect the values, or the least and the largest, by which the outer knots are placed."""
-        x = np.asarray(x)
+        if not isinstance(degree, int | np.integer) or not 0 <= degree <= MOST_DEGREE:
+            raise FormulaError(
+                f"bs({name_of(values)}, degree={degree!r}): the degree must be a whole number from "
+                f"0 to {MOST_DEGREE}"
+            )
+        x = np.asarray(values)
         if x.ndim == 1 and x.dtype.kind == "f":
-            x = x[~np.isnan(x)]  # which have no value, and are reported with the design
-        super().memorize_chunk(x, df=df, knots=knots, **how)
+            x = x[np.isfinite(x)]  # others have no value, and are reported with the design
+        self.name = name_of(values)
+        super().memorize_chunk(x, df, knots, degree, *given, **how)
         chunks = self._tmp["xs"]
         if knots is not None and len(chunks[-1]):
             chunks[-1] = np.array([np.min(chunks[-1]), np.max(chunks[-1])])
 
-    def transform(self, x, *given, **how):
+    def memorize_finish(self):
+        """Place the knots; FormulaError where no curve fits between them."""
+        super().memorize_finish()
+        name, knots = vars(self).pop("name"), self._all_knots
+        if not (np.isfinite(knots).all() and knots[0] < knots[-1]):
+            raise FormulaError(
+                f"bs({name}, ...) needs finite knots and two different ends, not {knots[0]:g} and "
+                f"{knots[-1]:g}: give other knots, or leave {name} out if it is constant"
+            )
+
+    def transform(self, x, df=None, knots=None, degree=3, include_intercept=False, *_, **__):
         """The basis at values between the outer knots; FormulaError beyond."""
         values, low, high = np.asarray(x, dtype=float), self._all_knots[0], self._all_knots[-1]
         beyond = values[(values < low) | (values > high)]
         if len(beyond):
-            name = getattr(x, "name", None) or "x"
+            name = name_of(x)
             raise FormulaError(
                 f"bs({name}, ...) is defined from {low:.6g} to {high:.6g}, the values of the fit, "
                 f"and {name} is {beyond[0]:.6g} in a row: take values between these (comparisons: "
                 f"variables={{{name!r}: [a, b]}}), wider ends, bs({name}, df=4, lower_bound=..., "
                 f"upper_bound=...), or ns({name}, df=4), which goes on as a straight line"
             )
-        return super().transform(x, *given, **how)
+        each = np.eye(len(self._all_knots) - self._degree - 1)
+        basis = BSpline(self._all_knots, each, self._degree)(values.reshape(len(values)))
+        basis = basis if include_intercept else basis[:, 1:]
+        index = getattr(x, "index", None)
+        return basis if index is None else pd.DataFrame(basis, index, copy=False)
+
+
+def name_of(x):
+    """The name of a column as a message shows it."""
+    return getattr(x, "name", None) or "x"
 
 
 class Categories:

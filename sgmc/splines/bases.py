@@ -10,9 +10,13 @@ import numpy as np
 from scipy.interpolate import BSpline, CubicSpline
 
 from sgmc.arguments.choices import one_of
+from sgmc.core import deadline
 from sgmc.errors import FormulaError
+from sgmc.splines import restored
+from sgmc.splines.restored import refuse_unsound
 
 SHORTEST = {"cr": 3, "bs": 4, "cc": 4}  # bases: with fewer elements nothing is left to be penalised
+ROWS_OF_PENALTY = 32  # made together, so that the products of an interval stay in the cache
 EXTREMES = 2  # knots that are the ends of an interval, others being between them at equal distances
 
 
@@ -38,6 +42,12 @@ class Basis:
     curves: object
     cyclic: bool
 
+    def of_file(self, state):
+        """Take over the attributes in a file; ValueError for those that no fit makes."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        refuse_unsound(self, restored.curves)
+
     def position(self, x):
         """u for numbers x (n,)."""
         return (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
@@ -54,15 +64,17 @@ class Basis:
 
     def penalty(self):
         """The integrals of B_i'' B_j'' over [0, 1], (k, k): these are linear between knots."""
-        bend, h = self.curves(self.knots, 2), np.diff(self.knots)[:, None, None]
-        left, right = bend[:-1], bend[1:]
-
-        def products(a, b):
-            return a[:, :, None] * b[:, None, :]
-
-        mixed = products(left, right)
-        each = 2 * products(left, left) + mixed + np.swapaxes(mixed, 1, 2)
-        return (h / 6 * (each + 2 * products(right, right))).sum(axis=0)
+        bend, h = self.curves(self.knots, 2), np.diff(self.knots)
+        total = np.zeros((bend.shape[1],) * 2)
+        for start in range(0, len(total), ROWS_OF_PENALTY):
+            deadline.check()
+            rows = slice(start, start + ROWS_OF_PENALTY)
+            for left, right, length in zip(bend[:-1], bend[1:], h):
+                each = 2 * np.outer(left[rows], left) + np.outer(left[rows], right)
+                each += np.outer(right[rows], left)
+                each += 2 * np.outer(right[rows], right)
+                total[rows] += length / 6 * each
+        return total
 
     def penalised(self):
         """Combinations R (k, r) of the basis such that a curve B R b has the penalty |b|^2."""

@@ -19,8 +19,13 @@ from itertools import permutations
 import numpy as np
 
 from sgmc.core import deadline
+from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
+from sgmc.splines import restored
 from sgmc.splines.bases import basis
+from sgmc.splines.restored import refuse_unsound
+
+COPIES = 4  # of the columns of a smooth, while it is fitted
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,12 @@ class Smooth:
     scale: np.ndarray
     blocks: list
     means: np.ndarray
+
+    def of_file(self, state):
+        """Take over the attributes in a file; ValueError for those that no fit makes."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        refuse_unsound(self, restored.smooth)
 
     @property
     def names(self):
@@ -225,6 +236,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     frequency = np.ones(len(x)) if weight is None else weight
     names = list(covariates.exog_names)
     seen = frequency > 0
+    refuse_beyond_memory(call, len(x))
     bases = [
         basis(column[seen], k, call.bs, call.knots, call.text) for column, k in zip(x.T, call.sizes)
     ]
@@ -250,6 +262,14 @@ def fitted(call, covariates, multipliers, x, w, weight):
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
     found = replace(bare, blocks=blocks, means=np.array(means))
     return found, found.matrix(x, w)
+
+
+def refuse_beyond_memory(call, rows):
+    """OutOfMemoryError for a smooth whose columns are more than memory holds."""
+    size = int(np.prod(call.sizes, dtype=object))
+    blame = f"{call.text} has {size:,} basis functions, {rows:,} rows each; give a smaller k"
+    parts = {"columns of the smooth": COPIES * 8.0 * rows * size, "its matrices": 8.0 * size**2}
+    Forecast(parts, blame, available()).refuse()
 
 
 def shapes(count):

@@ -1,0 +1,43 @@
+"""Expressions as patsy evaluates them while it fits a design."""
+
+import patsy
+
+from sgmc.core import deadline
+from sgmc.errors import SGMCError
+from sgmc.formula.widths import declared
+
+
+class Evaluated(patsy.EvalFactor):
+    """An expression of a formula: the clock is looked at before each chunk of rows, and whatever a
+    transform raises names its expression.
+
+    Attributes
+    ----------
+    width : int
+        Columns that it makes by the constants in it; 1 where it has none.
+    """
+
+    @property
+    def width(self):
+        """See the class."""
+        return declared(self.code)
+
+    def memorize_chunk(self, state, which_pass, data):
+        """See `patsy.EvalFactor`."""
+        deadline.check()
+        super().memorize_chunk(state, which_pass, data)
+
+    def memorize_finish(self, state, which_pass):
+        """See `patsy.EvalFactor`."""
+        deadline.check()
+        try:
+            super().memorize_finish(state, which_pass)
+        except (SGMCError, MemoryError):
+            raise
+        except Exception as error:
+            raise patsy.PatsyError("Error evaluating factor", self) from error
+
+    def eval(self, memorize_state, data):
+        """See `patsy.EvalFactor`."""
+        deadline.check()
+        return super().eval(memorize_state, data)

@@ -1,0 +1,70 @@
+"""Columns that calls in a formula make, by the constants in them: known before anything is made."""
+
+import ast
+import math
+import re
+from functools import lru_cache
+
+COUNTS = dict.fromkeys(("bs", "cr", "cc", "ns"), "df") | {"poly": "degree"}
+TENSOR = "te"  # of patsy: its columns are all products of those of its arguments
+# patsy's name of a fitted transform, of its releases from 1.0 on and before
+TRANSFORM = re.compile(r"_patsy_stobj\d*_+(\w+?)_+\d*_*")
+
+
+def word_of(call):
+    """The last name of what a call calls; of a fitted transform the word that it is fitted to."""
+    function = call.func
+    if isinstance(function, ast.Name):
+        return function.id
+    if not isinstance(function, ast.Attribute):
+        return ""
+    of_fit = isinstance(function.value, ast.Name) and function.attr == "transform"
+    return fitted_word(function.value.id) if of_fit else function.attr
+
+
+def fitted_word(name):
+    """The word of a fitted transform, by patsy's name for it; any other name as it is."""
+    found = TRANSFORM.fullmatch(name)
+    return found[1] if found else name
+
+
+def own_columns(call):
+    """Columns that a call of a basis makes by its constants, 1 where it gives none."""
+    word = word_of(call)
+    if word == TENSOR:
+        return math.prod(map(columns_of, call.args))
+    if word not in COUNTS:
+        return 1
+    named = {one.arg: one.value for one in call.keywords}
+    count, knots = named.get(COUNTS[word]), named.get("knots")
+    count = call.args[1] if count is None and len(call.args) > 1 else count
+    if knots is None and word in ("bs", "cr", "cc", "ns") and len(call.args) > 2:
+        knots = call.args[2]
+    return max(size(count), length(knots), 1)
+
+
+def columns_of(node):
+    """The most columns that a part of an expression makes by its constants."""
+    if isinstance(node, ast.Call):
+        inside = [*node.args, *(one.value for one in node.keywords)]
+        within = [] if word_of(node) == TENSOR else map(columns_of, inside)
+        return max([own_columns(node), *within])
+    return max([1, *map(columns_of, ast.iter_child_nodes(node))])
+
+
+@lru_cache(maxsize=1024)
+def declared(code):
+    """Columns of an expression by its constants, at least 1; those that data decide on are none."""
+    return columns_of(ast.parse(code.strip(), mode="eval"))
+
+
+def size(node):
+    """The size of a number, 0 for any other node."""
+    node = node.operand if isinstance(node, ast.UnaryOp) else node
+    number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    return abs(node.value) if number else 0
+
+
+def length(node):
+    """How many knots are written out."""
+    return len(node.elts) if isinstance(node, ast.List | ast.Tuple) else 0

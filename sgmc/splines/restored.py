@@ -1,0 +1,79 @@
+"""What a file may hold of bases and smooths: every number that becomes a shape or a place in an
+array is looked at before it is used.
+"""
+
+import numpy as np
+from scipy.interpolate import BSpline, CubicSpline
+
+MOST_KNOTS = 2_000  # of one basis: with k of them arrays of k^2 numbers are made
+
+
+def refuse_unsound(value, check):
+    """ValueError for what a file has where ``check(value)`` is not true of it, or a field is absent
+    or of another kind.
+    """
+    try:
+        sound = check(value)
+    except (AttributeError, TypeError, ValueError, IndexError, OverflowError):
+        sound = False
+    if not sound:
+        name = type(value).__name__
+        raise ValueError(f"knots, shapes or numbers of a {name} are none that a fit makes")
+
+
+def numbers(value, *shape):
+    """Whether it is finite real numbers of a shape, whose None stands for any length."""
+    array = np.asarray(value)
+    fits = array.ndim == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape))
+    return bool(fits and array.dtype.kind in "iuf" and np.isfinite(array).all())
+
+
+def rising(knots, least, strictly=True):
+    """Whether there are from `least` to MOST_KNOTS finite numbers in rising order."""
+    if not numbers(knots, None) or not least <= len(knots) <= MOST_KNOTS:
+        return False
+    steps = np.diff(knots)
+    return bool((steps > 0).all() if strictly else (steps >= 0).all())
+
+
+def natural(one):
+    """Of `ns`."""
+    ends = one.ends
+    if not (isinstance(one.intercept, bool) and len(ends) == 2 and rising(ends, 2)):
+        return False
+    return rising(one.knots, 0, strictly=False) and all(
+        (one.knots > ends[0]) & (one.knots < ends[1])
+    )
+
+
+def curves(one):
+    """Of smooths."""
+    if not (rising((one.low, one.high), 2) and rising(one.knots, 2)):
+        return False
+    if isinstance(one.curves, BSpline):
+        t, c, k = one.curves.t, one.curves.c, one.curves.k
+        size = len(t) - 4
+        return k == 3 and rising(t, 8, strictly=False) and numbers(c, size, size)
+    x, c = one.curves.x, one.curves.c
+    return isinstance(one.curves, CubicSpline) and rising(x, 2) and numbers(c, 4, len(x) - 1, None)
+
+
+def smooth(one):
+    """Whether the parts of a `Smooth` have the shapes that its columns need."""
+    count = len(one.bases)
+    lines = int(np.prod([1 if basis.cyclic else 2 for basis in one.bases]))
+    sizes = [root.shape[1] for root in one.roots]
+    sound = len(sizes) == count == len(one.covariates.exog_names) <= 2
+    for basis, root in zip(one.bases, one.roots):
+        elements = len(basis.knots) + (2 if isinstance(basis.curves, BSpline) else -basis.cyclic)
+        sound &= numbers(root, elements, None)
+    for block in one.blocks:
+        ends = [
+            size if own else 2 - basis.cyclic
+            for size, own, basis in zip(sizes, block.part, one.bases)
+        ]
+        width = int(np.prod(ends))
+        sound &= len(block.part) == count and 0 <= block.by < one.width
+        sound &= numbers(block.turn, width, None) and numbers(block.line, lines, None)
+        sound &= block.turn.shape[1] == block.line.shape[1]
+    return sound and numbers(one.centre, count) and numbers(one.scale, count) and all(one.scale > 0)
