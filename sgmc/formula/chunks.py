@@ -131,13 +131,20 @@ def evaluate(code, functions, names, label):
     try:
         # the log of a negative number is missing; of zero, infinite and reported
         with np.errstate(all="ignore"):
-            return eval(code, dict(functions), names)
+            value = eval(code, dict(functions), names)
     except FormulaError:
         raise
     except SGMCError as error:
         raise FormulaError(f"cannot evaluate {label!r}: {error}") from error
     except Exception as error:
         raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
+    rows = [len(column) for column in names.values()][:1]
+    if rows and np.ndim(value) and len(value) != rows[0]:
+        raise FormulaError(
+            f"{label!r} must have a value in each of the {rows[0]:,} rows, it has {len(value):,}: "
+            "make a column of it first, or use functions of one row"
+        )
+    return value
 
 
 class Expression:

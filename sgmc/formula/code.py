@@ -9,7 +9,8 @@ import operator
 from types import ModuleType
 
 from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
-from sgmc.formula.widths import TENSOR, fitted_word, own_columns
+from sgmc.formula.transforms import MOST_DEGREE
+from sgmc.formula.widths import TENSOR, degree_of, fitted_word, own_columns
 
 DEEPEST = 40  # nodes within each other
 LARGEST = 1e15  # whole number
@@ -198,11 +199,12 @@ class Check:
             self.basis(node, name)
 
     def basis(self, node, name):
-        """Refuse a basis of too many columns."""
-        if own_columns(node) > MOST_BASIS and name != TENSOR:
-            self.refuse(node, f"{name}() has at most {MOST_BASIS} columns")
-        if own_columns(node) > MOST_TENSOR:
-            self.refuse(node, f"{name}() has at most {MOST_TENSOR} columns")
+        """Refuse a basis of too many columns, or of too high a degree."""
+        if name == "bs" and degree_of(node) > MOST_DEGREE:
+            self.refuse(node, f"the degree of bs() is at most {MOST_DEGREE}")
+        most = MOST_TENSOR if name == TENSOR else MOST_BASIS
+        if own_columns(node) > most:
+            self.refuse(node, f"{name}() has at most {most} columns")
 
     def argument(self, node, name, depth, text, columns):
         """An argument of a call."""

@@ -19,7 +19,7 @@ import patsy
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
 from sgmc.formula import bars, beyond, bounds, safe, smooths, unreadable, words
-from sgmc.formula.functions import FUNCTIONS
+from sgmc.formula.functions import FUNCTIONS, ours
 from sgmc.formula.places import DOT, PLACEHOLDER
 
 _STRING = r"""'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*\""""
@@ -162,7 +162,7 @@ class Parsed:
 
     def refuse_no_term(self, code):
         """FormulaError for code that is neither a column nor an expression of columns."""
-        if (reason := unreadable.no_term(code, self.names)) is not None:
+        if (reason := unreadable.no_term(code, self.names, self.functions)) is not None:
             raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
 
     def error(self, message):
@@ -381,7 +381,7 @@ class _Resolver:
             if getattr(value, "__module__", "") == "math" and name in FUNCTIONS:
                 continue  # math.log is of one number, not of a column
             if callable(value) or ismodule(value):
-                return value
+                return ours(value)
         return None
 
     def _unknown(self, name, after):

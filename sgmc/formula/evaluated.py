@@ -3,7 +3,6 @@
 import patsy
 
 from sgmc.core import deadline
-from sgmc.errors import SGMCError
 from sgmc.formula.widths import declared
 
 
@@ -32,7 +31,7 @@ class Evaluated(patsy.EvalFactor):
         deadline.check()
         try:
             super().memorize_finish(state, which_pass)
-        except (SGMCError, MemoryError):
+        except MemoryError:
             raise
         except Exception as error:
             raise patsy.PatsyError("Error evaluating factor", self) from error

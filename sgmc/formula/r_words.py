@@ -7,7 +7,6 @@ from sgmc.errors import DataError
 from sgmc.formula.transforms import Categories
 from sgmc.splines.natural import natural_splines
 
-DEPENDENT_SHARE = 1e-12  # of a power's length: what is left of it beside lower ones is rounding
 MOST_CONDITION = 1e9  # of the powers, their lengths aside: columns are orthogonal to about 1e-7
 
 
@@ -25,6 +24,12 @@ def check_degree(degree):
     """DataError where the degree of `poly` is no whole number from 1 on."""
     if not isinstance(degree, int | np.integer) or isinstance(degree, bool) or degree < 1:
         raise DataError(f"poly(x, {degree!r}): the degree must be a whole number from 1 on")
+
+
+def condition(matrix):
+    """The condition number of a matrix whose columns are brought to one length."""
+    length = np.linalg.norm(matrix, axis=0)
+    return np.linalg.cond(matrix / np.where(length > 0, length, 1.0))
 
 
 class Poly:
@@ -52,7 +57,8 @@ class Poly:
             self.scale = float(np.abs(x - self.middle).max()) or 1.0
             self.triangle = np.zeros((0, degree + 1))
         rows = np.vstack([self.triangle, self._chebyshev(x, degree)])
-        self.triangle = np.linalg.qr(rows, mode="r")
+        # before there are more rows than columns there is no triangle to make
+        self.triangle = np.linalg.qr(rows, mode="r") if len(rows) > degree else rows
 
     def _chebyshev(self, x, degree):
         return np.polynomial.chebyshev.chebvander((x - self.middle) / self.scale, degree)
@@ -62,18 +68,10 @@ class Poly:
         if self.triangle is None:
             return
         height, width = self.triangle.shape
-        short = height < width
-        length = np.linalg.norm(self.triangle, axis=0)
-        if short or (np.abs(np.diag(self.triangle)) <= DEPENDENT_SHARE * length).any():
+        if height < width or condition(self.triangle) > MOST_CONDITION:
             raise DataError(
-                f"poly(x, {width - 1}) needs more than {width - 1} different values in its column: "
-                "use a smaller degree"
-            )
-        singular = np.linalg.svd(self.triangle / length, compute_uv=False)
-        if singular[-1] * MOST_CONDITION < singular[0]:
-            raise DataError(
-                f"poly(x, {width - 1}): powers of its column cannot be told apart in double "
-                "precision: use a smaller degree, or s(x)"
+                f"poly(x, {width - 1}) needs more than {width - 1} different values in its column, "
+                "whose powers can be told apart in double precision: use a smaller degree, or s(x)"
             )
         self.triangle = self.triangle * np.sign(np.diag(self.triangle))[:, None]
 

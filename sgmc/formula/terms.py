@@ -163,10 +163,25 @@ class Terms:
         except (DataError, FormulaError, OSError, OutOfTime):
             raise
         except MemoryError as error:
-            raise OutOfMemoryError(f"memory is exhausted: {largest(levels, inputs)}") from error
+            raise OutOfMemoryError(
+                f"memory is exhausted: {self.largest(levels, inputs, factors)}"
+            ) from error
         except Exception as error:  # whatever a stateful transform raises
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
         return DesignSpec(self.parsed, info, levels)
+
+    def largest(self, levels, inputs, factors):
+        """The factor with most levels or columns, and what to do: a clause."""
+        counts = {name: len(known or ()) for name, known in levels.items()}
+        counts |= {one.name(): one.width for one in factors if one.name() not in levels}
+        name = max(counts, key=counts.get, default=None)
+        if name in levels and counts[name]:
+            column = inputs[name.removeprefix(COLUMN)]
+            return f"column {column!r} has {counts[name]} levels; join rare ones, or leave it out"
+        if counts.get(name, 0) > 1:
+            label = self.parsed.names.quoted(name)
+            return f"{label} has {counts[name]:,} columns; give fewer"
+        return "of the formula's terms; use fewer"
 
     def of_patsy(self, error):
         """What to say of patsy's error: that of the factor which it could not evaluate, if any."""
@@ -221,15 +236,6 @@ def left_out_warning(left_out):
         f"the dot leaves out {listed}.",
         "Name a column in the formula to use it, or to take it out.",
     )
-
-
-def largest(levels, inputs):
-    """The factor with most levels, and what to do: a clause."""
-    counts = {inputs[key.removeprefix(COLUMN)]: len(known or ()) for key, known in levels.items()}
-    name = max(counts, key=counts.get, default=None)
-    if not name or not counts[name]:
-        return "of the formula's terms; use fewer"
-    return f"column {name!r} has {counts[name]} levels; join rare ones, or leave it out"
 
 
 def factors_of(terms):

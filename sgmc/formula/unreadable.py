@@ -4,6 +4,7 @@ are Python's syntax, names that want backticks.
 
 import ast
 import re
+from types import ModuleType
 
 from sgmc.formula.places import PLACEHOLDER
 
@@ -84,19 +85,21 @@ def in_backticks(formula, names):
     return ""
 
 
-def no_term(code, names):
+def no_term(code, names, functions):
     """Why code over placeholders is no term, the message of an error; None where it may be one.
 
     Parameters
     ----------
     code : str
     names : Names
+    functions : dict
+        That it calls, by name.
     """
-    reason = None if PLACEHOLDER.fullmatch(code) else reason_of(code, names)
+    reason = None if PLACEHOLDER.fullmatch(code) else reason_of(code, names, functions)
     return None if reason is None else f"cannot read {names.quoted(code)!r}: {reason}"
 
 
-def reason_of(code, names):
+def reason_of(code, names, functions):
     """The reason alone."""
     try:
         tree = ast.parse(code.strip(), mode="eval").body
@@ -114,7 +117,22 @@ def reason_of(code, names):
             return LOGIC
         if isinstance(node, ast.IfExp):
             return "'if' is of one value, not of a column: write np.where(condition, x, z)"
+        if isinstance(node, ast.Attribute) and learns(node, functions):
+            return f"after a dot {node.attr}() is not fitted to all rows: write {node.attr}(...)"
     return None
+
+
+def learns(node, functions):
+    """Whether what a dot takes from a module is fitted to rows, as patsy's splines are: patsy fits
+    only what is called by its bare name.
+    """
+    names, root = [], node
+    while isinstance(root, ast.Attribute):
+        names, root = [root.attr, *names], root.value
+    found = functions.get(root.id) if isinstance(root, ast.Name) else None
+    for name in names if isinstance(found, ModuleType) else ():
+        found = getattr(found, name, None)
+    return hasattr(found, "__patsy_stateful_transform__")
 
 
 def of_patsy(message):

@@ -35,12 +35,20 @@ def own_columns(call):
         return math.prod(map(columns_of, call.args))
     if word not in COUNTS:
         return 1
-    named = {one.arg: one.value for one in call.keywords}
-    count, knots = named.get(COUNTS[word]), named.get("knots")
-    count = call.args[1] if count is None and len(call.args) > 1 else count
-    if knots is None and word in ("bs", "cr", "cc", "ns") and len(call.args) > 2:
-        knots = call.args[2]
-    return max(size(count), length(knots), 1)
+    knots = argument(call, 2, "knots") if COUNTS[word] == "df" else None
+    return max(size(argument(call, 1, COUNTS[word])), length(knots), 1)
+
+
+def degree_of(call):
+    """The degree of a call of `bs` by its constants, 0 where it gives none."""
+    return size(argument(call, 3, "degree"))
+
+
+def argument(call, place, name):
+    """An argument of a call by its place or its name, None where it is not given."""
+    if len(call.args) > place:
+        return call.args[place]
+    return next((one.value for one in call.keywords if one.arg == name), None)
 
 
 def columns_of(node):
