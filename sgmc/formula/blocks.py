@@ -209,6 +209,11 @@ def contrast_of(coding, factor):
         matrix = sparse.eye_array(len(factor.levels), format="csr")[:, shown]
         prefix = "" if full else "T."
         return Contrast(matrix, [f"[{prefix}{level}]" for level in factor.levels[shown]])
+    if not np.isfinite(coding.matrix).all():  # powers of many levels, as of patsy's Poly
+        raise DataError(
+            f"the contrasts of {factor.label!r} overflow with {len(factor.levels)} levels: use "
+            "fewer levels, other contrasts, or the number itself, poly(x, 2)"
+        )
     suffixes = list(coding.column_suffixes)
     # patsy shows the repr: of an interval, str is what one knows from R's cut()
     for level in factor.levels:

@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.formula.moments import Moments
+from sgmc.models.regression.bases.family import MAX_SD
 
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
@@ -65,6 +66,21 @@ def refuse_rounded(table, names):
             f"whose sd is {table.sd[j]:.3g}: it is not centred here. Use dtype='float64', or "
             "subtract its mean first"
         )
+
+
+def refuse_squares(table, names, intercepts):
+    """DataError where the squares of a column, of which curvatures are made, are no numbers."""
+    for j in np.flatnonzero(~(np.abs(table.mean) < MAX_SD) | ~(table.sd < MAX_SD)):
+        raise DataError(
+            f"column {names[j]!r} has numbers so large that their squares overflow: rescale it"
+        )
+    tiny = table.sd < 1 / MAX_SD  # zero where squares have underflowed, or the column is constant
+    for j in np.setdiff1d(np.flatnonzero(tiny), intercepts):
+        if isinstance(table.X, np.ndarray) and 0 < np.ptp(table.X[:, j]) < 1 / MAX_SD:
+            raise DataError(
+                f"column {names[j]!r} has numbers that differ so little that the squares of their "
+                "differences underflow: rescale it"
+            )
 
 
 def rounded(table, data):

@@ -16,7 +16,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import made
 from sgmc.errors import NotSupported
 from sgmc.models.regression.data import as_floats
-from sgmc.models.regression.narrow import narrowed, refuse_rounded
+from sgmc.models.regression.narrow import narrowed, refuse_rounded, refuse_squares
 
 SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
@@ -179,6 +179,7 @@ def copied(data, order, dtype, centre):
     mean = centre_of(data, mean)
     table = Table(X, y, trials, offset, weight, strata, shift, mean, sd, of_user, se)
     refuse_rounded(table, data.names)
+    refuse_squares(table, data.names, data.intercepts)
     return table
 
 
@@ -213,13 +214,14 @@ def in_file(data, precondition):
     moments = found.shift, centre_of(data, found.mean), found.sd
     table = Table(found.X, data.y, *columns, *moments, found.order, data.se)
     refuse_rounded(table, data.names)
+    refuse_squares(table, data.names, data.intercepts)
     return table
 
 
 def as_given(data):
     """The table of a design that `stays`: nothing is copied."""
     mean, sd = dense_moments(data.source, data.weight, CACHED_ROWS)
-    return Table(
+    table = Table(
         data.source,
         as_floats(data.y),
         data.trials,
@@ -232,6 +234,8 @@ def as_given(data):
         None,
         data.se,
     )
+    refuse_squares(table, data.names, data.intercepts)
+    return table
 
 
 def centre_of(data, mean):

@@ -26,7 +26,7 @@ from sgmc.core.design import design
 from sgmc.core.expansion import expand
 from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import Computed, made, mean_and_variance
-from sgmc.errors import NotSupported
+from sgmc.errors import DataError, NotSupported
 from sgmc.formula.spreads import of_array
 from sgmc.models.regression.data import PriorUnits
 from sgmc.models.regression.narrow import rounded
@@ -246,7 +246,13 @@ def several(model, terms, search, usual, draw, random):
 
 def moments_of_outcomes(table, family):
     """Mean and variance, by their weights, of the outcomes as numbers, see `beyond_offsets`."""
-    return mean_and_variance(beyond_offsets(family, table.y, table.offset), table.weight)
+    mean, variance = mean_and_variance(beyond_offsets(family, table.y, table.offset), table.weight)
+    if not np.isfinite(variance):  # those of outcomes alone are
+        raise DataError(
+            f"offsets go up to {np.abs(table.offset).max():.3g}: their squares overflow; rescale "
+            "them"
+        )
+    return mean, variance
 
 
 def beyond_offsets(family, y, offset):
