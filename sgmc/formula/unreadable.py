@@ -130,8 +130,8 @@ def learns(node, functions):
     while isinstance(root, ast.Attribute):
         names, root = [root.attr, *names], root.value
     found = functions.get(root.id) if isinstance(root, ast.Name) else None
-    for name in names if isinstance(found, ModuleType) else ():
-        found = getattr(found, name, None)
+    for name in names:  # looked up alone: nothing of a module is executed
+        found = vars(found).get(name) if isinstance(found, ModuleType) else None
     return hasattr(found, "__patsy_stateful_transform__")
 
 
