@@ -12,7 +12,7 @@ def writable(name, path):
     ----------
     name : str
         The argument as the user writes it.
-    path : str, os.PathLike or None
+    path : str, bytes, os.PathLike or None
         None is returned as it is.
 
     Returns
@@ -22,15 +22,17 @@ def writable(name, path):
     Raises
     ------
     ArgumentError
-        If it is no path, a folder, or in a folder that does not exist.
+        If it is no path, a folder, a device or a pipe, or in a folder that does not exist.
     """
     if path is None:
         return None
-    if not isinstance(path, (str, os.PathLike)):
-        raise must_be(name, path, "a path")
-    full = os.path.abspath(path)
-    if os.path.isdir(full) or not os.path.isdir(os.path.dirname(full)):
+    full = absolute(name, path)
+    if os.path.isdir(full):
+        raise must_be(name, os.fspath(path), "a file, and this is a folder", "add a name")
+    if not os.path.isdir(os.path.dirname(full)):
         raise must_be(name, os.fspath(path), "a file in a folder that exists", "create the folder")
+    if os.path.exists(full) and not os.path.isfile(full):
+        raise must_be(name, os.fspath(path), "a regular file, and this is a device or a pipe")
     return full
 
 
@@ -41,16 +43,21 @@ def readable(name, path):
     ----------
     name : str
         The argument as the user writes it.
-    path : str or os.PathLike
+    path : str, bytes or os.PathLike
 
     Raises
     ------
     ArgumentError
         If it is no path, or there is no such file.
     """
-    if not isinstance(path, (str, os.PathLike)):
-        raise must_be(name, path, "a path")
-    full = os.path.abspath(path)
+    full = absolute(name, path)
     if not os.path.isfile(full):
         raise must_be(name, os.fspath(path), "a file that exists")
     return full
+
+
+def absolute(name, path):
+    """Return the absolute path of an argument, a str; ArgumentError where it is no path."""
+    if not isinstance(path, (str, bytes, os.PathLike)) or "\0" in os.fsdecode(path):
+        raise must_be(name, path, "a path")
+    return os.path.abspath(os.fsdecode(path))

@@ -8,8 +8,11 @@ tree as JSON and its arrays in numpy's own format.  Nothing in it is executed wh
 import hashlib
 import io
 import json
+import math
 import os
+import stat
 import struct
+from secrets import token_hex
 
 import numpy as np
 
@@ -21,7 +24,12 @@ except ImportError:  # Windows
     fcntl = None
 
 HEAD = struct.Struct("<Q32s")  # length of the body, its SHA-256
+COUNT = struct.Struct("<Q")  # length of the JSON
 ARRAY = "__array__"
+KINDS = "biufcSUmM"  # of numpy's types
+DEEPEST = 100  # values within each other; Python's own functions call themselves 1,000 times
+LAST_SIGN = 0x10FFFF  # of Unicode
+AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening a pipe does not wait for a writer
 
 
 class Damaged(ValueError):
@@ -31,16 +39,30 @@ class Damaged(ValueError):
 class replacing:
     """A binary file to write in the folder of `path`,
     which takes the place of `path` when all of it is on the disk, in a call that is `handled`.
+
+    Each writer has a file of its own, ``.sgmc-*.part``, so that of several the last one to end
+    wins.  A link stays, and what it points to is replaced; a file that is there keeps its mode.
     """
 
     def __init__(self, path):
-        self.path, self.aside = path, f"{os.fspath(path)}.part"
+        self.path = os.path.realpath(os.fsdecode(path))
+        self.aside = os.path.join(os.path.dirname(self.path), f".sgmc-{token_hex(8)}.part")
 
     @unbroken_ends
     def __enter__(self):
         with unbroken(later=True):
-            self.file = open(self.aside, "wb")
+            self.file = open(self.aside, "xb", opener=self.opened)  # x: none that is there, no link
         return self.file
+
+    def opened(self, aside, flags):
+        """Create the file aside with the mode of the one it replaces; a new one by the umask."""
+        try:
+            mode = os.stat(self.path).st_mode & 0o777
+        except FileNotFoundError:
+            return os.open(aside, flags, 0o666)
+        number = os.open(aside, flags, mode)
+        os.chmod(aside, mode)  # what the umask took away
+        return number
 
     @unbroken_ends
     def __exit__(self, kind, error, trace):
@@ -110,35 +132,79 @@ def read_sealed(path, kind):
         Saying what is wrong.
     OSError
     """
-    with open(path, "rb") as file:
+    with regular(path) as file:
         if file.read(len(kind) + 1) != kind + b"\n":
             raise Damaged(f"does not begin with {kind.decode()!r}")
-        head, body = file.read(HEAD.size), file.read()
-    if len(head) < HEAD.size:
-        raise Damaged("is cut short")
-    length, checksum = HEAD.unpack(head)
-    if len(body) != length:
-        raise Damaged(f"is cut short or too long: {len(body)} of {length} bytes")
+        head = file.read(HEAD.size)
+        if len(head) < HEAD.size:
+            raise Damaged("is cut short")
+        length, checksum = HEAD.unpack(head)
+        found = os.fstat(file.fileno()).st_size - file.tell()
+        if found != length:
+            raise Damaged(f"is cut short or too long: {found} of {length} bytes")
+        body = file.read(length)
     if hashlib.sha256(body).digest() != checksum:
         raise Damaged("has been changed: its checksum does not fit")
     return read_tree(body)
+
+
+def regular(path):
+    """A file to read; Damaged where it is a device or a pipe, which may never end."""
+
+    def opened(name, flags):
+        number = os.open(name, flags | AT_ONCE)
+        if stat.S_ISREG(os.fstat(number).st_mode):
+            return number
+        os.close(number)
+        raise Damaged("is no regular file")
+
+    return open(path, "rb", opener=opened)
 
 
 def write_tree(stream, tree):
     """Write a tree to a binary stream: the length of its JSON, that, and its arrays."""
     arrays = []
     text = json.dumps(planted(tree, arrays)).encode()
-    stream.write(struct.pack("<Q", len(text)))
+    stream.write(COUNT.pack(len(text)))
     stream.write(text)
     for array in arrays:
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def read_tree(content):
-    """The tree that `write_tree` has written, of bytes."""
+    """The tree that `write_tree` has written, of bytes; Damaged for other bytes.
+
+    Whatever the bytes are, the tree is not larger than they are, and can be walked by functions
+    that call themselves.
+    """
     stream = io.BytesIO(content)
-    text = stream.read(struct.unpack("<Q", stream.read(8))[0])
-    return grown(json.loads(text), stream)
+    if len(content) < COUNT.size:
+        raise Damaged("is cut short")
+    (length,) = COUNT.unpack(stream.read(COUNT.size))
+    if length > len(content) - COUNT.size:
+        raise Damaged("is cut short")
+    try:
+        tree = json.loads(stream.read(length), object_pairs_hook=distinct)
+    except RecursionError as error:
+        raise Damaged(f"has values within more than {DEEPEST} others") from error
+    except Damaged:
+        raise
+    except ValueError as error:
+        raise Damaged(f"has a tree that is no JSON: {error}") from error
+    if not isinstance(tree, dict) or ARRAY in tree:
+        raise Damaged("has no names at the root of its tree")
+    found = grown(tree, stream, 0)
+    if stream.read(1):
+        raise Damaged("has more after its arrays")
+    return found
+
+
+def distinct(pairs):
+    """A dict of pairs of JSON; Damaged where a key comes twice."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise Damaged("has a key twice")
+    return made
 
 
 def packed(tree):
@@ -160,13 +226,60 @@ def planted(tree, arrays):
     return tree.item() if isinstance(tree, np.generic) else tree
 
 
-def grown(tree, stream):
+def grown(tree, stream, depth):
     """The tree with its arrays back in place; they follow in the order in which they were met."""
+    if depth > DEEPEST:
+        raise Damaged(f"has values within more than {DEEPEST} others")
     if isinstance(tree, dict):
         if ARRAY in tree:
-            return np.lib.format.read_array(stream, allow_pickle=False)
-        return {key: grown(value, stream) for key, value in tree.items()}
-    return [grown(value, stream) for value in tree] if isinstance(tree, list) else tree
+            return read_array(stream)
+        return {key: grown(value, stream, depth + 1) for key, value in tree.items()}
+    return [grown(one, stream, depth + 1) for one in tree] if isinstance(tree, list) else tree
+
+
+def read_array(stream):
+    """The next array of a stream of bytes.
+
+    Raises
+    ------
+    Damaged
+        Where it is none, has another type than numbers, texts and times, or values that its type
+        does not have; before any memory is taken where it is larger than what follows.
+    """
+    try:
+        shape, dtype = declared(stream)
+        count = math.prod(shape)
+        left = len(stream.getbuffer()) - stream.tell()
+        if dtype.kind not in KINDS or min(shape, default=0) < 0 or dtype.subdtype:
+            raise Damaged(f"has an array of type {dtype} and shape {shape}")
+        if count * max(dtype.itemsize, 1) > left:
+            raise Damaged(f"has an array of {count} values of {dtype.itemsize} bytes in {left}")
+        array = np.lib.format.read_array(stream, allow_pickle=False)
+    except Damaged:
+        raise
+    except Exception as error:
+        raise Damaged(f"has an array that is none: {error}") from error
+    whole = array.reshape(-1)
+    if dtype.kind == "b" and (whole.view(np.uint8) > 1).any():
+        raise Damaged("has truth values that are neither")
+    native = array.astype(dtype.newbyteorder("="), copy=False)  # compiled code takes no others
+    if (
+        dtype.kind == "U"
+        and native.nbytes
+        and (native.reshape(-1).view(np.uint32) > LAST_SIGN).any()
+    ):
+        raise Damaged("has text with characters that do not exist")
+    return native
+
+
+def declared(stream):
+    """Shape and type of the next array; the stream stays where it is."""
+    at = stream.tell()
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise Damaged("has an array of another format")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    stream.seek(at)
+    return shape, dtype
 
 
 def held(path):

@@ -4,10 +4,12 @@ are read.
 
 import os
 
+from sgmc.arguments.files import writable
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError
 from sgmc.saved import Trust, Unreadable, plain_tree, restored
+from sgmc.saved.classes import class_of
 from sgmc.version import __version__
 
 KIND, FORMAT = b"sgmc results", 9  # first line of a file; number of the format of its tree
@@ -16,6 +18,7 @@ PICKLED = 8  # formats up to it had a pickle in them
 
 def save(results, path):
     """See `Results.save`."""
+    path = writable("path", path)
     with handled():
         tree = plain_tree(results, "these results")
         write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
@@ -62,7 +65,7 @@ def load(path, *, functions=None, trust_formulas=False):
     try:
         tree = read_sealed(path, KIND)
         check_format(path, tree)
-        return restored(tree["results"], trust, "sgmc.load(path")
+        found = restored(tree["results"], trust, "sgmc.load(path")
     except Damaged as error:
         raise ArgumentError(f"{refused}: it {error}") from error
     except (ArgumentError, OSError):
@@ -74,6 +77,9 @@ def load(path, *, functions=None, trust_formulas=False):
         ) from error
     except Exception as error:  # whole, but no tree of ours
         raise ArgumentError(f"{refused} ({type(error).__name__}: {error})") from error
+    if not isinstance(found, class_of("Results")):
+        raise ArgumentError(f"{refused}: it holds a {type(found).__name__}, and no results")
+    return found
 
 
 def check_format(path, tree):

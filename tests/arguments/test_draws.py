@@ -1,5 +1,7 @@
 """Draws, seeds and paths."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -95,6 +97,13 @@ def test_writable(tmp_path, monkeypatch):
     assert_gives(lambda: writable("checkpoint", "run"), str(tmp_path / "run"))
     assert_gives(lambda: writable("checkpoint", tmp_path / "run"), str(tmp_path / "run"))
     assert_gives(lambda: writable("checkpoint", 3), (ArgumentError, "checkpoint=3 must be a path"))
-    for bad in ("nowhere/run", "."):
-        text = f"checkpoint={bad!r} must be a file in a folder that exists"
+    assert_gives(lambda: writable("checkpoint", b"run"), str(tmp_path / "run"))
+    os.mkfifo(tmp_path / "pipe")
+    for bad, wanted in (
+        ("nowhere/run", "a file in a folder that exists; create the folder"),
+        (".", "a file, and this is a folder; add a name"),
+        ("pipe", "a regular file, and this is a device or a pipe"),
+        ("a\0b", "a path"),
+    ):
+        text = f"checkpoint={bad!r} must be {wanted}"
         assert_gives(lambda: writable("checkpoint", bad), (ArgumentError, text))

@@ -100,7 +100,7 @@ def test_sealed_files_give_back_what_was_written(tmp_path):
 @pytest.mark.parametrize(
     "path, text",
     [
-        ("", "must be a file in a folder that exists"),
+        ("", "must be a file, and this is a folder; add a name"),
         ("nowhere/run", "in a folder that exists"),
         (3, "checkpoint=3 must be a path"),
     ],
