@@ -105,6 +105,8 @@ RENAMED = {"SmoothBlock": ("sgmc.splines.smooth", "Block")}
 # classes that refuse a state of its own: what they are made of again
 ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}
 
+HEAP_TYPE = 1 << 9  # a flag of Python's types: made by a class statement
+
 
 @cache
 def places():
@@ -170,3 +172,13 @@ def class_of(name):
         found = vars(errors).get(rest)
         return found if isinstance(found, type) and issubclass(found, Warning) else None
     return of_rooms().get(str(name))
+
+
+def by_arguments(cls):
+    """Whether objects of a class are made of arguments again."""
+    return name_of(cls) in ARGUMENTS or cls.__reduce__ is not object.__reduce__
+
+
+def compiled(cls):
+    """Whether a class is one of a compiled module, or of a base that is."""
+    return any(not base.__flags__ & HEAP_TYPE for base in cls.__mro__[:-1])

@@ -3,13 +3,45 @@ arrays, times.  Each kind has a name, a class, and two functions, one for each w
 """
 
 import datetime
+import re
+from inspect import signature
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.interpolate import BSpline, CubicSpline
+from scipy.interpolate import BSpline, CubicSpline, PPoly
+
+from sgmc.core.types import fits
+from sgmc.saved.fields import ARRAY, COUNT, DEGREE
 
 EXACT = "biuf"  # kinds of numpy's numbers that JSON keeps, of 8 bytes at most
+TYPE = re.compile(
+    r"[<>|=]?([biufc](1|2|4|8|16|32)|[mM]8\[\d*(Y|M|W|D|h|m|s|ms|us|ns)\]|[SU]\d{1,4})"
+)
+ZONE = re.compile(r"(?!dateutil)[\w+-]+(/[\w+-]+)*|UTC[+-]\d\d:\d\d")  # no path of a file
+UNIT = re.compile("s|ms|us|ns")
+MASKED = re.compile(r"U?Int(8|16|32|64)|Float(32|64)|boolean")
+STORAGE = re.compile("python|pyarrow|pyarrow_numpy")  # the last one of pandas 2.2
+NAN_IN_TEXT = "na_value" in signature(pd.StringDtype).parameters
+WHOLE = Annotated[int, (-(2**63), 2**63 - 1)]
+
+
+def checked(state, **kinds):
+    """A state of a file; ValueError where it has not these values, or one of another type."""
+    if state.keys() != kinds.keys():
+        raise ValueError(f"it has the values {', '.join(state)}, not {', '.join(kinds)}")
+    for name, kind in kinds.items():
+        known = kind.fullmatch(str(state[name])) if isinstance(kind, re.Pattern) else None
+        if not (known or not isinstance(kind, re.Pattern) and fits(state[name], kind)):
+            raise ValueError(f"its value {name} is {state[name]!r:.60}")
+    return state
+
+
+def equal(what, *lengths):
+    """ValueError where lengths of what belongs together differ."""
+    if len({*lengths}) > 1:
+        raise ValueError(f"its {what} have the lengths {', '.join(map(str, lengths))}")
 
 
 def scalar(value):
@@ -21,7 +53,18 @@ def scalar(value):
 
 def of_scalar(state):
     """See `scalar`."""
-    return np.asarray(state["value"], dtype=np.dtype(state["type"]))[()]
+    checked(state, type=TYPE, value=bool | int | float | str | ARRAY)
+    held = state["value"]
+    if isinstance(held, str):
+        return np.str_(held)
+    if isinstance(held, ARRAY) and held.ndim:
+        raise ValueError("its value is several")
+    return np.asarray(held, dtype=of_type(state))[()]
+
+
+def of_type(state):
+    """A type of numpy's, of a length that no value makes dear."""
+    return np.dtype(TYPE.fullmatch(state["type"])[0])
 
 
 def objects(array):
@@ -31,6 +74,7 @@ def objects(array):
 
 def of_objects(state):
     """See `objects`."""
+    checked(state, shape=list[COUNT], values=list)
     out = np.empty(len(state["values"]), dtype=object)
     for k, value in enumerate(state["values"]):
         out[k] = value
@@ -64,27 +108,42 @@ def column(array):
 
 def of_column(state):
     """See `column`."""
-    kind = state["kind"]
+    kind = state.get("kind")
     if kind == "category":
+        checked(state, kind=str, codes=ARRAY, categories=pd.Index, ordered=bool)
         dtype = pd.CategoricalDtype(state["categories"], state["ordered"])
         return pd.Categorical.from_codes(state["codes"], dtype=dtype)
     if kind == "text":
-        na = np.nan if state["nan"] else pd.NA
-        try:
-            dtype = pd.StringDtype(state["storage"], na_value=na)
-        except ImportError:  # pyarrow is not here
-            dtype = pd.StringDtype("python", na_value=na)
-        return pd.array(state["values"], dtype=dtype)
+        checked(state, kind=str, storage=STORAGE, nan=bool, values=list[str | None])
+        return text_column(state["storage"], state["nan"], state["values"])
     if kind == "times":
-        times = state["values"].view(f"M8[{state['unit']}]")
+        checked(state, kind=str, unit=UNIT, zone=ZONE, values=ARRAY)
+        times = state["values"].astype(np.int64, casting="safe").view(f"M8[{state['unit']}]")
         return pd.DatetimeIndex(times, tz="UTC").tz_convert(state["zone"]).array
     if kind == "intervals":
+        checked(state, kind=str, left=pd.Index, right=pd.Index, closed=str)
         return pd.arrays.IntervalArray.from_arrays(state["left"], state["right"], state["closed"])
     if kind == "masked":
+        checked(state, kind=str, type=MASKED, values=ARRAY, missing=ARRAY)
+        equal("values and gaps", state["values"].shape, state["missing"].shape)
         out = pd.array(state["values"], dtype=state["type"])
-        out[state["missing"]] = pd.NA
+        out[state["missing"].astype(bool, casting="safe")] = pd.NA
         return out
-    return state["values"]
+    values = checked(state, kind=re.compile("numpy"), values=ARRAY)["values"]
+    equal("dimensions", values.ndim, 1)
+    return values
+
+
+def text_column(storage, nan, values):
+    """A column of text as this pandas has it: 2.2 has no text whose gaps are NaN, but objects."""
+    if nan and not NAN_IN_TEXT:
+        return np.array([np.nan if one is None else one for one in values], dtype=object)
+    how = {"na_value": np.nan if nan else pd.NA} if NAN_IN_TEXT else {}
+    try:
+        dtype = pd.StringDtype(storage.removesuffix("_numpy"), **how)
+    except ImportError:  # pyarrow is not here
+        dtype = pd.StringDtype("python", **how)
+    return pd.array(values, dtype=dtype)
 
 
 def index(value):
@@ -100,10 +159,12 @@ def index(value):
 def of_index(state):
     """See `index`."""
     if "levels" in state:
+        checked(state, levels=list[pd.Index], codes=list[ARRAY], names=list)
         return pd.MultiIndex(state["levels"], state["codes"], names=state["names"])
     if "range" in state:
+        checked(state, range=list[WHOLE], name=object)
         return pd.RangeIndex(*state["range"], name=state["name"])
-    array = of_column(state["array"])
+    array = of_column(checked(state, array=dict[str, object], name=object)["array"])
     return pd.Index(array, dtype=array.dtype, name=state["name"])
 
 
@@ -114,7 +175,9 @@ def series(value):
 
 def of_series(state):
     """See `series`."""
+    checked(state, array=dict[str, object], index=pd.Index, name=object)
     array = of_column(state["array"])
+    equal("values and labels", len(array), len(state["index"]))
     return pd.Series(array, state["index"], dtype=array.dtype, name=state["name"])
 
 
@@ -126,7 +189,10 @@ def frame(value):
 
 def of_frame(state):
     """See `frame`."""
+    checked(state, columns=pd.Index, index=pd.Index, arrays=list[dict[str, object]])
     arrays = {j: of_column(one) for j, one in enumerate(state["arrays"])}
+    equal("columns", len(arrays), len(state["columns"]))
+    equal("rows", len(state["index"]), *map(len, arrays.values()))
     out = pd.DataFrame(arrays, index=state["index"])
     out.columns = state["columns"]
     return out
@@ -140,8 +206,11 @@ def matrix(value):
 
 def of_matrix(state):
     """See `matrix`."""
+    checked(state, format=str, shape=list[COUNT], data=ARRAY, indices=ARRAY, indptr=ARRAY)
     kind = {"csr": sparse.csr_array, "csc": sparse.csc_array}[state["format"]]
-    return kind((state["data"], state["indices"], state["indptr"]), shape=tuple(state["shape"]))
+    made = kind((state["data"], state["indices"], state["indptr"]), shape=tuple(state["shape"]))
+    made.check_format(full_check=True)  # compiled code takes its indices as they are
+    return made
 
 
 def cubic(value):
@@ -151,6 +220,10 @@ def cubic(value):
 
 def of_cubic(state):
     """See `cubic`."""
+    checked(state, c=ARRAY, x=ARRAY, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
+    PPoly(
+        *(state[key] for key in ("c", "x", "extrapolate"))
+    )  # which checks what compiled code needs
     return CubicSpline.construct_fast(state["c"], state["x"], state["extrapolate"], state["axis"])
 
 
@@ -162,6 +235,8 @@ def b_spline(value):
 
 def of_b_spline(state):
     """See `b_spline`."""
+    checked(state, t=ARRAY, c=ARRAY, k=DEGREE, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
+    BSpline(*(state[key] for key in ("t", "c", "k", "extrapolate")))
     return BSpline.construct_fast(*(state[key] for key in ("t", "c", "k", "extrapolate", "axis")))
 
 
@@ -172,26 +247,59 @@ def attributes(*names):
 
 def of_text(cls):
     """The pair of functions for values that are text in ISO 8601."""
-    return lambda value: {"text": value.isoformat()}, lambda state: cls(state["text"])
+    return lambda value: {"text": value.isoformat()}, lambda state: cls(
+        checked(state, text=str)["text"]
+    )
 
 
 def of_seconds(state):
     """A length of time."""
+    checked(state, days=int, seconds=int, microseconds=int)
     return datetime.timedelta(state["days"], state["seconds"], state["microseconds"])
 
 
-INTERVAL = attributes("left", "right", "closed"), lambda state: pd.Interval(**state)
+def of_span(cls):
+    """The function that makes a slice or a range."""
+
+    def made(state):
+        ends = Annotated[int, (-(2**53), 2**53)]
+        checked(state, start=ends | None, stop=ends | None, step=ends | None)
+        return cls(state["start"], state["stop"], state["step"])
+
+    return made
+
+
+def of_several(cls):
+    """The function that makes a set of a list, whose values are in the file one by one."""
+    return lambda state: cls(checked(state, of=list)["of"])
+
+
+def of_interval(state):
+    """An interval of pandas."""
+    return pd.Interval(**checked(state, left=object, right=object, closed=str))
+
+
+def of_complex(state):
+    """A complex number."""
+    return complex(**checked(state, real=float, imag=float))
+
+
+def of_bytes(state):
+    """Bytes."""
+    return checked(state, bytes=ARRAY)["bytes"].astype(np.uint8, casting="safe").tobytes()
+
+
 NOTHING = {"NA": pd.NA, "NaT": pd.NaT}
 # name in the file: (class, its plain state, the value of a state); subclasses before classes
 KINDS = {
     "scalar": (np.generic, scalar, of_scalar),
-    "type": (np.dtype, lambda v: {"type": v.str}, lambda state: np.dtype(state["type"])),
+    "type": (np.dtype, lambda v: {"type": v.str}, lambda state: of_type(checked(state, type=TYPE))),
     "objects": (np.ndarray, objects, of_objects),
     "index": (pd.Index, index, of_index),
     "series": (pd.Series, series, of_series),
     "frame": (pd.DataFrame, frame, of_frame),
     "column": (pd.api.extensions.ExtensionArray, column, of_column),
-    "interval": (pd.Interval, *INTERVAL),
+    "interval": (pd.Interval, attributes("left", "right", "closed"), of_interval),
     "timestamp": (pd.Timestamp, *of_text(pd.Timestamp)),
     "length": (pd.Timedelta, *of_text(pd.Timedelta)),
     "datetime": (datetime.datetime, *of_text(datetime.datetime.fromisoformat)),
@@ -200,14 +308,10 @@ KINDS = {
     "sparse": (sparse.csr_array | sparse.csc_array, matrix, of_matrix),
     "cubic": (CubicSpline, cubic, of_cubic),
     "spline": (BSpline, b_spline, of_b_spline),
-    "slice": (slice, attributes("start", "stop", "step"),
-              lambda state: slice(state["start"], state["stop"], state["step"])),
-    "range": (range, attributes("start", "stop", "step"),
-              lambda state: range(state["start"], state["stop"], state["step"])),
-    "complex": (complex, attributes("real", "imag"), lambda state: complex(**state)),
-    "bytes": (bytes | bytearray, lambda value: {"bytes": np.frombuffer(value, np.uint8)},
-              lambda state: state["bytes"].tobytes()),
-    "set": (set, lambda value: {"of": list(value)}, lambda state: set(state["of"])),
-    "frozenset": (frozenset, lambda value: {"of": list(value)},
-                  lambda state: frozenset(state["of"])),
+    "slice": (slice, attributes("start", "stop", "step"), of_span(slice)),
+    "range": (range, attributes("start", "stop", "step"), of_span(range)),
+    "complex": (complex, attributes("real", "imag"), of_complex),
+    "bytes": (bytes | bytearray, lambda value: {"bytes": np.frombuffer(value, np.uint8)}, of_bytes),
+    "set": (set, lambda value: {"of": list(value)}, of_several(set)),
+    "frozenset": (frozenset, lambda value: {"of": list(value)}, of_several(frozenset)),
 }  # fmt: skip

@@ -11,6 +11,7 @@ from sgmc.formula import listed
 from sgmc.formula.code import Refused
 from sgmc.saved import classes
 from sgmc.saved.foreign import KINDS, NOTHING
+from sgmc.saved.types import wrong
 
 UNMADE = object()  # in the place of an object whose parts are read
 
@@ -124,10 +125,9 @@ class Reader:
             self.known.append(tree)
             return tree
         if isinstance(tree, list):
-            out = []
-            self.known.append(out)
-            out.extend(self.grown(one) for one in tree)
-            return out
+            place = self.place()
+            self.known[place] = [self.grown(one) for one in tree]
+            return self.known[place]
         if not isinstance(tree, dict):
             return tree
         kind = tree.get("is")
@@ -145,8 +145,8 @@ class Reader:
 
     def foreign(self, kind, state):
         """A value of another library."""
-        place = self.place()
-        self.known[place] = KINDS[kind][2](self.each(state))
+        place, state = self.place(), self.each(state)
+        self.known[place] = KINDS[kind][2](state)
         return self.known[place]
 
     def place(self):
@@ -169,15 +169,15 @@ class Reader:
         cls = self.class_of(tree["class"])
         if not issubclass(cls, tuple) or len(values) != len(cls._fields):
             raise Unreadable(f"{tree['class']} has other fields in this release")
+        self.check(tree, cls, dict(zip(cls._fields, values)))
         return cls._make(values)
 
     def dict(self, tree):
         """A dict."""
-        out = {}
-        self.known.append(out)
-        keys = [self.grown(key) for key in tree["keys"]]
-        out.update(zip(keys, (self.grown(one) for one in tree["values"]), strict=True))
-        return out
+        place, keys = self.place(), [self.grown(key) for key in tree["keys"]]
+        values = [self.grown(one) for one in tree["values"]]
+        self.known[place] = dict(zip(keys, values, strict=True))
+        return self.known[place]
 
     def function(self, tree):
         """A function or module of the list."""
@@ -216,13 +216,16 @@ class Reader:
         own = self.yours({"name": tree["own"]}) if "own" in tree else None
         if isinstance(own, type) and issubclass(own, cls):
             cls = own
-        if "arguments" in tree:
+        if classes.by_arguments(cls):
             made = self.known[place] = cls(*[self.grown(one) for one in tree["arguments"]])
             return made
+        if classes.compiled(cls):  # whole only when it is made of its arguments
+            raise Unreadable(f"files hold no {tree['class']!r}")
         made = self.known[place] = cls.__new__(cls)
         state = self.each(tree["state"])
         if is_dataclass(cls):
             check_fields(cls, state)
+        self.check(tree, cls, state)
         if hasattr(made, "of_file"):
             made.of_file(state)
         elif "__setstate__" in dir(cls):
@@ -232,6 +235,13 @@ class Reader:
                 object.__setattr__(made, name, value)
         self.objects.append(made)
         return made
+
+    @staticmethod
+    def check(tree, cls, state):
+        """Unreadable where attributes of an object are of other types than its class has."""
+        fault = wrong(cls, state)
+        if fault:
+            raise Unreadable(f"{tree['class']} has {fault}, which this release does not expect")
 
     def transform(self, tree):
         """A fitted transform of the user's, of the class behind its function."""

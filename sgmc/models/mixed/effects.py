@@ -41,7 +41,7 @@ class Effects:
     factors: list
     columns: list
     loading: Loading
-    outer: Loading
+    outer: Loading | None
     inner: Loading | None
     sds: list
     cors: list

@@ -1,0 +1,47 @@
+"""Types of values that were read from files."""
+
+from types import UnionType
+from typing import Annotated, ForwardRef, Union, get_args, get_origin
+
+import numpy as np
+
+WHOLE, NUMBERS = (int, np.integer), (int, float, np.integer, np.floating)
+TRUTHS = (bool, np.bool_)
+
+
+def fits(value, kind, named=None):
+    """Whether a value is of the type of an annotation.
+
+    A float may be whole, a list a tuple and the other way round; what stands within brackets is
+    the type of each part, and ``Annotated[int, (0, 10)]`` a number within a span.
+
+    Parameters
+    ----------
+    value, kind : object
+    named : callable, optional
+        The class of a name, for annotations that are names.
+    """
+    if isinstance(kind, (str, ForwardRef)):
+        kind = named(getattr(kind, "__forward_arg__", kind))
+    origin, inner = get_origin(kind), [one for one in get_args(kind) if one is not Ellipsis]
+    if kind is object:
+        return True
+    if kind is None:
+        return value is None
+    if origin in (Union, UnionType):
+        return any(fits(value, one, named) for one in inner)
+    if origin is Annotated:
+        low, high = kind.__metadata__[0]
+        return fits(value, inner[0], named) and low <= value <= high
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            fits(key, inner[0], named) and fits(one, inner[1], named) for key, one in value.items()
+        )
+    if origin in (list, tuple):
+        return isinstance(value, (list, tuple)) and all(fits(one, inner[0], named) for one in value)
+    if kind in (list, tuple):
+        return isinstance(value, (list, tuple))
+    if kind in (int, float):
+        numbers = WHOLE if kind is int else NUMBERS
+        return isinstance(value, numbers) and not isinstance(value, TRUTHS)
+    return isinstance(value, TRUTHS if kind is bool else kind)

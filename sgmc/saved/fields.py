@@ -1,0 +1,163 @@
+"""Types of the attributes of classes whose objects files hold and that have no annotations.
+
+The names of classes are those in files.  ``Annotated[int, (0, 10)]`` is a number within a span.
+"""
+# ruff: noqa: F821  which are looked up by `sgmc.saved.types.wrong`
+
+from typing import Annotated, Optional, Union
+
+import numpy as np
+import pandas as pd
+
+DEGREE = Annotated[int, (0, 10)]
+COUNT = Annotated[int, (0, 2**53)]
+ARRAY = np.ndarray
+CODE = {
+    "code": str,
+    "label": str,
+    "quoted": str,
+    "inputs": dict[str, str],
+    "is_column": bool,
+    "levels": tuple | None,
+    "width": Annotated[int, (0, 100_000)] | None,
+    "functions": dict[str, object],
+    "transforms": dict[str, object],
+    "places": None,
+    "settled": bool,
+    "across": bool,
+}
+DESIGN = {
+    "formula": Union[str, "SafeFormula"],
+    "endog_name": str,
+    "expanded": str,
+    "exog_names": list[str],
+    "term_slices": dict[str, slice],
+}
+INFO = {
+    "title": str,
+    "formula": Union[str, "SafeFormula", None],
+    "shapes": dict[str, tuple[COUNT, ...]],
+    "slices": dict[str, slice],
+    "constraints": dict[str, tuple],
+    "notes": list[str],
+    "labels": Optional["RowLabels"],
+}
+FIELDS = {
+    "Factor": CODE,
+    "Response": CODE | {"summands": tuple[str, ...], "labels": dict[str, str]},
+    "DesignSpec": DESIGN
+    | {
+        "levels": tuple | None,
+        "offset": Optional["Offset"],
+        "paired": bool,
+        "_factors": list["Factor"],
+        "_blocks": list["Block"],
+        "coding": Optional["Coding"],
+    },
+    "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},
+    "BSplines": {"_degree": DEGREE, "_all_knots": ARRAY},
+    "CubicRegressionSpline": {
+        "_name": str,
+        "_cyclic": bool,
+        "_all_knots": ARRAY,
+        "_constraints": ARRAY | None,
+    },
+    "TE": {"_constraints": ARRAY | None},
+    "Standardize": {"count": COUNT, "mean": float | ARRAY, "squares": float | ARRAY},
+    "Categories": {"levels": tuple, "ref": object},
+    "Poly": {"middle": float, "scale": float, "triangle": ARRAY},
+    "NaturalTerm": {"basis": "NaturalSplines"},
+    "GeneralInfo": INFO,
+    "NetworkInfo": {"recipe": "Recipe"},
+    "SourcesInfo": {
+        "centre": ARRAY,
+        "unit": ARRAY,
+        "reference": ARRAY,
+        "variances": ARRAY,
+        "start": str,
+    },
+    "FactorInfo": {
+        "users": pd.Index,
+        "items": pd.Index,
+        "form": dict[str, object],
+        "columns": tuple[str, ...],
+        "seen": ARRAY,
+        "test": Optional["RatingTable"],
+        "hyper": dict[str, object],
+        "newcomers": Union["NormalGamma", "GammaGamma"],
+        "judged": tuple,
+    },
+    "LDAInfo": {"alpha": float, "vocabulary": object, "held_out": object, "unused": COUNT},
+    "ModelInfo": INFO
+    | {
+        "kind": type,
+        "options": dict[str, object],
+        "family_name": str,
+        "spec": Union["DesignSpec", "PartsSpec", None],
+        "levels": tuple | None,
+        "inputs": dict[str, object],
+        "endog_names": str,
+        "exog_names": list[str],
+        "equations": COUNT,
+        "df_model": COUNT,
+        "given": tuple[str, ...],
+        "dropped": COUNT,
+    },
+    "MixedInfo": {
+        "effects": "Effects",
+        "groups": "GroupSpec",
+        "factor_levels": list[pd.Index],
+        "sizes": list[ARRAY],
+    },
+    "CrossedInfo": {
+        "effects": "CrossedEffects",
+        "groups": "GroupSpec",
+        "factor_levels": list[pd.Index],
+        "sizes": list[ARRAY],
+    },
+    "Results": {
+        "draws": ARRAY,
+        "weights": ARRAY | None,
+        "names": list[str],
+        "warnings": list[Warning],
+        "seed": int | None,
+        "header": tuple,
+        "nobs": float,
+        "interrupted": str,
+        "stand_in": str,
+        "_unknown": bool,
+        "model": object,
+        "priors": "PriorTable",
+        "verdict": "Verdict",
+        "judged_by": str,
+        "_accuracy": pd.DataFrame | None,
+        "_ksd": float | None,
+        "_ess": ARRAY,
+        "_rhat": ARRAY | None,
+        "_tails": ARRAY,
+        "_untold": tuple,
+        "_asked": COUNT,
+        "_stopping": Optional["Stopping"],
+        "step_size": float | None,
+        "_chains": list["ChainFacts"],
+        "_threshold": float | None,
+        "_noise": pd.DataFrame | None,
+        "cov_type": str,
+        "_paths": list["Travelled"] | None,
+        "starts": ARRAY | None,
+        "_curvature_covariance": ARRAY | None,
+        "_moments": pd.DataFrame | None,
+        "_continuation": Optional["Continuation"],
+        "memory": Optional["Used"],
+        "_past": Union[str, "Past"],
+        "tuning": Optional["TuneResult"],
+        "warmup": Optional["Warmup"],
+        "curve_draws": Optional["CurveDraws"],
+        "freedom": dict[str, object],
+        "_levels": Optional["SavedLevels"],
+        "updates": tuple[COUNT, ...],
+        "drift": float,
+        "neglected": float,
+        "buffer": COUNT,
+    },
+}

@@ -1,0 +1,38 @@
+"""Types of what a file holds: checked when it is read, by the annotations of the class that gets
+it, or by `FIELDS` for classes that have none.
+"""
+
+from dataclasses import is_dataclass
+from functools import cache, cached_property
+from types import MemberDescriptorType
+from typing import get_type_hints
+
+from sgmc.core.types import fits
+from sgmc.saved.classes import class_of
+from sgmc.saved.fields import FIELDS
+
+ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may have their own of
+
+
+@cache
+def annotations(cls):
+    """The types of the attributes of a class, by name."""
+    listed = {}
+    for base in reversed(cls.__mro__):
+        listed |= FIELDS.get(base.__name__, {})
+    return listed | (get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {})
+
+
+def wrong(cls, state):
+    """What is wrong with the attributes that a file has of an object; empty where nothing is.
+
+    None may take the place of a method, which would be called instead.
+    """
+    for name, value in state.items():
+        own = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+        field = name in getattr(cls, "_fields", ()) or isinstance(own, ATTRIBUTES)
+        if name.startswith("__") or hasattr(own, "__get__") and not field:
+            return f"an attribute {name!r} in the place of a method"
+        if not fits(value, annotations(cls).get(name, object), class_of):
+            return f"a {type(value).__name__} as its {name!r}"
+    return ""
