@@ -9,6 +9,7 @@ nothing happens.
 import logging
 import threading
 import time
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
 
@@ -124,7 +125,8 @@ class Bar:
         # in the context of the caller: notebooks know by it which cell is meant
         run = copy_context().run
         self.thread = threading.Thread(target=run, args=(self.draw,), daemon=True)
-        self.thread.start()
+        with suppress(RuntimeError):  # where the system starts no thread, a fit has no bar
+            self.thread.start()
 
     def begin(self, name):
         """Begin a phase."""

@@ -4,7 +4,7 @@ a time limit is the budget.
 
 import threading
 import time
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, wait
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from sgmc.core import deadline
 from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.interrupts import came, unbroken
 from sgmc.core.recorders import Keep
+from sgmc.core.threads import Threads
 from sgmc.errors import ArgumentError
 from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
 
@@ -280,7 +281,7 @@ def together(runners, quota, metric, budget, threads, tell=None):
             runner.metric = metric(runner.draws, runner.weights)
             budget.note(time.perf_counter() - begun)
 
-    with unbroken(), ThreadPoolExecutor(threads) as pool:
+    with unbroken(), Threads(threads) as pool:
         futures = []
         try:
             futures = waiting = [pool.submit(one, runner) for runner in runners]

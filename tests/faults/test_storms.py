@@ -73,7 +73,7 @@ def pressed_on_progress(done, total):
 def test_a_run_stops_at_once_and_keeps_its_draws(place, monkeypatch):
     """While its threads are started, too: they must not go on to the end, which is days away."""
     if place == "submit":
-        pool = chains.ThreadPoolExecutor
+        pool = chains.Threads
         monkeypatch.setattr(pool, "submit", before(pool.submit))
         with pytest.raises(KeyboardInterrupt):  # there is no draw yet
             fit(**LONG)

@@ -5,13 +5,14 @@ in short chunks between which Ctrl-C and the clock act.
 import threading
 import time
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass, field
 
 from sgmc.core import deadline, phases
 from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.interrupts import came, taken, unbroken
+from sgmc.core.threads import Threads
 
 CHUNK_SECONDS = 0.03
 POLL_SECONDS, SHORTEST_POLL = 0.05, 0.002
@@ -84,7 +85,8 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
         Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
         for k, chain in enumerate(chains)
     )
-    pool = ThreadPoolExecutor(threads)
+    threads = min(threads, len(chains))
+    pool = Threads(threads)
     with unbroken():  # Ctrl-C in the midst of `submit` or `wait` would leave their locks held
         try:
             futures = [pool.submit(work, queue, stop) for _ in range(threads)]

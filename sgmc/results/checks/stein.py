@@ -1,6 +1,6 @@
 """Draws of a fit with scores that the data allow, and its Stein discrepancy."""
 
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from sgmc.core.engine import full_many
 from sgmc.core.engine import scores as estimates
 from sgmc.core.interrupts import came, unbroken
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.threads import Threads
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
@@ -159,7 +160,7 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
             found.append(full_many(of[0], some)[1] if products else estimates(of[0], some, of[1]))
         return np.concatenate(found)
 
-    with unbroken(), ThreadPoolExecutor(fit.settings.threads) as pool:
+    with unbroken(), Threads(fit.settings.threads) as pool:
         futures = [pool.submit(scores_of, *one) for one in zip(estimators, parts)]
         while wait(futures, POLL_SECONDS, FIRST_EXCEPTION).not_done and not came():
             if any(one.done() and one.exception() for one in futures):
