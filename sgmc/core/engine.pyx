@@ -108,6 +108,8 @@ cdef class Chain:
 
     def set_state(self, state):
         """Continue from a `state()`."""
+        if state["status"] not in STATUS_NAMES:
+            raise ValueError(f"a chain has no status {state['status']}")
         np.asarray(self.x)[:], np.asarray(self.v)[:] = state["x"], state["v"]
         self.s.t, self.started = state["t"], state["started"]
         self.s.diverged_index = state["culprit"]

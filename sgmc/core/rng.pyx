@@ -99,6 +99,9 @@ cdef class Rng:
         cdef uint64_t[::1] uniform = np.ascontiguousarray(state["uniform"], np.uint64)
         if normal.shape[0] * 8 != sizeof(Stream) or uniform.shape[0] * 8 != sizeof(Stream):
             raise ValueError("this random state comes from another version of sgmc")
+        # `used`, a place in memory, is the last word
+        if max(normal[normal.shape[0] - 1], uniform[uniform.shape[0] - 1]) > <uint64_t> BUFFER:
+            raise ValueError("a random state is of no stream")
         self.bit_generator.state = state["bit_generator"]
         memcpy(&self.normal, &normal[0], sizeof(Stream))
         memcpy(&self.uniform, &uniform[0], sizeof(Stream))
@@ -149,6 +152,14 @@ cdef double next_exponential(Rng rng) noexcept nogil:
 cdef Py_ssize_t next_below(Rng rng, Py_ssize_t n) noexcept nogil:
     """An integer uniform on 0..n-1 (bias below n / 2^53)."""
     return <Py_ssize_t> (rng.bits.next_double(rng.bits.state) * n)
+
+def orders(own, saved):
+    """Put a saved order of rows in the place of one's own; ValueError where it has others."""
+    saved = np.asarray(saved)
+    if saved.dtype.kind not in "iu" or not np.array_equal(np.sort(saved), np.sort(own)):
+        raise ValueError("an order of rows has other rows")
+    own[:] = saved
+
 
 cdef void partial_shuffle(Rng rng, Py_ssize_t n, Py_ssize_t m, Py_ssize_t *order,
                           Py_ssize_t *work) noexcept nogil:

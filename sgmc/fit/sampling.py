@@ -13,6 +13,7 @@ from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.interrupts import taken, unbroken
 from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.types import fits
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
 from sgmc.fit import paths, reading, replacement, spacing, stopping, threshold
 from sgmc.fit.decision import check_init, decide, planned
@@ -23,7 +24,7 @@ from sgmc.fit.rows import batch_search, subsampler
 from sgmc.fit.run import forecast
 from sgmc.fit.run.batches import largest
 from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
-from sgmc.fit.run.checkpoint import Checkpoint, compare, mark, read
+from sgmc.fit.run.checkpoint import Checkpoint, check_like, compare, mark, of_this_fit, read
 from sgmc.fit.run.facts import facts_of
 from sgmc.fit.run.warmup import Watched, of_chains, places_of, starts
 from sgmc.fit.run.workers import of_plan
@@ -112,6 +113,8 @@ def continued(plan, settings, saved):
     """
     begun = saved or (read(settings.checkpoint) if settings.checkpoint else None)
     warmup = None if begun is None else begun.mark.get("warmup")
+    if not fits(warmup, int | None) or (warmup or 0) < 0:
+        raise ArgumentError(f"the run to go on with has warmup={warmup!r}: fit again")
     return plan if warmup is None or settings.warmup is not None else replace(plan, warmup=warmup)
 
 
@@ -290,10 +293,12 @@ def restore(problem, plan, settings, chains, steps, saved):
             compare(one.mark, mine, source)
     saved = saved or filed
     for chain, state in zip(chains, saved.chains if saved else ()):
-        chain.recorder = recorder(
-            problem, plan, settings, max(settings.draws, len(state["recorder"]["draws"]))
-        )
-        chain.set_state(state)
+        source = f"checkpoint={settings.checkpoint!r}" if saved is filed else "the run to resume"
+        with of_this_fit(source):
+            draws = max(settings.draws, len(state["recorder"]["draws"]))
+            chain.recorder = recorder(problem, plan, settings, draws)
+            check_like(state, chain.state())
+            chain.set_state(state)
     earlier = saved.seconds if saved else 0.0
     return Checkpoint(
         settings.checkpoint, mine, chains, steps, earlier
@@ -364,8 +369,8 @@ def collect(chains, plan, run, settings, undefined, block):
                 "warmup or chains"
             )
         where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
-        h = plan.schedule(0)
-        advice = f"use a smaller step_size than {h:.3g}, e.g. {h / 10:.1g}"
+        h, stable = plan.schedule(0), plan.spec.from_langevin(1 / plan.max_precision)
+        advice = f"use a smaller step_size than {h:.3g}, e.g. {min(h / 10, stable):.1g}"
         if undefined:
             advice = f"{undefined[0].text}. Correct it, or {advice}"
         raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")

@@ -98,5 +98,7 @@ cdef class Svrg(Gradient):
         in the same order.
         """
         Gradient.set_state(self, state)
+        if not 0 <= state["left"] <= self.epoch:
+            raise ValueError(f"{state['left']} steps of an epoch of {self.epoch}")
         np.asarray(self.centre)[:], self.left = state["centre"], state["left"]
         self.expand()

@@ -1,6 +1,8 @@
 """Simple samples of strata: groups of rows that are alike within."""
 import numpy as np
 
+from sgmc.core.rng import orders
+
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle
 
 PROPORTIONAL_SHARE = 0.1  # share of a batch that is allocated in proportion to the rows
@@ -126,7 +128,7 @@ cdef class Stratified(Subsampler):
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        np.asarray(self.order)[:] = state["order"]
+        orders(np.asarray(self.order), state["order"])
 
 
 cdef Batch stratum_run(Py_ssize_t h, Py_ssize_t size, Py_ssize_t m, const Py_ssize_t *rows):

@@ -1,6 +1,8 @@
 """Sweeps forward and backward through a random partition of the rows."""
 import numpy as np
 
+from sgmc.core.rng import orders
+
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle
 
 
@@ -55,5 +57,7 @@ cdef class Symmetric(Subsampler):
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        np.asarray(self.order)[:] = state["order"]
+        orders(np.asarray(self.order), state["order"])
+        if not 0 <= state["at"] < 2 * self.parts:
+            raise ValueError(f"step {state['at']} of {2 * self.parts}")
         self.at = state["at"]

@@ -1,6 +1,8 @@
 """Rows chosen one by one: without and with replacement; and all rows."""
 import numpy as np
 
+from sgmc.core.rng import orders
+
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle, next_below
 
 
@@ -55,7 +57,7 @@ cdef class Uniform(Listed):
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        np.asarray(self.order)[:] = state["order"]
+        orders(np.asarray(self.order), state["order"])
 
 
 cdef class Replacement(Listed):

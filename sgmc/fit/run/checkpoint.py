@@ -8,11 +8,13 @@ the draws of a run that never stopped.
 import hashlib
 import os
 import time
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.core.types import fits
 from sgmc.errors import ArgumentError, CheckpointWarning
 from sgmc.version import SERIES
 
@@ -36,8 +38,8 @@ class Saved:
         Spent before.
     """
 
-    mark: dict
-    chains: list
+    mark: dict[str, object]
+    chains: list[dict]
     seconds: float
 
 
@@ -114,12 +116,54 @@ def read(path):
             f"checkpoint={path!r} cannot be used: the file {error}; delete it to start afresh, or "
             "give another path"
         ) from error
-    if tree["version"] != SERIES:
+    version = tree.pop("version", "of another version")
+    if version != SERIES:
         raise ArgumentError(
-            f"checkpoint={path!r} was written by sgmc {tree['version']}, this is {SERIES}: draws "
+            f"checkpoint={path!r} was written by sgmc {version}, this is {SERIES}: draws "
             "continue bit by bit within a minor version only; delete it to start afresh"
         )
-    return Saved(tree["mark"], tree["chains"], tree["seconds"])
+    kinds = {one.name: one.type for one in fields(Saved)}
+    if tree.keys() != kinds.keys() or not all(fits(tree[name], kinds[name]) for name in kinds):
+        raise ArgumentError(
+            f"checkpoint={path!r} cannot be used: the file holds other values than those of a run; "
+            "delete it to start afresh, or give another path"
+        )
+    return Saved(**tree)
+
+
+@contextmanager
+def of_this_fit(source):
+    """ArgumentError where states of `source` are not those of the chains that get them."""
+    try:
+        yield
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{source} holds states that are not those of this fit's chains ({error}): delete it, "
+            "and fit again"
+        ) from error
+
+
+def check_like(theirs, ours, place="state"):
+    """ValueError where a saved state has other parts, types or shapes than that of a new chain, of
+    which arrays and lists that are empty grow.
+    """
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        if theirs.keys() != ours.keys():
+            raise ValueError(f"{place} has other parts")
+        for name, value in ours.items():
+            check_like(theirs[name], value, name)
+    elif isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
+        fixed = slice(1 if ours.ndim and not len(ours) else 0, None)
+        same = theirs.ndim == ours.ndim and theirs.shape[fixed] == ours.shape[fixed]
+        if not same or theirs.dtype != ours.dtype:
+            raise ValueError(f"{place} is an array {theirs.shape} of {theirs.dtype}")
+    elif isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)):
+        if ours and len(theirs) != len(ours):
+            raise ValueError(f"{place} has {len(theirs)} values")
+        for one, value in zip(theirs, ours):
+            check_like(one, value, place)
+    elif ours is not None and not fits(theirs, float | bool | type(ours)):
+        raise ValueError(f"{place} is {theirs!r:.40}")
 
 
 class Checkpoint:

@@ -60,12 +60,12 @@ class Watched:
             self.positions.append(self.recorded(np.array(chain.x[: self.dim])))
 
     def state(self):
-        """The positions so far."""
-        return np.array(self.positions)
+        """The positions so far; None before the first."""
+        return np.array(self.positions) if self.positions else None
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        self.positions = list(state)
+        self.positions = [] if state is None else list(state)
 
 
 def places_of(chains, problem, seed):

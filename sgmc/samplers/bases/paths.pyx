@@ -106,7 +106,10 @@ cdef class Integrals:
         for mine, name in ((np.asarray(self.first), "first"), (np.asarray(self.second), "second"),
                            (np.asarray(self.times), "times"), (np.asarray(self.origin), "origin")):
             mine[:] = state[name]
-        self.turns, self.every, self.last = state["place"]
+        turns, every, last = state["place"]
+        if turns < 0 or every < 1 or not 0 <= last < MAX_INTEGRAL_BATCHES:
+            raise ValueError("the integrals of a path have no such place")
+        self.turns, self.every, self.last = turns, every, last
 
 
 cdef class Skeleton:
@@ -158,6 +161,9 @@ cdef class Skeleton:
 
     def set_state(self, state):
         """Continue from a `state()`."""
+        points = len(state["times"]), len(state["positions"]), len(state["velocities"])
+        if not points[0] == points[1] == points[2] <= self.most:
+            raise ValueError("times, positions and velocities of a path are not as many")
         self.kept = len(state["times"])
         self.times, self.positions, self.velocities = (np.array(state[name])
                                                        for name in ("times", "positions",
