@@ -165,6 +165,11 @@ class PriorTerms:
 def solve(precision, vector):
     """precision^-1 vector with unit-diagonal scaling; DataError where the posterior is improper."""
     diagonal = np.diag(precision)
+    if not np.isfinite(vector).all():
+        raise DataError(
+            "the posterior has no gradient: numbers overflow; rescale predictors and outcomes, or "
+            "give tighter priors"
+        )
     if not (np.isfinite(precision).all() and (diagonal > 0).all()):
         raise DataError(
             "the posterior is improper: the data do not determine the coefficient of a predictor "

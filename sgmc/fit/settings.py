@@ -14,7 +14,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
-from sgmc.arguments.numbers import fraction, positive, whole
+from sgmc.arguments.numbers import fraction, positive, scale, whole
 from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
@@ -124,7 +124,7 @@ def check_step(value, name="step_size"):
     """A number, a schedule, or a callable made into one."""
     if isinstance(value, Schedule):
         return value
-    return Function(value) if callable(value) else positive(name, value, none=True)
+    return Function(value) if callable(value) else scale(name, value, none=True)
 
 
 def start(init):
@@ -204,7 +204,7 @@ def check_settings(**given):
         steps_per_draw(asked.thin),
         warmup_steps(asked.warmup),
         chains,
-        whole("threads", asked.threads, 1, none=True) or min(chains, os.cpu_count() or 1),
+        min(whole("threads", asked.threads, 1, none=True) or chains, os.cpu_count() or 1),
         seed_of_run(asked.seed, checkpoint),
         positive("time_limit", asked.time_limit, none=True),
         positive("max_data_passes", asked.max_data_passes, none=True),

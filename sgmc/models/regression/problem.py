@@ -38,7 +38,7 @@ from sgmc.models.regression.coordinates import (
 )
 from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
 from sgmc.models.regression.prior_alone import Alone, prior_found, silent
-from sgmc.models.regression.search import moments_of_outcomes, posed, searched
+from sgmc.models.regression.search import explained, moments_of_outcomes, posed, searched
 
 # the exact sampler of lopsided columns: where several meet, what their maps leave is skewed, and a
 # draw of nuts costs about as many gradients as one of mala, which has a tenth of its worth
@@ -287,7 +287,8 @@ def whitened(found, data, family, settings, precondition, kept):
     """
     table, model, mode, priors = found.table, found.model, found.mode, found.priors
     deadline.check(operations=EIGENVECTORS * len(mode.theta) ** 3)
-    walls, concerns = found.trouble(data, family)
+    with explained(family):
+        walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
     rotated = rotated and found.constraints is None

@@ -2,6 +2,7 @@
 the family and the priors.
 """
 
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
@@ -137,7 +138,8 @@ def searched(table, data, family, priors, settings, outcome):
 
     search = search_of(model, terms, table, family)
 
-    mode, concerns = search(guess, not table.given)
+    with explained(family):
+        mode, concerns = search(guess, not table.given)
     modes = ModeSearch(1, (1.0,))
     if settings.modes == "search":
         refuse_search(priors, settings)
@@ -153,6 +155,17 @@ def searched(table, data, family, priors, settings, outcome):
     return Found(
         table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
     )
+
+
+@contextmanager
+def explained(family):
+    """Where the curvature at the mode has no root, the error also has what the family says."""
+    try:
+        yield
+    except DataError as error:
+        if not family.rootless:
+            raise
+        raise DataError(f"{error}; {family.rootless}") from error
 
 
 def power_of(family):

@@ -252,6 +252,9 @@ def by_comparison(errors, advice, expected, basis, factor):
     """
     mean, sd = errors.mean, errors.sd
     means, sds, ends = (factor * one.most for one in (mean, sd, errors.end))
+    if not np.isfinite((means, sds)).all():
+        reason = "their errors cannot be estimated: gradients at the draws are not finite"
+        return refused("not checked", reason, "Rescale predictors and outcomes.", basis)
     if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
         wide = sd.size > 0
         return refused(

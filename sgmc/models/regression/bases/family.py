@@ -94,6 +94,8 @@ class Family:
         two parts, each with a linear predictor of its own; else empty.
     working : bool
         Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
+    rootless : str
+        What may be the cause, and the cure, where the curvature at the mode has no root.
     """
 
     name = None
@@ -113,7 +115,7 @@ class Family:
     known = {}
     errors = several = False
     report = None
-    parts, working = "", False
+    parts, working, rootless = "", False, ""
 
     @classmethod
     def unbounded(cls):

@@ -138,6 +138,8 @@ class NegativeBinomialFamily(Counts):
     default_link = True
     kernel = NegativeBinomialLog
     bounded_if_known = True
+    rootless = ("counts that vary no more than Poisson counts do not determine alpha, and large "
+                "ones have too few digits for it: use sgmc.poisson")
     auxiliary = (Auxiliary("alpha", exponential(1.0)),)
 
     @staticmethod
