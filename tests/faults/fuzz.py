@@ -8,6 +8,7 @@ A crash, a process that does not end, an error of Python's own and too much memo
 """
 
 import argparse
+import faulthandler
 import json
 import os
 import resource
@@ -117,6 +118,7 @@ def used(kind, content, folder):
 
 def tried(kind, content, folder, memory=MEMORY):
     """What a process of its own says: "works", "refused", or a fault, and the memory it took."""
+    faulthandler.disable()  # a crash is reported once
     begun = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss << 10
     if memory:
         held = int(Path("/proc/self/statm").read_text().split()[5]) * resource.getpagesize()
@@ -190,8 +192,8 @@ class Report:
         return "\n".join(lines)
 
 
-def run(kinds, tries, seed=1, first=0, attempt=outcome, loud=False):
-    """Try so many changes in turns of the kinds; `seed` and the number of a try repeat it."""
+def run(kinds, tries, seed=1, first=0, attempt=outcome, loud=False, keep=None):
+    """Try so many changes in turns of the kinds; what made a fault is kept in the folder `keep`."""
     report, begun = Report(Counter(), [], 0, 0.0), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -206,6 +208,8 @@ def run(kinds, tries, seed=1, first=0, attempt=outcome, loud=False):
             if not known:
                 shown = f" {content!r}" if kind == "formula" else ""
                 report.faults.append(f"{kind} {number}{shown}: {found}")
+                if keep and kind != "formula":
+                    (Path(keep) / f"{kind}-{seed}-{number}").write_bytes(content)
                 if loud:
                     print(report.faults[-1], flush=True)
             if loud and number % 1000 == 999:
@@ -224,6 +228,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--kinds", nargs="+", default=KINDS, choices=KINDS)
     parser.add_argument("--cold", action="store_true", help="an interpreter of its own for each")
+    parser.add_argument("--keep", help="a folder for the files that made faults")
     parser.add_argument("--memory", type=int, default=MEMORY, help="bytes; 0: no limit")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -233,7 +238,7 @@ def main():
         return outcome(kind, content, folder, memory=given.memory)
 
     attempt = apart if given.cold else limited
-    report = run(given.kinds, given.tries, given.seed, given.first, attempt, loud=True)
+    report = run(given.kinds, given.tries, given.seed, given.first, attempt, True, given.keep)
     print(report)
     return 1 if report.faults else 0
 

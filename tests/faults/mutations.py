@@ -18,6 +18,7 @@ NASTY = [
     *("\x00", "ß\u202e", "../../x", "/dev/zero", "os.system", "__import__", "nan", "lambda: 0"),
     *([], {}, [0], [-1], [[[]]], [10**9, 10**9], [None], ["x"], {"x": 1}, {"__array__": 0}),
 ]
+SHARE_OF_MANIFESTS = 0.7  # of changes to prepared files; the others are to rows
 DEEP = json.loads("[" * 900 + "]" * 900)
 TYPES = ["|O", "<f8", "<f4", ">f8", "<i8", "<i4", "|i1", "|u1", "|b1", "<U3", "<M8[ns]", "<c16"]
 
@@ -137,7 +138,7 @@ def of_prepared(content, rng):
     head = len(layout.MAGIC)
     number, start, *_ = layout.HEAD.unpack(content[head : head + layout.HEAD.size])
     body, tree = bytearray(content[:start]), json.loads(content[start:])
-    if rng.random() < 0.7:
+    if rng.random() < SHARE_OF_MANIFESTS:
         tree = of_tree(tree, rng)
     else:
         name = list(tree["sections"])[rng.integers(len(tree["sections"]))]

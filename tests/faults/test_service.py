@@ -22,8 +22,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning"),  # threads are joined before
 ]
 FEW, MANY = 60, 500  # rounds
-# Bytes that may be left: freed memory is not given back at once, so that resident memory wavers by a
-# few MB.  A leak of 60 kB a round, less than a fit holds, is seen in 500 rounds.
+# Bytes that may be left: freed memory is not given back at once, so that resident memory wavers by
+# a few MB.  A leak of 60 kB a round, less than a fit holds, is seen in 500 rounds.
 AT_LEAST, A_ROUND = 8 << 20, 40_000
 FORMULAS = ["y ~ x + g", "y ~ bs(x, df=4)", "y ~ x + (1 | g)"]
 
