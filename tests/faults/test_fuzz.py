@@ -1,4 +1,4 @@
-"""A few hundred changed files and formulas in the default tier: see `fuzz`, which tries thousands."""
+"""Changed files and formulas, a few hundred of them: see `fuzz`, which tries thousands."""
 
 import numpy as np
 import pytest
