@@ -95,12 +95,12 @@ def read_recipe(path, arrays, facts, trust, check):
         raise DataError(f"{path} {error}") from error
     except Unreadable as error:
         raise DataError(
-            f"{path} was prepared by sgmc {tree['version']}, and this is sgmc {__version__}: "
-            f"{error}; prepare it again"
+            f"{path} was prepared by sgmc {tree.get('version')!s:.20}, and this is sgmc "
+            f"{__version__}: {error}; prepare it again"
         ) from error
     except Exception as error:  # whole, but no recipe of ours
         raise DataError(
-            f"{path} has no recipe of a design in it ({type(error).__name__}: {error})"
+            f"{path} has no recipe of a design in it ({type(error).__name__}: {error!s:.200})"
         ) from error
     return found
 
