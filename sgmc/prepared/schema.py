@@ -48,6 +48,11 @@ def is_count(value):
     return type(value) is int and 0 <= value < MOST_ROWS
 
 
+def is_seed(value):
+    """Whether it is what `sgmc.arguments.seeds.entropy` returns."""
+    return type(value) is int and value >= 0
+
+
 def is_text(value):
     """Whether it is text that can be written and shown."""
     try:
@@ -91,7 +96,7 @@ FACTS = {
     "n": Rule("a number of rows, at least 1", lambda value: is_count(value) and value > 0),
     "rows": Rule("a number of rows", is_count),
     "compressed": Rule("true or false", lambda value: type(value) is bool),
-    "seed": Rule("a whole number, at least 0", lambda value: type(value) is int and value >= 0),
+    "seed": Rule("a whole number, at least 0", is_seed),
     "dropped": Rule("a number of rows", is_count),
     "left_out": Rule(
         "reasons by the names of columns",

@@ -12,7 +12,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core.files import held, read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError, DataError
 from sgmc.prepared.layout import MOST_MANIFEST
-from sgmc.prepared.schema import Rule, check_facts, is_count
+from sgmc.prepared.schema import Rule, check_facts, is_count, is_seed
 from sgmc.saved import Trust, plain_tree, restored
 
 KIND = b"sgmc findings 2"
@@ -29,7 +29,7 @@ COUNT = Rule("a number", is_count, needed=False)
 FLAG = Rule("true or false", lambda value: type(value) is bool, needed=False)
 STATE = {
     "made_of": Rule(
-        "a dict with a seed", lambda value: isinstance(value, dict) and "seed" in value
+        "a dict with a seed", lambda value: isinstance(value, dict) and is_seed(value.get("seed"))
     ),
     **dict.fromkeys(("buckets", "chunk", "row", "done", "written"), COUNT),
     "sizes": Rule("numbers of bytes", are_counts, needed=False),
