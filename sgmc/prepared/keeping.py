@@ -103,7 +103,8 @@ def written(writer, shop, scan, study, passes):
     """Append the columns of all chunks that are not in the file yet."""
     state = shop.journal
     start, seen, done = state.get("chunk", 0), state.get("row", 0), state.get("written", 0)
-    writer.resume({one.section: done for one in study.kept})
+    if not writer.resume({one.section: done for one in study.kept}):
+        raise shop.damaged("rows of it are missing")
     names = Selection(scan, needed(scan), {}, scan.subset).names(scan.source.columns)
     unwritten = 0
     for number, frame in enumerate(scan.source.chunks(start, names), start + 1):

@@ -109,11 +109,15 @@ class Writer:
         self.written[name] += len(content)
 
     def resume(self, rows):
-        """Take so many rows of each section, a dict, as written already."""
+        """Take so many rows of each section, a dict, as written already; whether they are there."""
+        size = self.file.seek(0, os.SEEK_END)
         for name, count in rows.items():
             section = self.sections[name]
             self.written[name] = count * section.row_bytes
+            if count and section.start + self.written[name] > size:
+                return False
             self.checksums[name] = checksum(self.file, section.start, self.written[name])
+        return True
 
     def sync(self):
         """Put what is written on the disk."""

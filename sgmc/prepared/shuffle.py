@@ -134,7 +134,8 @@ def gather(shop, encoder, arrays, small, facts, watch):
     name = shop.place(TABLE)
     with open(name, "rb+" if os.path.exists(name) else "wb+") as file:
         writer = Writer(file, arrays)
-        writer.resume(dict.fromkeys(set(arrays) - set(small), rows))
+        if not writer.resume(dict.fromkeys(set(arrays) - set(small), rows)):
+            raise shop.damaged("rows of it are missing")
         for section, content in small.items():
             writer.append(section, content)
         for bucket in range(done, buckets):
@@ -147,6 +148,8 @@ def gather(shop, encoder, arrays, small, facts, watch):
             if os.path.exists(shop.place(f"bucket {bucket}")):
                 os.unlink(shop.place(f"bucket {bucket}"))
             watch(bucket + 1, buckets)
+        if rows != facts["n"]:
+            raise shop.damaged(f"it has {rows} of {facts['n']} rows")
         writer.seal(facts)
 
 

@@ -109,7 +109,10 @@ class Workshop:
             check_facts(journal, STATE)
         except (ValueError, RecursionError):  # Damaged among them
             return None
-        if len(journal.get("sizes", ())) != journal.get("buckets", 0):
+        buckets = journal.get("buckets", 0)
+        if len(journal.get("sizes", ())) != buckets or journal.get("done", 0) > buckets:
+            return None
+        if journal.get("spread") and not (buckets and "moments" in journal):
             return None
         if journal.get("complete") and not os.path.exists(self.place(TABLE)):
             return None

@@ -52,7 +52,7 @@ CHANGES = {
     "sizes": ([], [-1], [1.5], ["a"], 3, [BIG, BIG], None),
     "moments": (None, [], 3, "a"),
     "spread": ("yes", 1, None),
-    "done": (-1, "a"),
+    "done": (-1, "a", BIG),
     "written": (-1, "a"),
     "other": (1,),
 }
@@ -145,3 +145,35 @@ def test_rows_that_are_missing_are_refused(frame, begun):
     journal.with_name("bucket 0").write_bytes(b"")
     with pytest.raises(DataError, match="rows of it are missing; delete it and call again"):
         prepared(frame, path)
+
+
+@pytest.mark.parametrize("written", [1, N, N + 1, 10**15])
+def test_rows_that_a_journal_alone_has_are_refused(written, frame, begun):
+    path, journal = begun
+    state = {**json.loads(journal.read_text()), "done": 1, "written": written}
+    journal.write_text(json.dumps(state))
+    with pytest.raises(DataError, match="rows of it are missing; delete it"):
+        prepared(frame, path)
+
+
+def test_rows_that_a_journal_lacks_are_refused(frame, begun):
+    path, journal = begun
+    journal.write_text(json.dumps({**json.loads(journal.read_text()), "done": 1}))
+    with pytest.raises(DataError, match=f"it has 0 of {N} rows; delete it and call again"):
+        prepared(frame, path)
+
+
+def test_columns_that_a_journal_alone_has_are_refused(frame, tmp_path, monkeypatch):
+    path, formula = tmp_path / "a.sgmc", "y ~ s(x)"
+
+    def stop(*_given):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sgmc.prepared.keeping.written", stop)
+        with pytest.raises(KeyboardInterrupt):
+            sgmc.prepare(formula, frame, path, seed=1)
+    journal = path.with_name("a.sgmc.part") / "journal"
+    journal.write_text(json.dumps({**json.loads(journal.read_text()), "written": 9, "row": 9}))
+    with pytest.raises(DataError, match="rows of it are missing; delete it"):
+        sgmc.prepare(formula, frame, path, seed=1)

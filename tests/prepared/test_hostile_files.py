@@ -3,6 +3,7 @@ fit of the file that was written.
 """
 
 import copy
+import os
 
 import numpy as np
 import pytest
@@ -145,3 +146,35 @@ def test_moments_are_finite(name, value, written, tmp_path):
     (tmp_path / "file").write_bytes(with_rows(written["dense"], name, at(1, value)))
     with pytest.raises(DataError, match=f"file is damaged, or has a column 'x' .* its {name} is"):
         sgmc.open(tmp_path / "file")
+
+
+@pytest.mark.parametrize("kind", ["dense", "coded", "columns"])
+def test_a_file_that_was_cut_since_it_was_opened_is_refused(kind, written, tmp_path):
+    """Reading what is not there any more would end the process."""
+    path = tmp_path / "file"
+    path.write_bytes(written[kind])
+    table = sgmc.open(path)
+    with path.open("rb+") as file:
+        file.truncate(layout.PAGE)
+    with pytest.raises(DataError, match="cut to 4096 of .* bytes since it was opened"):
+        VERBS[kind](FORMULAS[kind], table, weights="w", draws=20, chains=1)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a file that is mapped stays on Windows")
+def test_a_file_that_was_removed_stays_mapped(written, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(written["dense"])
+    table, whole = sgmc.open(path), fitted("dense", path)
+    path.unlink()
+    how = {"draws": 20, "chains": 1, "seed": 1}
+    found = sgmc.logit(FORMULAS["dense"], table, weights="w", **how).params
+    np.testing.assert_array_equal(found, whole)
+
+
+def test_a_file_that_is_cut_while_it_is_opened_is_refused(written, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(written["dense"])
+    section = layout.manifest(path)[0]["order"]
+    path.write_bytes(written["dense"][: layout.PAGE])
+    with pytest.raises(layout.Damaged, match="has been cut short while it was opened"):
+        layout.mapped(path, section)
