@@ -3,11 +3,9 @@
 import gzip
 import io
 
-from sgmc.core.memory import available, shown
 from sgmc.errors import DataError
 
 LONGEST_LINE = 1 << 26  # bytes
-SHARE = 0.25  # of the available memory, for the text of rows that are read at a time
 MOST_TEXT = (1 << 31) - (1 << 24)  # bytes that are read at a time: pandas crashes from 2^31 on
 BUFFER = 1 << 20  # bytes
 
@@ -25,7 +23,7 @@ class Lines(io.RawIOBase):
     Parameters
     ----------
     path : str
-    most : float, optional
+    most : int, optional
         Bytes of rows that are read at a time.
     """
 
@@ -33,7 +31,7 @@ class Lines(io.RawIOBase):
         self.path = path
         self.file = gzip.GzipFile(path) if is_packed(path) else io.FileIO(path)
         self.line = self.rows = 0  # bytes since the last end of a line, and in the rows that wait
-        self.most = min(most, max(SHARE * available(), LONGEST_LINE))
+        self.most = most
 
     def readable(self):
         """See `io.RawIOBase`."""
@@ -48,12 +46,12 @@ class Lines(io.RawIOBase):
         self.rows += len(content)
         if self.line > LONGEST_LINE:
             raise DataError(
-                f"{self.path} has a line of more than {shown(LONGEST_LINE)}, which is no row of a "
-                "table"
+                f"{self.path} has a line of more than {LONGEST_LINE >> 20} MB, which is no row of "
+                "a table"
             )
         if self.rows > self.most:
             raise TooMuch(
-                f"{self.path} has {shown(self.most)} of text in rows that are read together: does "
+                f"{self.path} has {self.most >> 20} MB of text in rows that are read together: does "
                 "a quotation mark lack its second one?"
             )
         return len(content)

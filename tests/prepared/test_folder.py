@@ -75,21 +75,28 @@ def test_a_damaged_journal_is_none(name, frame, begun, tmp_path):
     np.testing.assert_array_equal(rows(prepared(frame, path)), whole)
 
 
-@pytest.mark.parametrize(
-    "moments",
-    [
-        {},
-        {"moments": 1, "cells": None, "spreads": 1},
-        {"moments": [1.0, [0], [0], [0]], "cells": None, "spreads": [[True], None]},
-        {"moments": [1.0, ["a"] * 2, [0, 0], [0, 0]], "cells": None, "spreads": [[True], None]},
-        {"moments": [1.0, [0, 0], [0, 0], [0, 0]], "cells": None, "spreads": [[True] * 9, None]},
-    ],
-)
-def test_moments_of_other_columns_are_refused(moments, frame, begun):
+OTHERS = {  # name -> from what there is to something of other columns
+    "moments": (
+        lambda known: 1,
+        lambda known: known[:2],
+        lambda known: [known[0], *([0.0] for _ in known[1:])],
+        lambda known: [known[0], *([*one, 0.0] for one in known[1:])],
+        lambda known: [known[0], ["a", "b"], *known[2:]],
+    ),
+    "spreads": (lambda known: 1, lambda known: [[True] * 9, None]),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_moments_of_other_columns_are_refused(name, frame, begun):
     path, journal = begun
-    journal.write_text(json.dumps({**json.loads(journal.read_text()), "moments": moments}))
-    with pytest.raises(DataError, match="its moments are not those of these columns; delete it"):
-        prepared(frame, path)
+    state = json.loads(journal.read_text())
+    for change in OTHERS[name]:
+        moments = {**state["moments"], name: change(state["moments"][name])}
+        journal.write_text(json.dumps({**state, "moments": moments}))
+        with pytest.raises(DataError, match="its moments are not those of these columns; delete"):
+            prepared(frame, path)
+        journal.parent.mkdir(exist_ok=True)
 
 
 def test_a_folder_with_files_of_someone_stays_as_it_is(frame, tmp_path):

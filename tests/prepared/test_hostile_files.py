@@ -93,6 +93,16 @@ def test_manifests_that_are_none(written, tmp_path):
     assert refused == len(texts)
 
 
+def test_sections_end_where_the_manifest_begins(written, tmp_path):
+    content = written["dense"]
+    start, tree = tree_of(content)
+    front = layout.MAGIC + layout.HEAD.pack(layout.FORMAT, start + 8, 0, bytes(32))
+    longer = front + content[len(front) : start] + bytes(8) + content[start:]
+    (tmp_path / "file").write_bytes(sealed(longer, tree))
+    with pytest.raises(DataError, match=f"its sections end at byte {start}, not {start + 8}"):
+        sgmc.open(tmp_path / "file")
+
+
 def test_a_manifest_has_a_bound(written, tmp_path, monkeypatch):
     monkeypatch.setattr(layout, "MOST_MANIFEST", 1000)
     (tmp_path / "file").write_bytes(written["dense"])
