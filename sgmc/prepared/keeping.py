@@ -13,7 +13,7 @@ from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.recipe import kept_arrays
 from sgmc.prepared.selection import Selection
-from sgmc.prepared.workshop import TABLE
+from sgmc.prepared.workshop import TABLE, whole
 from sgmc.prepared.writing import facts_of, recipe_bytes
 
 
@@ -103,8 +103,8 @@ def written(writer, shop, scan, study, passes):
     """Append the columns of all chunks that are not in the file yet."""
     state = shop.journal
     start, seen, done = state.get("chunk", 0), state.get("row", 0), state.get("written", 0)
-    if not writer.resume({one.section: done for one in study.kept}):
-        raise shop.damaged("rows of it are missing")
+    with whole(shop):
+        writer.resume({one.section: done for one in study.kept})
     names = Selection(scan, needed(scan), {}, scan.subset).names(scan.source.columns)
     unwritten = 0
     for number, frame in enumerate(scan.source.chunks(start, names), start + 1):

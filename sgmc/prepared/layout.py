@@ -109,15 +109,14 @@ class Writer:
         self.written[name] += len(content)
 
     def resume(self, rows):
-        """Take so many rows of each section, a dict, as written already; whether they are there."""
+        """Take so many rows of each section, a dict, as written already; Damaged without them."""
         size = self.file.seek(0, os.SEEK_END)
         for name, count in rows.items():
             section = self.sections[name]
             self.written[name] = count * section.row_bytes
             if count and section.start + self.written[name] > size:
-                return False
+                raise Damaged("rows of it are missing")
             self.checksums[name] = checksum(self.file, section.start, self.written[name])
-        return True
 
     def sync(self):
         """Put what is written on the disk."""

@@ -8,19 +8,20 @@ import numpy as np
 
 from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.core.files import Damaged
+from sgmc.core.files import Damaged, read_tree
 from sgmc.core.memory import shown
-from sgmc.errors import DataError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.coded import CodedTable
 from sgmc.formula.safe import SafeFormula
 from sgmc.formula.terms import left_out_warning
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.outcome import as_outcome
-from sgmc.prepared.recipe import check_design, read_recipe, refuse_subset_of
+from sgmc.prepared.recipe import check_design, refuse_subset_of
 from sgmc.prepared.rows import check_rows
 from sgmc.prepared.scaling import of_file
 from sgmc.prepared.schema import NOTES, VECTORS
-from sgmc.saved import Trust
+from sgmc.saved import Trust, Unreadable, restored
+from sgmc.version import __version__
 
 SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
 
@@ -71,7 +72,8 @@ class SealedTable:
             verify(path, sections if check else small, known)
             arrays = {name: mapped(path, section) for name, section in sections.items()}
         refuse_subset_of(path, facts, self.trust)
-        recipe = read_recipe(path, arrays, facts, self.trust, self.check)
+        content, check = arrays["recipe"].tobytes(), lambda found: self.check(found, arrays, facts)
+        recipe = _recipe(path, content, self.trust, check)
         self.formula, self.columns = facts["formula"], facts["columns"]
         if facts.get("safe"):
             self.formula = SafeFormula(self.formula)
@@ -234,6 +236,28 @@ def _design(coding, arrays):
         return arrays["X"]
     parts = arrays["numbers"], coding.places, arrays["codes"], coding.cells, arrays["factors"]
     return CodedTable(*parts, coding.by)
+
+
+def _recipe(path, content, trust, check=lambda found: None):
+    """The recipe of the columns in a file; `check` raises Damaged for one of other columns."""
+    tree = {}
+    try:
+        tree = read_tree(content)
+        found = restored(tree["content"], trust, "sgmc.open(path")
+        with _whole(path):
+            check(found)
+    except (ArgumentError, DataError):
+        raise
+    except Unreadable as error:
+        raise DataError(
+            f"{path} was prepared by sgmc {tree.get('version')!s:.20}, and this is sgmc "
+            f"{__version__}: {error}; prepare it again"
+        ) from error
+    except Exception as error:  # whole, but no recipe of ours
+        raise DataError(
+            f"{path} has no recipe of a design in it ({type(error).__name__}: {error!s:.200})"
+        ) from error
+    return found
 
 
 def open(path, check=False, *, functions=None, trust_formulas=False):

@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pandas as pd
 
-from sgmc.core.files import Damaged, read_tree
+from sgmc.core.files import Damaged
 from sgmc.core.memory import available
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError
 from sgmc.formula import DesignSpec
 from sgmc.formula.blocks import width
 from sgmc.formula.code import Refused
@@ -17,8 +17,6 @@ from sgmc.formula.factors import Factor
 from sgmc.formula.offsets import Offset
 from sgmc.formula.outside import refuse_subset
 from sgmc.prepared.schema import VECTORS, are_texts
-from sgmc.saved import Unreadable, restored
-from sgmc.version import __version__
 
 CELL_BYTES = 16  # of an entry of a contrast, and its part of the row's beginning
 MOMENTS = {"mean", "sd", "scale", "shift"}
@@ -59,50 +57,6 @@ def kept_arrays(n, kept, recipe):
     """The same for a file of columns, each a `KeptColumn`."""
     arrays = {"recipe": (np.uint8, (len(recipe),))}
     return arrays | {one.section: (one.dtype, (n,)) for one in kept}
-
-
-def read_recipe(path, arrays, facts, trust, check):
-    """The recipe of the columns in a file.
-
-    Parameters
-    ----------
-    path : str
-    arrays : dict
-        Sections by name.
-    facts : dict
-        Of the manifest, checked.
-    trust : Trust
-    check : callable
-        Raises Damaged where a recipe does not go with arrays and facts.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    ArgumentError, DataError
-        If it needs a function of the user's, or is none that goes with the file.
-    """
-    tree, content = {}, arrays["recipe"].tobytes()
-    try:
-        tree = read_tree(content)
-        found = restored(tree["content"], trust, "sgmc.open(path")
-        check(found, arrays, facts)
-    except ArgumentError:
-        raise
-    except Damaged as error:
-        raise DataError(f"{path} {error}") from error
-    except Unreadable as error:
-        raise DataError(
-            f"{path} was prepared by sgmc {tree.get('version')!s:.20}, and this is sgmc "
-            f"{__version__}: {error}; prepare it again"
-        ) from error
-    except Exception as error:  # whole, but no recipe of ours
-        raise DataError(
-            f"{path} has no recipe of a design in it ({type(error).__name__}: {error!s:.200})"
-        ) from error
-    return found
 
 
 def refuse_subset_of(path, facts, trust):

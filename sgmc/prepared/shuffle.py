@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.errors import DataError
 from sgmc.prepared.layout import Writer
-from sgmc.prepared.workshop import TABLE
+from sgmc.prepared.workshop import TABLE, damaged, whole
 
 JOURNAL_BYTES = 1 << 29  # written to buckets between two lines of the journal
 BUCKET_COPIES = 5  # of a bucket, at most, while it is put in order
@@ -67,7 +67,7 @@ def resumed(shop, encoder):
         encoder.take(shop.journal["moments"])
         return encoder.result()
     except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
-        raise shop.damaged("its moments are not those of these columns") from error
+        raise damaged(shop.folder, "its moments are not those of these columns") from error
 
 
 def shared_out(shop, records, buckets):
@@ -134,8 +134,8 @@ def gather(shop, encoder, arrays, small, facts, watch):
     name = shop.place(TABLE)
     with open(name, "rb+" if os.path.exists(name) else "wb+") as file:
         writer = Writer(file, arrays)
-        if not writer.resume(dict.fromkeys(set(arrays) - set(small), rows)):
-            raise shop.damaged("rows of it are missing")
+        with whole(shop):
+            writer.resume(dict.fromkeys(set(arrays) - set(small), rows))
         for section, content in small.items():
             writer.append(section, content)
         for bucket in range(done, buckets):
@@ -149,7 +149,7 @@ def gather(shop, encoder, arrays, small, facts, watch):
                 os.unlink(shop.place(f"bucket {bucket}"))
             watch(bucket + 1, buckets)
         if rows != facts["n"]:
-            raise shop.damaged(f"it has {rows} of {facts['n']} rows")
+            raise damaged(shop.folder, f"it has {rows} of {facts['n']} rows")
         writer.seal(facts)
 
 
@@ -158,7 +158,7 @@ def sorted_bucket(shop, bucket, dtype, size):
     name = shop.place(f"bucket {bucket}")
     records = np.fromfile(name, dtype) if os.path.exists(name) else np.empty(0, dtype)
     if records.nbytes != size:
-        raise shop.damaged("rows of it are missing")
+        raise damaged(shop.folder, "rows of it are missing")
     return taken(records, np.argsort(records["key"], kind="stable"))
 
 

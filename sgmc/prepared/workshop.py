@@ -6,10 +6,10 @@ import json
 import os
 import re
 import shutil
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 
 from sgmc.arguments.seeds import entropy
-from sgmc.core.files import held, read_sealed, replacing, write_sealed
+from sgmc.core.files import Damaged, held, read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError, DataError
 from sgmc.prepared.layout import MOST_MANIFEST
 from sgmc.prepared.schema import Rule, check_facts, is_count, is_seed
@@ -150,10 +150,6 @@ class Workshop:
         except Exception:  # damaged, or of another release
             return None
 
-    def damaged(self, what):
-        """The DataError of a folder with which no call can go on."""
-        return DataError(f"{self.folder} is damaged: {what}; delete it and call again")
-
     def finish(self):
         """Give the table its name, and remove the folder."""
         self.write({**self.journal, "complete": True})
@@ -176,3 +172,17 @@ class Workshop:
     def leave(self):
         """Let other calls have the folder."""
         self.lock.close()
+
+
+def damaged(folder, what):
+    """The DataError of a folder with which no call can go on."""
+    return DataError(f"{folder} is damaged: {what}; delete it and call again")
+
+
+@contextmanager
+def whole(shop):
+    """Damaged as that DataError."""
+    try:
+        yield
+    except Damaged as error:
+        raise damaged(shop.folder, str(error)) from error

@@ -51,8 +51,8 @@ class Lines(io.RawIOBase):
             )
         if self.rows > self.most:
             raise TooMuch(
-                f"{self.path} has {self.most >> 20} MB of text in rows that are read together: does "
-                "a quotation mark lack its second one?"
+                f"{self.path} has {self.most >> 20} MB of text in rows that are read together: "
+                "does a quotation mark lack its second one?"
             )
         return len(content)
 
