@@ -146,3 +146,12 @@ def changed(content, place, value):
         inner = inner[key]
     inner[place[-1]] = value
     return sealed(content, tree)
+
+
+def at(row, value):
+    """Put a value into a row."""
+
+    def put(rows):
+        rows[row] = value
+
+    return put

@@ -20,6 +20,7 @@ from .hostile import (
     NASTY,
     TYPES,
     VERBS,
+    at,
     changed,
     fitted,
     read_again,
@@ -108,15 +109,6 @@ def test_a_manifest_has_a_bound(written, tmp_path, monkeypatch):
     (tmp_path / "file").write_bytes(written["dense"])
     with pytest.raises(DataError, match="manifest of .* bytes, and at most 1,000 are read"):
         sgmc.open(tmp_path / "file")
-
-
-def at(row, value):
-    """Put a value into a row."""
-
-    def put(rows):
-        rows[row] = value
-
-    return put
 
 
 ROWS = {

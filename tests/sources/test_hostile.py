@@ -33,6 +33,13 @@ def test_pipes_are_not_waited_for(suffix, tmp_path):
         assert f"a.{suffix} is no regular file: save what it holds as one" in found.words
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_refused_by_name(tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    with pytest.raises(DataError, match="a.csv is no regular file: save what it holds as one"):
+        of(tmp_path / "a.csv")
+
+
 @forking
 def test_a_pipe_is_no_prepared_file(tmp_path):
     os.mkfifo(tmp_path / "a.sgmc")
