@@ -121,9 +121,9 @@ def refuse_gaps(counts, missing, complete, on_missing, undefined):
         raise DataError(f"no row is complete: values are missing in {where}")
 
 
-def evaluate(code, functions, names, label):
-    """The value of an expression of the formula; FormulaError, naming it by its label,
-    where it has none.
+def evaluate(code, functions, names, label, rows):
+    """The value of an expression of the formula in so many rows, or one for all of them;
+    FormulaError, naming it by its label, where it has none.
     """
     # ``x -= 1`` would change it for others
     names = {place: own(values) for place, values in names.items()}
@@ -138,10 +138,9 @@ def evaluate(code, functions, names, label):
         raise FormulaError(f"cannot evaluate {label!r}: {error}") from error
     except Exception as error:
         raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
-    rows = [len(column) for column in names.values()][:1]
-    if rows and np.ndim(value) and len(value) != rows[0]:
+    if np.ndim(value) and len(value) != rows:
         raise FormulaError(
-            f"{label!r} must have a value in each of the {rows[0]:,} rows, it has {len(value):,}: "
+            f"{label!r} must have a value in each of the {rows:,} rows, it has {len(value):,}: "
             "make a column of it first, or use functions of one row"
         )
     return value
@@ -163,7 +162,7 @@ class Expression:
     def evaluate(self, columns):
         """Its value in the rows of a `Chunk`."""
         names = {place: columns[name] for place, name in self.inputs.items()}
-        return evaluate(self.code, self.functions, names, self.label)
+        return evaluate(self.code, self.functions, names, self.label, columns.n_rows)
 
 
 class PatsyChunk(dict):

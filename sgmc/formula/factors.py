@@ -51,14 +51,20 @@ class Factor:
         names = {place: columns[name] for place, name in self.inputs.items()}
         if self.is_column:
             return names[self.code]
-        return evaluate(self.code, {**self.functions, **self.transforms}, names, self.label)
+        functions = {**self.functions, **self.transforms}
+        return evaluate(self.code, functions, names, self.label, columns.n_rows)
 
     def values(self, columns):
         """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
         if self.levels is not None:
             if self.places is None:
                 self.places = Places(self.levels, self.label)
-            return self.places.of(pd.Series(self.evaluate(columns)))
+            found = self.evaluate(columns)
+            if np.ndim(found) == 0:
+                raise FormulaError(
+                    f"{self.label!r} must have a value in each row, it is {found!r}: leave it out"
+                )
+            return self.places.of(pd.Series(found))
         numbers = (
             columns.numbers(self.inputs[self.code])
             if self.is_column

@@ -57,10 +57,11 @@ def in_time(reading, n):
     end = deadline.current()
     if not end.set:
         return *reading(), ""
-    attempts = [None, *(most for most in (ROWS_IN_TIME, FEWER_ROWS) if n > 2 * most)]
-    for most in attempts:
-        wanted = SHARE_OF_READING * end.left() if most is None else end.left()
-        least = AT_LAST if most == attempts[-1] else AT_LEAST
+    fewer = [most for most in (ROWS_IN_TIME, FEWER_ROWS) if n > 2 * most]
+    attempts = [None, *(fewer or [None])]  # of few rows all are read once more
+    for number, most in enumerate(attempts, 1):
+        wanted = SHARE_OF_READING * end.left() if number == 1 else end.left()
+        least = AT_LAST if number == len(attempts) else AT_LEAST
         try:
             with deadline.suspended(), limited(max(wanted, least)):
                 table, grouping = reading(most=most)

@@ -136,10 +136,10 @@ def pairs(codes, label, functions, columns, inputs):
     inputs : dict
         Placeholder -> column.
     """
-    names = {place: columns[name] for place, name in inputs.items()}
+    names, rows = {place: columns[name] for place, name in inputs.items()}, columns.n_rows
     return pd.DataFrame(
-        {label(code): evaluate(code, functions, names, label(code)) for code in codes},
-        index=range(columns.n_rows),
+        {label(code): evaluate(code, functions, names, label(code), rows) for code in codes},
+        index=range(rows),
     )
 
 

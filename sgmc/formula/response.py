@@ -48,7 +48,7 @@ class Response:
             label = self.labels.__getitem__
             return pairs(self.summands, label, self.functions, columns, self.inputs)
         names = {place: columns[name] for place, name in self.inputs.items()}
-        value = evaluate(self.code, self.functions, names, self.label)
+        value = evaluate(self.code, self.functions, names, self.label, len(rows))
         if np.shape(value) != (len(rows),):
             raise DataError(
                 f"the response {self.label!r} must be one column of {len(rows)} values, its shape "

@@ -14,6 +14,7 @@ import pytest
 import sgmc
 from sgmc.errors import FormulaError, SGMCError
 from sgmc.formula import read
+from sgmc.formula.listed import names_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of processes are Linux's")
 N = 3_000
@@ -89,9 +90,25 @@ OWN = {
     "bs(x, df=10**5) : te(cr(x, df=300), cr(z, df=300))": "",
     "s(x, k=20000)": "s(x, k=20000) has 20,000 basis functions",
     "bs(x, df=1000000)": "1,000,000 columns",
-    "poly(x, 20000)": "poly(x, 20000) needs more than 20000 different values",
+    "poly(x, 5000)": "poly(x, 20000) needs more than 5000 different values",
     "cr(x, df=100000)": "100,000 columns",
 }
+NASTY = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 1e300, -1e300, 1e308, 5e-324, -5e-324, 1e-300, 1e15]
+NASTY += [
+    -1e15,
+    -1e15 + 0.5,
+    1e8,
+    -1e8 - 0.3,
+    170.5,
+    -170.5,
+    1e3,
+    -1e3 + 0.5,
+    1e-8,
+    1 - 1e-16,
+    709.0,
+]
+NASTY += [-745.0, 36.0, -20.1, np.nan, np.inf, -np.inf]
+TIMES, SLOWEST = 20, 3e-5  # of a number: ten times what the slowest one takes
 SMALL = [
     "bs(x, df=12, degree=10)", "te(cr(x, df=5), cr(z, df=5))", "s(x, k=20)", "poly(x, 20)",
     "scipy.special.erf(x)", "scipy.special.xlogy(z, z)", "pd.cut(x, 20)", "np.diff(x, prepend=0)",
@@ -110,8 +127,8 @@ def fill(text, safe):
     table.grouping()
 
 
-def child(text, safe, told):
-    """In a process with limits: send the error."""
+def child(work, given, told):
+    """In a process with limits: send what work returns, or classes and message of its error."""
     import resource
 
     with open("/proc/self/statm") as file:
@@ -120,18 +137,15 @@ def child(text, safe, told):
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     try:
-        fill(text, safe)
-        told.send(None)
+        told.send(work(*given))
     except Exception as error:
         told.send((type(error).__mro__[:-1], str(error)))
 
 
-def outcome(text, safe):
-    """What a formula ends in: classes and message of its error, None without; or the code by which
-    the process ended.
-    """
+def outcome(work, *given):
+    """What some work ends in, see `child`; or the code by which the process ended, a text."""
     here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("fork").Process(target=child, args=(text, safe, there))
+    process = multiprocessing.get_context("fork").Process(target=child, args=(work, given, there))
     process.start()
     there.close()
     begun = time.monotonic()
@@ -149,7 +163,7 @@ def outcome(text, safe):
 
 
 def check(piece, part, safe):
-    found = outcome(f"y ~ z + {piece}", safe)
+    found = outcome(fill, f"y ~ z + {piece}", safe)
     assert isinstance(found, tuple), found
     kinds, message = found
     assert SGMCError in kinds, (kinds, message)
@@ -177,4 +191,32 @@ def test_formulas_of_ones_own(piece):
 
 def test_small_ones_are_read():
     for piece in SMALL:
-        assert outcome(f"y ~ z + {piece}", True) is None, piece
+        assert outcome(fill, f"y ~ z + {piece}", True) is None, piece
+
+
+def seconds(home, names):
+    """For each function the most time that a number has taken, beside any other."""
+    found = {}
+    for name in names:
+        function = getattr(home, name)
+        for first in NASTY:
+            for second in NASTY if function.nin == 2 else [0.0]:
+                given = [np.full(TIMES, one) for one in (first, second)][: function.nin]
+                took = min(timed(function, given) for _ in range(2))
+                found[name] = max(found.get(name, 0.0), took / TIMES)
+    return found
+
+
+def timed(function, given):
+    begun = time.process_time()
+    with np.errstate(all="ignore"):
+        function(*given)
+    return time.process_time() - begun
+
+
+def test_listed_functions_take_a_bounded_time():
+    import scipy.special
+
+    found = outcome(seconds, scipy.special, sorted(names_of("scipy.special")))
+    assert isinstance(found, dict) and len(found) > 40, found
+    assert max(found.values()) < SLOWEST, max(found.items(), key=lambda one: one[1])
