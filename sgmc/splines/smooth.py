@@ -245,6 +245,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
     bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], None)
+    deadline.check()
     parts = bare.parts(x)
     lines = product([one[0] for one in parts])
     blocks = []
@@ -258,6 +259,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
                 root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
             )
             blocks.append(Block(name, part, j, turn, line))
+    deadline.check()
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
     found = replace(bare, blocks=blocks, means=np.array(means))
