@@ -4,15 +4,17 @@ names the piece, within seconds and a bound of memory, in a process of its own.
 
 import multiprocessing
 import os
+import re
 import sys
 import time
 
 import numpy as np
 import pandas as pd
+import patsy
 import pytest
 
 import sgmc
-from sgmc.errors import FormulaError, SGMCError
+from sgmc.errors import FormulaError, OutOfMemoryError, SGMCError
 from sgmc.formula import read
 from sgmc.formula.listed import names_of
 
@@ -90,7 +92,7 @@ OWN = {
     "bs(x, df=10**5) : te(cr(x, df=300), cr(z, df=300))": "",
     "s(x, k=20000)": "s(x, k=20000) has 20,000 basis functions",
     "bs(x, df=1000000)": "1,000,000 columns",
-    "poly(x, 5000)": "poly(x, 20000) needs more than 5000 different values",
+    "poly(x, 5000)": "poly(x, 5000) needs more than 5000 different values",
     "cr(x, df=100000)": "100,000 columns",
 }
 NASTY = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 1e300, -1e300, 1e308, 5e-324, -5e-324, 1e-300, 1e15]
@@ -117,8 +119,6 @@ SMALL = [
 
 def fill(text, safe):
     """Read a formula, write its design and make its groups and smooths."""
-    import patsy
-
     formula = sgmc.formula(text, safe=safe)
     scope = {"np": np, "pd": pd, "patsy": patsy, "raw": patsy.bs}
     table = read(formula, FRAME, scope=scope)
@@ -187,6 +187,39 @@ def test_formulas_of_any_origin(piece, safe):
 @pytest.mark.parametrize("piece", OWN)
 def test_formulas_of_ones_own(piece):
     check(piece, OWN[piece], safe=False)
+
+
+@pytest.mark.parametrize(
+    "piece", [*ANY, "bs(x, df=26, degree=int(21))", "C(True)", "pd.notnull(1)"]
+)
+def test_what_is_refused_in_time_needs_no_other_process(piece):
+    with pytest.raises(
+        SGMCError, match=re.escape(ANY.get(piece, piece.replace(", df=26", "")[:4]))
+    ):
+        fill(f"y ~ z + {piece}", safe=False)
+
+
+def test_memory_that_ends_in_a_term_names_it(monkeypatch):
+    """Where the forecast has let it pass."""
+
+    def full(*given):
+        raise MemoryError
+
+    monkeypatch.setattr(patsy, "design_matrix_builders", full)
+    for text, told in (("poly(x, 5)", "poly(x, 5) has 5 columns; give fewer"), ("z", "use fewer")):
+        with pytest.raises(OutOfMemoryError, match=re.escape(told)):
+            read(f"y ~ {text}", FRAME)
+
+
+def test_a_safe_formula_keeps_its_widest_terms():
+    """At the bounds, not beyond."""
+    for piece in (
+        "poly(x, 100)",
+        "te(cr(x, df=20), cr(z, df=20))",
+        "s(x, k=100)",
+        "bs(x, 10, None, 10)",
+    ):
+        assert sgmc.formula(f"y ~ {piece}", safe=True)
 
 
 def test_small_ones_are_read():
