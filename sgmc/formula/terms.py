@@ -160,7 +160,7 @@ class Terms:
                 info = patsy.design_matrix_builders([terms], chunks, scope)[0]
         except patsy.PatsyError as error:
             raise self.parsed.error(self.of_patsy(error)) from error
-        except (DataError, FormulaError, OSError, OutOfTime):
+        except (DataError, FormulaError, OSError, OutOfMemoryError, OutOfTime):
             raise
         except MemoryError as error:
             raise OutOfMemoryError(

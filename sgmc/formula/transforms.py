@@ -5,10 +5,13 @@ import pandas as pd
 from patsy.splines import BS
 from scipy.interpolate import BSpline
 
+from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.formula.columns import codes_of, levels_of
 
 MOST_DEGREE = 10  # of B-splines; FITPACK, by which patsy makes them, leaves its arrays from 20 on
+
+CONTRASTS = 3  # arrays of levels^2 numbers that patsy makes of a factor's contrasts
 
 
 class Standardize:
@@ -126,10 +129,18 @@ class Categories:
         self._seen.append(pd.Series(data).drop_duplicates())
 
     def memorize_finish(self):
-        """Order the levels of all chunks."""
+        """Order the levels of all chunks; OutOfMemoryError where there is no room for contrasts."""
+        seen = pd.concat(self._seen, ignore_index=True)
         if self.levels is None:
-            self.levels = levels_of(pd.concat(self._seen, ignore_index=True))
+            self.levels = levels_of(seen)
         del self._seen
+        name, count = seen.name or "x", len(self.levels)
+        blame = (
+            f"C({name}) has {count:,} levels, whose contrasts are dense; join rare levels, or make "
+            f"a column of text or categories of it, whose levels stay codes"
+        )
+        contrasts = {"contrasts": CONTRASTS * 8.0 * count**2}
+        Forecast(contrasts, blame, available()).refuse()
 
     def transform(self, data, contrast=None, levels=None):
         """The values as a pandas Categorical that carries the contrast where patsy looks for it."""

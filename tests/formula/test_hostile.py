@@ -94,6 +94,7 @@ OWN = {
     "bs(x, df=1000000)": "1,000,000 columns",
     "poly(x, 5000)": "poly(x, 5000) needs more than 5000 different values",
     "cr(x, df=100000)": "100,000 columns",
+    "C(u)": "C(u) has 20,000 levels",
 }
 NASTY = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 1e300, -1e300, 1e308, 5e-324, -5e-324, 1e-300, 1e15]
 NASTY += [
@@ -118,10 +119,11 @@ SMALL = [
 
 
 def fill(text, safe):
-    """Read a formula, write its design and make its groups and smooths."""
+    """Read a formula, write its design and make its groups and smooths; u has a level a row."""
     formula = sgmc.formula(text, safe=safe)
     scope = {"np": np, "pd": pd, "patsy": patsy, "raw": patsy.bs}
-    table = read(formula, FRAME, scope=scope)
+    data = FRAME if "(u" not in text else pd.DataFrame({"u": range(20_000), "z": 1.0, "y": 0.0})
+    table = read(formula, data, outcome="numeric", scope=scope)
     for rows, _ in table.blocks(np.float64):
         assert rows.stop <= N
     table.grouping()
