@@ -18,6 +18,7 @@ from itertools import permutations
 
 import numpy as np
 
+from sgmc.arguments.tables import CHUNK_CELLS
 from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
@@ -175,7 +176,10 @@ class Smooth:
 
     def matrix(self, x, w):
         """The columns (n, sum of sizes) of covariates (n, c) and multipliers (n, m)."""
-        parts = self.parts(x)
+        return self.multiplied(self.parts(x), w)
+
+    def multiplied(self, parts, w):
+        """The same of `parts` and multipliers."""
         lines = product([one[0] for one in parts])
         return np.concatenate(
             [
@@ -185,15 +189,22 @@ class Smooth:
             axis=1,
         )
 
-    def parts(self, x):
-        """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r)."""
+    def parts(self, x, look=None):
+        """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r); ``look()``
+        is called before each piece of the rows.
+        """
         found = []
         for column, one, root, at, sd in zip(x.T, self.bases, self.roots, self.centre, self.scale):
             ones, line = np.ones(len(x)), (one.position(column) - at) / sd
             N = ones[:, None] if one.cyclic else np.column_stack([ones, line])
-            known = np.isfinite(column)
+            known = np.flatnonzero(np.isfinite(column))
             P = np.full((len(x), root.shape[1]), np.nan)
-            P[known] = one.values(column[known]) @ root
+            step = max(CHUNK_CELLS // len(root), 1)
+            for start in range(0, len(known), step):
+                if look is not None:
+                    look()
+                some = known[start : start + step]
+                P[some] = one.values(column[some]) @ root
             found.append((N, P))
         return found
 
@@ -245,8 +256,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
     bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], None)
-    deadline.check()
-    parts = bare.parts(x)
+    parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
     blocks = []
     for j, column in enumerate(w.T):
@@ -263,7 +273,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
     found = replace(bare, blocks=blocks, means=np.array(means))
-    return found, found.matrix(x, w)
+    return found, found.multiplied(parts, w)
 
 
 def refuse_beyond_memory(call, rows):
