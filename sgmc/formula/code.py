@@ -17,6 +17,7 @@ LARGEST = 1e15  # whole number
 LARGEST_POWER = 64
 MOST_BASIS = 100  # columns of a spline or polynomial of one covariate
 MOST_TENSOR = 400  # of one of several
+MOST_OF_FILES = 10_000  # the same in files of formulas of one's own, whose transforms are checked
 MOST_COUNT = 1000  # intervals, differences and digits
 BASES = ("bs", "cr", "cc", "te", "ns", "poly")
 TEXTUAL = ("C", "factor", "relevel", "Surv", "ns", "bs", "Categorical", "cut", "qcut", "isin")
@@ -78,11 +79,13 @@ class Check:
         Of these, names that the user has given for this code.
     transforms : container of str
         Names of fitted transforms, of which ``name.transform(...)`` is called.
+    bounded : bool
+        Whether splines and the like are at most as wide as formulas from outside may have them.
     """
 
-    def __init__(self, columns, functions, own=(), transforms=()):
+    def __init__(self, columns, functions, own=(), transforms=(), bounded=True):
         self.columns, self.functions = columns, functions
-        self.own, self.transforms = own, transforms
+        self.own, self.transforms, self.bounded = own, transforms, bounded
 
     def code(self, code):
         """Look through an expression."""
@@ -202,9 +205,9 @@ class Check:
         """Refuse a basis of too many columns, or of too high a degree."""
         if name == "bs" and degree_of(node) > MOST_DEGREE:
             self.refuse(node, f"the degree of bs() is at most {MOST_DEGREE}")
-        most = MOST_TENSOR if name == TENSOR else MOST_BASIS
+        most = (MOST_TENSOR if name == TENSOR else MOST_BASIS) if self.bounded else MOST_OF_FILES
         if own_columns(node) > most:
-            self.refuse(node, f"{name}() has at most {most} columns")
+            self.refuse(node, f"{name}() has at most {most:,} columns")
 
     def argument(self, node, name, depth, text, columns):
         """An argument of a call."""

@@ -98,7 +98,7 @@ class Factor:
         user's functions.
         """
         if not self.is_column:
-            Check(self.inputs, self.functions, own, self.transforms).code(self.code)
+            Check(self.inputs, self.functions, own, self.transforms, False).code(self.code)
 
     def __getstate__(self):
         # modules and patsy's transforms refuse to be pickled: their name, their attributes stand

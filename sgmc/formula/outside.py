@@ -94,7 +94,7 @@ def refuse_text(formula, own=()):
             parsed = dot.parse(text, AnyNames(), {**modules(), **dict.fromkeys(own, refuse_text)})
         except FormulaError as error:
             raise Refused(text, str(error)) from error
-        refuse_code(parsed, own)
+        refuse_code(parsed, own, bounded=isinstance(formula, SafeFormula))
 
 
 def refuse_subset(subset):

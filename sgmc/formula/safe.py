@@ -96,7 +96,7 @@ def leaves(tree):
     return found
 
 
-def refuse_code(parsed, own=()):
+def refuse_code(parsed, own=(), bounded=True):
     """Raise `Refused` for a formula with code that those from outside may not have.
 
     Parameters
@@ -104,6 +104,8 @@ def refuse_code(parsed, own=()):
     parsed : Parsed
     own : container of str
         Names of functions that the user has given for it.
+    bounded : bool
+        See `Check`.
     """
     codes = [*(parsed.pair or (parsed.response,)), *([parsed.offset] if parsed.offset else [])]
     codes += [one.by for one in parsed.smooths if one.by]
@@ -112,7 +114,7 @@ def refuse_code(parsed, own=()):
             codes += leaves(tree_of(side))
         except (patsy.PatsyError, SyntaxError) as error:
             raise Refused(parsed.names.quoted(side), str(error.args[0])) from error
-    check = Check(Places(), parsed.functions, own)
+    check = Check(Places(), parsed.functions, own, bounded=bounded)
     for code in codes:
         try:
             check.code(code)
