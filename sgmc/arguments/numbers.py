@@ -82,7 +82,7 @@ def sizes(name, value, wanted):
     return tuple(int(k) for k in listed)
 
 
-SCALES = 1e-150, 1e150
+LEAST, MOST = 1e-150, 1e150  # scales and steps: their squares, and 1 / those, are numbers
 
 
 def number(name, value, low=-math.inf, high=math.inf, *, advice=""):
@@ -122,8 +122,6 @@ def interval_text(low, high):
     """Return the numbers of an open interval in words: ``"a positive number"``."""
     if low == 0 and high == math.inf:
         return "a positive number"
-    if (low, high) == SCALES:
-        return f"a positive number between {low:g} and {high:g}, beyond which its square is none"
     if low == -math.inf or high == math.inf:
         ends = [f"above {low:g}"] * (low > -math.inf) + [f"below {high:g}"] * (high < math.inf)
         return f"a number {ends[0]}" if ends else "a finite number"
@@ -157,13 +155,6 @@ def positive(name, value, *, none=False, infinite=False, advice=""):
     if value is None and none or infinite and is_number(value) and value == math.inf:
         return value
     return number(name, value, 0, advice=advice)
-
-
-def scale(name, value, *, none=False, advice=""):
-    """Return a positive number whose square and its inverse are numbers, as a float; see
-    `positive`.
-    """
-    return None if value is None and none else number(name, value, *SCALES, advice=advice)
 
 
 def fraction(name, value, *, advice=""):

@@ -14,7 +14,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
-from sgmc.arguments.numbers import fraction, positive, scale, whole
+from sgmc.arguments.numbers import LEAST, MOST, fraction, number, positive, whole
 from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
@@ -124,7 +124,10 @@ def check_step(value, name="step_size"):
     """A number, a schedule, or a callable made into one."""
     if isinstance(value, Schedule):
         return value
-    return Function(value) if callable(value) else scale(name, value, none=True)
+    if callable(value):
+        return Function(value)
+    step = positive(name, value, none=True)
+    return step if step is None else number(name, step, LEAST, MOST)
 
 
 def start(init):

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from sgmc.arguments.numbers import fraction, number, positive, scale
+from sgmc.arguments.numbers import LEAST, fraction, number, positive
 from sgmc.errors import ArgumentError
 
 ENDS = "low", "high"
@@ -43,7 +43,8 @@ class PriorSpec:
         others = {"dirichlet": "concentration", "lkj": "eta", "lognormal": "sd of the log"}
         df = others.get(self.family, df)
         number(f"{called}: location", self.location)
-        scale(f"{called}: scale", self.scale, advice="use flat() for no prior")
+        positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
+        number(f"{called}: scale", self.scale, LEAST, advice="put what is known into an offset()")
         positive(f"{called}: slab", self.slab, infinite=True)
         positive(f"{called}: nonzero", self.nonzero, none=True, infinite=True)
         positive(f"{called}: {df}", self.df, infinite=True)

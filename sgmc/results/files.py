@@ -2,6 +2,7 @@
 are read.
 """
 
+import math
 import os
 
 from sgmc.arguments.files import writable
@@ -79,7 +80,28 @@ def load(path, *, functions=None, trust_formulas=False):
         raise ArgumentError(f"{refused} ({type(error).__name__}: {error})") from error
     if not isinstance(found, class_of("Results")):
         raise ArgumentError(f"{refused}: it holds a {type(found).__name__}, and no results")
+    if not is_whole(found):
+        raise ArgumentError(f"{refused}: its draws are not those of its parameters")
     return found
+
+
+def is_whole(results):
+    """Whether draws, names, weights and diagnostics of results from a file belong together: what
+    is compiled takes their lengths as they are.
+    """
+    draws, weights, width = results.draws, results.weights, len(results.names)
+    alike = [results._ess, results._tails, *([] if results._rhat is None else [results._rhat])]
+    shapes = getattr(results.model, "shapes", None)
+    every = shapes is not None and getattr(results, "_moments", None) is None  # draws of all
+    return (
+        draws.dtype.kind == "f"
+        and draws.ndim == 3
+        and min(draws.shape) > 0
+        and draws.shape[2] == width
+        and all(one.shape == (width,) for one in alike)
+        and (not every or width == sum(math.prod(shape) for shape in shapes.values()))
+        and (weights is None or weights.shape == draws.shape[:2][-weights.ndim :])
+    )
 
 
 def check_format(path, tree):

@@ -9,6 +9,15 @@ from typing import Annotated, Optional, Union
 import numpy as np
 import pandas as pd
 
+
+def knots(state):
+    """What is wrong with the knots of a B-spline, which compiled code takes as they are."""
+    found, degree = state["_all_knots"], state["_degree"]
+    if found.ndim != 1 or found.dtype.kind != "f" or len(found) < 2 * (degree + 1):
+        return f"knots of shape {found.shape} for a degree of {degree}"
+    return "" if (np.diff(found) >= 0).all() else "knots that do not ascend"
+
+
 DEGREE = Annotated[int, (0, 10)]
 COUNT = Annotated[int, (0, 2**53)]
 ARRAY = np.ndarray
@@ -161,3 +170,4 @@ FIELDS = {
         "buffer": COUNT,
     },
 }
+CHECKS = {"BSplines": knots}  # of what has to go together

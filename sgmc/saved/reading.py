@@ -6,7 +6,7 @@ from types import ModuleType
 
 import numpy as np
 
-from sgmc.errors import ArgumentError, FormulaError
+from sgmc.errors import ArgumentError, FormulaError, SGMCError
 from sgmc.formula import listed
 from sgmc.formula.code import Refused
 from sgmc.saved import classes
@@ -217,8 +217,12 @@ class Reader:
         if isinstance(own, type) and issubclass(own, cls):
             cls = own
         if classes.by_arguments(cls):
-            made = self.known[place] = cls(*[self.grown(one) for one in tree["arguments"]])
-            return made
+            arguments = [self.grown(one) for one in tree["arguments"]]
+            try:
+                self.known[place] = cls(*arguments)
+            except SGMCError as error:  # a message for whoever calls it, not for a file
+                raise ValueError(f"{tree['class']} of other arguments: {error}") from error
+            return self.known[place]
         if classes.compiled(cls):  # whole only when it is made of its arguments
             raise Unreadable(f"files hold no {tree['class']!r}")
         made = self.known[place] = cls.__new__(cls)

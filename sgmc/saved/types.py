@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from sgmc.core.types import fits
 from sgmc.saved.classes import class_of
-from sgmc.saved.fields import FIELDS
+from sgmc.saved.fields import CHECKS, FIELDS
 
 ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may have their own of
 
@@ -35,4 +35,4 @@ def wrong(cls, state):
             return f"an attribute {name!r} in the place of a method"
         if not fits(value, annotations(cls).get(name, object), class_of):
             return f"a {type(value).__name__} as its {name!r}"
-    return ""
+    return CHECKS.get(cls.__name__, lambda state: "")(state)

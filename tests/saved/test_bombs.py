@@ -58,9 +58,9 @@ def test_a_pickle_where_it_was_is_not_opened(number, tree, tmp_path):
     write_sealed(tmp_path / "old", KIND, {"format": number, "version": "0", "pickle": bomb})
     with pytest.raises(ArgumentError, match="saved results as a pickle|is damaged"):
         sgmc.load(tmp_path / "old")
-    tree["results"]["state"]["draws"] = bomb
+    tree["results"]["state"]["starts"] = bomb
     write_sealed(tmp_path / "new", KIND, tree)
-    assert sgmc.load(tmp_path / "new").draws.dtype == np.uint8  # bytes remain bytes
+    assert sgmc.load(tmp_path / "new").starts.dtype == np.uint8  # bytes remain bytes
     assert not (tmp_path / "made").exists()
 
 

@@ -9,6 +9,7 @@ from sgmc.core.rng cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
 from sgmc.models.factorization.hierarchy cimport Hierarchy
+from sgmc.models.factorization.hierarchy import check_span
 from sgmc.models.factorization.products cimport Entry, add_products, products
 from sgmc.core.variates cimport gamma_variate, normal_variate
 from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
@@ -47,6 +48,10 @@ cdef class NormalGamma(Hierarchy):
         kinds = np.dtype([(name, np.intp) for name in ("first", "n", "rank", "mu", "precision",
                                                        "each")])
         self.groups = np.array([tuple(group) for group in groups], dtype=kinds)
+        for first, n, rank, mu, precision, each in groups:
+            check_span(dim, first, n * rank)
+            check_span(dim, mu, rank)
+            check_span(dim, precision, rank if each else 1)
         self.m, self.c, self.a, self.b = hyper
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
@@ -63,6 +68,11 @@ cdef class NormalGamma(Hierarchy):
         around(&self.groups[side], theta, bits, factors)
         if self.groups.shape[0] > 2:
             around(&self.groups[2 + side], theta, bits, bias)
+
+    @property
+    def ranks(self):
+        """See `Hierarchy`."""
+        return [self.groups[j].rank for j in range(self.groups.shape[0])]
 
     def __reduce__(self):
         given = self.dim, np.asarray(self.groups).tolist(), (self.m, self.c, self.a, self.b)

@@ -1,6 +1,8 @@
 """Users and items without ratings, whose factors are drawn from the hierarchy of the others."""
 import numpy as np
 
+from sgmc.errors import ArgumentError
+
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
@@ -8,7 +10,13 @@ from sgmc.core.rng cimport bitgen_t
 
 
 cdef class Hierarchy(Prior):
-    """A prior of the factors of users and items, that also draws those of newcomers."""
+    """A prior of the factors of users and items, that also draws those of newcomers.
+
+    Attributes
+    ----------
+    ranks : list of int
+        Numbers that `newcomer` draws: of users and items, and where there are any of their biases.
+    """
 
     cdef void newcomer(self, Py_ssize_t side, const double *theta, bitgen_t *bits, double *factors,
                        double *bias) noexcept nogil:
@@ -35,6 +43,10 @@ cdef class Everyone:
     def __init__(self, Hierarchy prior, sizes, bint biases, fresh):
         self.prior, self.biases = prior, biases
         self.users, self.items, self.rank = sizes
+        expected = [self.rank, self.rank] + [1, 1] * (len(prior.ranks) > 2)
+        few = prior.dim < (self.users + self.items) * (self.rank + biases)
+        if few or min(*sizes, *fresh) < 0 or list(prior.ranks) != expected:
+            raise ArgumentError(f"factors of rank {prior.ranks} are not those of {tuple(sizes)}")
         self.fresh = fresh
         users, items = (self.users + fresh[0], self.items + fresh[1]) if any(fresh) else (0, 0)
         self.copied_users = np.zeros((users, self.rank))
@@ -68,6 +80,8 @@ cdef class Everyone:
         """U, V, a and b of everyone in the draw of a number, as arrays; a and b are zero where
         there are no biases.
         """
+        if theta.shape[0] != self.prior.dim:
+            raise ArgumentError(f"a draw of {theta.shape[0]} numbers, not {self.prior.dim}")
         users, items = self.users + self.fresh[0], self.items + self.fresh[1]
         shapes = ((users, self.rank), (items, self.rank), (users,), (items,))
         out = [np.zeros(shape) for shape in shapes]
@@ -78,6 +92,12 @@ cdef class Everyone:
             fill(out[2], self.a)
             fill(out[3], self.b)
         return out
+
+
+def check_span(Py_ssize_t dim, first, size):
+    """ValueError where a span is not among the numbers of a draw."""
+    if not (0 <= first and 0 <= size and first + size <= dim):
+        raise ValueError(f"numbers {first} to {first + size} of a draw of {dim}")
 
 
 cdef uint64_t GOLDEN = 0x9E3779B97F4A7C15

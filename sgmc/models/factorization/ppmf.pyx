@@ -9,6 +9,7 @@ from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
 from sgmc.core.rng cimport bitgen_t
 from sgmc.core.variates cimport gamma_variate
 from sgmc.models.factorization.hierarchy cimport Hierarchy
+from sgmc.models.factorization.hierarchy import check_span
 from sgmc.models.factorization.products cimport Entry, add_products, products
 from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
 
@@ -34,6 +35,11 @@ cdef class GammaGamma(Hierarchy):
         self.dim = dim
         self.places = np.array([group[:4] for group in groups], dtype=np.intp)
         self.numbers = np.array([group[4:] for group in groups], dtype=float)
+        if self.numbers.shape[1] != 3:
+            raise ValueError("a group has three numbers")
+        for first, n, rank, rates in np.asarray(self.places).tolist():
+            check_span(dim, first, n * rank)
+            check_span(dim, rates, n)
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j, i, k, first, n, rank, rates
@@ -65,6 +71,11 @@ cdef class GammaGamma(Hierarchy):
         cdef Py_ssize_t k
         for k in range(self.places[side, 2]):
             factors[k] = gamma_variate(bits, a) / r
+
+    @property
+    def ranks(self):
+        """See `Hierarchy`."""
+        return np.asarray(self.places)[:, 2].tolist()
 
     def __reduce__(self):
         groups = np.hstack([self.places, self.numbers])

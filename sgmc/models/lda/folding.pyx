@@ -3,6 +3,8 @@ documents' other words.
 """
 import numpy as np
 
+from sgmc.errors import ArgumentError
+
 from libc.math cimport fabs, log
 from libc.string cimport memset
 
@@ -41,6 +43,13 @@ cdef class Folding:
         self.counts, self.alpha, (self.n, self.W) = np.array(documents.data,
                                                              dtype=float), alpha, documents.shape
 
+    def topics(self, given):
+        """Topics (K, W) as numbers; ArgumentError where they are of other words."""
+        found = np.ascontiguousarray(given, dtype=float)
+        if found.ndim != 2 or found.shape[1] != self.W:
+            raise ArgumentError(f"topics of shape {found.shape} are not of {self.W} words")
+        return found
+
     cdef void fold(self, Py_ssize_t i, const double *theta, Py_ssize_t K, double *p,
                    double *next) noexcept nogil:
         """p of the i-th document."""
@@ -67,7 +76,7 @@ cdef class Folding:
 
     def proportions(self, topics):
         """p of all documents under topics (K, W), an array (n, K)."""
-        cdef const double[:, ::1] theta = np.ascontiguousarray(topics, dtype=float)
+        cdef const double[:, ::1] theta = self.topics(topics)
         cdef Py_ssize_t i, K = theta.shape[0]
         cdef double[:, ::1] p = np.empty((self.n, K))
         cdef double[::1] next = np.empty(K)
@@ -93,6 +102,8 @@ cdef class Completion(Folding):
 
     def __init__(self, documents, others, double alpha):
         Folding.__init__(self, documents, alpha)
+        if others.shape != documents.shape:
+            raise ArgumentError(f"documents of shapes {documents.shape} and {others.shape}")
         self.others = others
         self.ends = np.array(others.indptr, dtype=np.intp)
         self.scored = np.array(others.indices, dtype=np.intp)
@@ -116,7 +127,7 @@ cdef class Completion(Folding):
         """Of the other words under topics (K, W), an array with one number for each count of
         `others`.
         """
-        cdef const double[:, ::1] theta = np.ascontiguousarray(topics, dtype=float)
+        cdef const double[:, ::1] theta = self.topics(topics)
         cdef double[::1] place = np.empty(2 * theta.shape[0]), out = np.zeros(len(self.scored) + 1)
         self.add(&theta[0, 0], theta.shape[0], 1.0, &place[0], &out[0])
         return np.asarray(out)[:len(self.scored)]

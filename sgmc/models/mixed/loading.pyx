@@ -34,8 +34,10 @@ cdef class Loading:
         self.blocks = list(blocks)
         self.q = sum(size for size, _ in blocks)
         self.scale = np.zeros(self.q) if scale is None else np.array(scale, dtype=float)
-        if not 0 < self.q <= MOST_SDS:
+        if not 0 < self.q <= MOST_SDS or any(size < 1 for size, _ in blocks):
             raise ValueError(f"at most {MOST_SDS} effects")
+        if self.scale.shape[0] != self.q:
+            raise ValueError(f"{self.scale.shape[0]} scales of {self.q} effects")
         xi = np.full((self.q, self.q), -1, dtype=np.intp)
         first, begins, place = np.zeros(self.q, dtype=np.intp), 0, self.q
         for size, correlated in blocks:
@@ -153,6 +155,8 @@ cdef class Loading:
         """
         cdef const double[::1] x = np.ascontiguousarray(phi, dtype=float)
         cdef const double[::1] w = np.ascontiguousarray(weight, dtype=float)
+        if x.shape[0] != self.size or w.shape[0] != self.size:
+            raise ValueError(f"{x.shape[0]} coordinates and {w.shape[0]} weights of {self.size}")
         cdef double[:, ::1] J = np.zeros((self.size, self.size))
         cdef double[:, ::1] bends = np.zeros((self.size, self.size))
         self.slopes(&x[0], &J[0, 0])

@@ -1,0 +1,130 @@
+"""Files of someone who knows the format: each is refused by its name, soon and in little memory."""
+
+import os
+import re
+import resource
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sgmc
+from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.errors import ArgumentError
+from sgmc.results.files import KIND
+from sgmc.saved.types import annotations, wrong
+from tests.faults.children import Child, forking
+
+from .hostile import FILES
+
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+RNG = np.random.default_rng(0)
+FRAME = pd.DataFrame({"x": RNG.normal(size=80), "y": RNG.random(80) < 0.5})
+SECONDS, BYTES = 5.0, 2**28
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_what_a_file_holds_is_refused(name, tmp_path):
+    content, says = FILES[name]
+    path, begun = tmp_path / "from outside", time.perf_counter()
+    path.write_bytes(content)
+    with pytest.raises(ArgumentError, match="from outside.*" + re.escape(says)):
+        sgmc.load(path)
+    assert time.perf_counter() - begun < SECONDS
+
+
+@forking
+def test_no_file_takes_more_memory_than_it_is_long(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+
+    def peak():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for content, _ in FILES.values():
+            (tmp_path / "a").write_bytes(content)
+            with pytest.raises(ArgumentError):
+                sgmc.load(tmp_path / "a")
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+
+    assert Child(peak).done() * 1024 < BYTES
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_pipes_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero", tmp_path):
+        with pytest.raises(ArgumentError, match="it is no regular file"):
+            sgmc.load(path)
+        with pytest.raises(Damaged, match="is no regular file"):
+            read_sealed(path, b"kind")
+
+
+@pytest.fixture(scope="module")
+def fit():
+    return sgmc.logit("y ~ bs(x, df=5)", FRAME, seed=1, draws=20, chains=1)
+
+
+@pytest.fixture
+def tree(fit, tmp_path):
+    fit.save(tmp_path / "fit")
+    return read_sealed(tmp_path / "fit", KIND)
+
+
+def objects(tree, name):
+    """States of the objects of a class."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    own = [tree["state"]] if isinstance(tree, dict) and tree.get("class") == name else []
+    return own + [one for part in parts for one in objects(part, name)]
+
+
+LEN = {"is": "function", "name": "python.len"}
+CHANGES = {
+    "a method": ("Factor", "refuse_code", LEN, "an attribute 'refuse_code' in the place of a"),
+    "a property": ("RegressionResults", "params", LEN, "an attribute 'params' in the place"),
+    "a class": ("Factor", "__class__", LEN, "an attribute '__class__' in the place"),
+    "code": ("Factor", "code", 1, "a int as its 'code'"),
+    "a truth": ("Factor", "is_column", "yes", "a str as its 'is_column'"),
+    "labels": ("Factor", "inputs", "x", "a str as its 'inputs'"),
+    "a degree": ("BSplines", "_degree", 21, "a int as its '_degree'"),
+    "knots": ("BSplines", "_all_knots", [1.0], "a list as its '_all_knots'"),
+    "a number": ("PriorSpec", "scale", "wide", "a str as its 'scale'"),
+    "a count": ("RegressionResults", "_asked", -1, "a int as its '_asked'"),
+    "names": ("RegressionResults", "names", ["a", 1], "a list as its 'names'"),
+    "a slice": ("DesignSpec", "term_slices", 3, "a int as its 'term_slices'"),
+    "fewer names": ("RegressionResults", "names", ["a"], "draws are not those of its parameters"),
+    "a design": ("ModelInfo", "spec", "y ~ x", "a str as its 'spec'"),
+    "chains": ("Saved", "chains", [1], "a list as its 'chains'"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_attributes_have_the_types_that_their_class_has(name, tree, tmp_path):
+    owner, attribute, value, says = CHANGES[name]
+    for state in objects(tree["results"], owner):
+        state[attribute] = value
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match="bad.*" + re.escape(says)):
+        sgmc.load(tmp_path / "bad")
+
+
+def test_a_method_in_the_place_of_another_would_let_code_through(tree, tmp_path):
+    """The check of formulas in a file is a method of what is in the file."""
+    for state in objects(tree["results"], "Factor"):
+        state |= {"code": "open('made', 'w')", "refuse_code": LEN}
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match="in the place of a method"):
+        sgmc.load(tmp_path / "bad")
+
+
+def test_knots_that_do_not_go_with_their_degree_are_refused(tree, tmp_path):
+    for knots in (np.arange(5.0), np.arange(12.0)[::-1], np.full(12, np.nan), np.arange(12)):
+        for state in objects(tree["results"], "BSplines"):
+            state["_all_knots"] = knots
+        write_sealed(tmp_path / "bad", KIND, tree)
+        with pytest.raises(ArgumentError, match="bad.*knots"):
+            sgmc.load(tmp_path / "bad")
+
+
+def test_types_of_attributes_hold_for_what_is_written(fit, tmp_path):
+    assert not wrong(type(fit), {k: v for k, v in vars(fit).items() if k[:2] not in ("_f", "_k")})
+    assert {"draws", "names", "_chains"} <= annotations(type(fit)).keys()
