@@ -103,7 +103,8 @@ TREES = {
         holding(kind("column", kind="category", codes=ARRAY, ordered=False,
                      categories=kind("index", array=listed(kind="numpy", values=ARRAY),
                                      name=None)), bytes_of([9]) + FIVE), "codes need to be"),
-    "another kind of column": (holding(kind("column", kind="spell", values=1)), "its value kind is 'spell'"),
+    "another kind of column": (
+        holding(kind("column", kind="spell", values=1)), "its value kind is 'spell'"),
     "text of numbers": (
         holding(kind("column", kind="text", storage="python", nan=False, values=[1])), "values is"),
     "another value": (holding(kind("date", text="2020-01-01", more=1)), "values text, more, not"),
