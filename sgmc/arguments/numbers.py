@@ -82,7 +82,7 @@ def sizes(name, value, wanted):
     return tuple(int(k) for k in listed)
 
 
-LEAST, MOST = 1e-150, 1e150  # scales and steps: their squares, and 1 / those, are numbers
+NARROWEST, WIDEST = 1e-150, 1e150  # scales and steps: their squares, and 1 / those, are numbers
 
 
 def number(name, value, low=-math.inf, high=math.inf, *, advice=""):

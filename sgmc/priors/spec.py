@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from sgmc.arguments.numbers import LEAST, fraction, number, positive
+from sgmc.arguments.numbers import NARROWEST, WIDEST, fraction, number, positive
 from sgmc.errors import ArgumentError
 
 ENDS = "low", "high"
@@ -44,7 +44,8 @@ class PriorSpec:
         df = others.get(self.family, df)
         number(f"{called}: location", self.location)
         positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
-        number(f"{called}: scale", self.scale, LEAST, advice="put what is known into an offset()")
+        known = "use flat() for no prior, and offset() for a coefficient that is known"
+        number(f"{called}: scale", self.scale, NARROWEST, WIDEST, advice=known)
         positive(f"{called}: slab", self.slab, infinite=True)
         positive(f"{called}: nonzero", self.nonzero, none=True, infinite=True)
         positive(f"{called}: {df}", self.df, infinite=True)

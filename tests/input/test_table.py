@@ -21,7 +21,7 @@ NONSENSE = [
     object(),
     np.array([1.0, 2.0]),
     {"a": 1},
-    b"x",
+    b"x\0",  # no path either
     1j,
     [],
     (),
