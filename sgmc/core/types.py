@@ -1,7 +1,7 @@
 """Types of values that were read from files."""
 
 from types import UnionType
-from typing import Annotated, ForwardRef, Union, get_args, get_origin
+from typing import Annotated, ForwardRef, Literal, Union, get_args, get_origin
 
 import numpy as np
 
@@ -39,6 +39,8 @@ def fits(value, kind, named=None):
         )
     if origin in (list, tuple):
         return isinstance(value, (list, tuple)) and all(fits(one, inner[0], named) for one in value)
+    if origin is Literal:
+        return isinstance(value, str) and value in get_args(kind)
     if kind in (list, tuple):
         return isinstance(value, (list, tuple))
     if kind in (int, float):

@@ -1,13 +1,16 @@
-"""Types of the attributes of classes whose objects files hold and that have no annotations.
+"""Types of the attributes of classes whose objects files hold: what their annotations do not say.
 
 The names of classes are those in files.  ``Annotated[int, (0, 10)]`` is a number within a span.
 """
 # ruff: noqa: F821  which are looked up by `sgmc.saved.types.wrong`
 
-from typing import Annotated, Optional, Union
+from typing import Annotated, Literal, Optional, Union
 
 import numpy as np
 import pandas as pd
+from scipy.interpolate import CubicSpline
+
+from sgmc.arguments.covariances import COV_TYPES
 
 
 def knots(state):
@@ -63,6 +66,33 @@ FIELDS = {
         "_blocks": list["Block"],
         "coding": Optional["Coding"],
     },
+    "Block": {
+        "factors": tuple["Factor", ...],
+        "contrasts": tuple[Optional["Contrast"], ...],
+        "term": tuple["Factor", ...],
+    },
+    "Contrast": {"suffixes": list[str], "dense": ARRAY},
+    "GroupSpec": {"terms": list["TermSpec"], "factors": list["Levels"], "smooths": list["Smooth"]},
+    "TermSpec": {"design": "DesignSpec"},
+    "Levels": {"columns": tuple[str, ...]},
+    "Smooth": {
+        "covariates": "DesignSpec",
+        "multipliers": Optional["DesignSpec"],
+        "bases": list["Basis"],
+        "roots": list[ARRAY],
+        "blocks": list["SmoothBlock"],
+    },
+    "Basis": {"curves": CubicSpline},
+    "SmoothBlock": {"part": tuple[bool, ...], "by": int},
+    "PriorTable": {
+        "names": list[str],
+        "specified": list["PriorSpec"],
+        "used": list["PriorSpec"],
+        "intercepts": list[COUNT],
+        "auxiliary": COUNT,
+        "together": list["Together"],
+    },
+    "Recipe": {"sizes": list[COUNT], "names": list[str], "spec": Optional["DesignSpec"]},
     "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},
     "BSplines": {"_degree": DEGREE, "_all_knots": ARRAY},
     "CubicRegressionSpline": {
@@ -130,7 +160,7 @@ FIELDS = {
         "names": list[str],
         "warnings": list[Warning],
         "seed": int | None,
-        "header": tuple,
+        "header": tuple[list[str | tuple[str, ...]], ...],
         "nobs": float,
         "interrupted": str,
         "stand_in": str,
@@ -151,7 +181,7 @@ FIELDS = {
         "_chains": list["ChainFacts"],
         "_threshold": float | None,
         "_noise": pd.DataFrame | None,
-        "cov_type": str,
+        "cov_type": Literal[COV_TYPES],
         "_paths": list["Travelled"] | None,
         "starts": ARRAY | None,
         "_curvature_covariance": ARRAY | None,

@@ -1,5 +1,5 @@
 """Types of what a file holds: checked when it is read, by the annotations of the class that gets
-it, or by `FIELDS` for classes that have none.
+it, and by `FIELDS`, which has more of some.
 """
 
 from dataclasses import is_dataclass
@@ -17,10 +17,10 @@ ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may h
 @cache
 def annotations(cls):
     """The types of the attributes of a class, by name."""
-    listed = {}
+    found = get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {}
     for base in reversed(cls.__mro__):
-        listed |= FIELDS.get(base.__name__, {})
-    return listed | (get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {})
+        found |= FIELDS.get(base.__name__, {})
+    return found
 
 
 def wrong(cls, state):
