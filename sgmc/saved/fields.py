@@ -132,7 +132,7 @@ FIELDS = {
         "kind": type,
         "options": dict[str, object],
         "family_name": str,
-        "spec": Union["DesignSpec", "PartsSpec", None],
+        "spec": Union["DesignSpec", "PartsSpec", "Split", None],
         "levels": tuple | None,
         "inputs": dict[str, object],
         "endog_names": str,

@@ -85,6 +85,7 @@ CHANGES = {
         "zigzag", put("recorder", "integrals", "place", [0, 1, 10**6]), "no such place"),
     "turning points": (
         "zigzag", put("recorder", "skeleton", "times", lambda t: t[:1]), "are not as many"),
+    "half a line": ("zigzag", put("recorder", "line", lambda one: one[:2]), "line has 2 values"),
     "a narrow line": ("zigzag", put("recorder", "line", lambda one: [one[0][:1], *one[1:]]),
                       "line is an array"),
 }  # fmt: skip

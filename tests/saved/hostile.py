@@ -132,6 +132,14 @@ TREES = {
     "rates beyond their draws": (
         holding({"is": "object", "class": "GammaGamma", "arguments": [
             4, [[0, 2, 2, 10**9, 1.0, 1.0, 1.0]]]}), "of a draw of 4"),
+    "one value that is five": (
+        holding(kind("scalar", type="<f8", value=ARRAY), FIVE), "its value is several"),
+    "a step before its start": (
+        holding({"is": "object", "class": "Constant", "arguments": [-1.0]}),
+        "Constant of other arguments"),
+    "a group of other numbers": (
+        holding({"is": "object", "class": "GammaGamma", "arguments": [4, [[0, 1, 1, 1, 1.0]]]}),
+        "a group has three numbers"),
     "fewer scales than effects": (
         holding({"is": "object", "class": "Loading", "arguments": [
             [{"is": "tuple", "of": [3, True]}], [1.0]]}), "1 scales of 3 effects"),
@@ -147,6 +155,7 @@ ARRAYS = {
     "a type that is none": (claimed("spell", (1,)), "an array that is none"),
     "truths that are 7": (claimed("|b1", (1,), b"\7"), "truth values that are neither"),
     "signs beyond Unicode": (claimed("<U1", (1,), b"\xff" * 4), "characters that do not exist"),
+    "another version": (FIVE.replace(b"NUMPY\x01", b"NUMPY\x02"), "an array of another format"),
     "more than its arrays": (FIVE + b"more", "has more after its arrays"),
     "no array": (b"", "an array that is none"),
 }
