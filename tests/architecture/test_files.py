@@ -3,8 +3,6 @@
 import ast
 from pathlib import Path
 
-import pytest
-
 from .sources import PACKAGE, SOURCES
 
 TESTS = Path(__file__).parents[1]
@@ -19,23 +17,19 @@ WRITTEN = [
 ] + [*TESTS.rglob("*.py")]
 
 
-@pytest.mark.parametrize("path", WRITTEN, ids=lambda p: "/".join(p.parts[-3:]))
-def test_files_are_small(path):
-    lines = path.read_text().splitlines()
-    assert len(lines) <= LENGTH and max(map(len, lines), default=0) <= WIDTH
+def test_files_are_small():
+    for path in WRITTEN:
+        lines = path.read_text().splitlines()
+        assert len(lines) <= LENGTH and max(map(len, lines), default=0) <= WIDTH, path
 
 
-@pytest.mark.parametrize(
-    "path",
-    [p for p in SOURCES if p.suffix == ".py"],
-    ids=lambda p: p.relative_to(PACKAGE).as_posix(),
-)
-def test_public_functions_and_classes_have_docstrings(path):
-    tree = ast.parse(path.read_text())
-    assert ast.get_docstring(tree) or not tree.body
-    for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
-            assert ast.get_docstring(node), f"{path}: {node.name}"
+def test_public_functions_and_classes_have_docstrings():
+    for path in (p for p in SOURCES if p.suffix == ".py"):
+        tree = ast.parse(path.read_text())
+        assert ast.get_docstring(tree) or not tree.body, path
+        for node in tree.body:
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+                assert ast.get_docstring(node), f"{path}: {node.name}"
 
 
 def asserts(node, helpers):
@@ -64,11 +58,9 @@ def without_assertion(source):
     return [f.name for f in functions if f.name.startswith("test_") and not asserts(f, helpers)]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(TESTS.rglob("test_*.py")), ids=lambda p: p.relative_to(TESTS).as_posix()
-)
-def test_no_test_is_without_an_assertion(path):
-    assert without_assertion(path.read_text()) == []
+def test_no_test_is_without_an_assertion():
+    for path in sorted(TESTS.rglob("test_*.py")):
+        assert without_assertion(path.read_text()) == [], path
 
 
 def test_a_test_without_an_assertion_is_seen():
