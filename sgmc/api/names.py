@@ -31,6 +31,7 @@ FIXED = {
         "uniform", "truncated", "mvnormal",
     ),
     "sgmc.arguments.survival": ("Surv",),
+    "sgmc.core.deadline": ("time_limit",),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.prepared.prepare": ("prepare",),
     "sgmc.prepared.prepared": ("Prepared", "open"),

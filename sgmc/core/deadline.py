@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sgmc.arguments.numbers import positive
 from sgmc.core.interrupts import Within
+from sgmc.errors import ArgumentError
 
 clock = time.perf_counter
 OPERATIONS = 2e9  # floating-point operations a second, where nothing was measured: a slow core's
@@ -76,6 +77,44 @@ def limited(seconds, name="time_limit"):
     positive(name, seconds, none=True)
     until = math.inf if seconds is None else clock() + seconds
     return Within(_current, Deadline(min(current().end, until)))
+
+
+class time_limit:
+    """A limit on the time of all calls in a ``with`` block, from its beginning to its end.
+
+    A fit in it ends in time as by its own ``time_limit=``, with what it has.  What has no answer
+    before its end is an error: predictions, effects, `loo`, `kfold`, `prepare` and reading.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Raises
+    ------
+    ArgumentError
+        At the end of the block, where a call was not over in time.
+
+    Examples
+    --------
+    >>> with sgmc.time_limit(10):
+    ...     slopes = res.avg_slopes()
+    """
+
+    def __init__(self, seconds):
+        self.seconds = positive("time_limit", seconds)
+
+    def __enter__(self):
+        self.context = limited(self.seconds)
+        self.context.__enter__()
+        return self
+
+    def __exit__(self, kind, error, trace):
+        self.context.__exit__(kind, error, trace)
+        if kind is not None and issubclass(kind, OutOfTime):
+            raise ArgumentError(
+                f"time_limit({self.seconds:g}) ended before the call was over: give more seconds, "
+                "or fewer rows"
+            ) from None
 
 
 def leaving(seconds):

@@ -1,7 +1,7 @@
 """How far a call is, over passes whose number is not known in advance."""
 
 from sgmc.arguments.progress import function_of
-from sgmc.core import phases
+from sgmc.core import deadline, phases
 
 SCALE = 1000  # what is reported as the whole
 END_OF_READING, END_OF_SPREADING = (
@@ -47,7 +47,8 @@ class Passes:
         self.show(END_OF_SPREADING + (1 - END_OF_SPREADING) * done / max(total, 1))
 
     def counted(self, phase, done, total):
-        """Tell the bar of the call, if it has one; `total` may not be known."""
+        """Tell the bar of the call, if it has one; `total` may not be known.  Look at the clock."""
+        deadline.check()
         if phase != self.phase:
             phases.begin(phase)
             self.phase = phase

@@ -4,6 +4,7 @@ with draws of the effects.
 
 import numpy as np
 
+from sgmc.core import deadline
 from sgmc.models.mixed.rules import normal_rule
 from sgmc.results.outcomes.rows import CELLS, ROWS_WORK, evenly
 
@@ -47,7 +48,9 @@ def means(rows):
 def parts(items, size):
     """An array in pieces of at most that size, and at least one."""
     size = max(1, size)
-    return (items[a : a + size] for a in range(0, len(items), size))
+    for a in range(0, len(items), size):
+        deadline.check()
+        yield items[a : a + size]
 
 
 def over_nodes(rows, at, b, p, place):

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
+from sgmc.core import deadline
 from sgmc.models.mixed.random_effects import effects_at
 from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows
 
@@ -88,6 +89,7 @@ class LeftOut(Rows):
         """See `Rows`: both log densities, (2, unit, draw)."""
         size = max(1, CELLS // (self.m * self.effects.conditional.count))
         for a in range(0, self.n, size):
+            deadline.check()
             at = slice(a, min(a + size, self.n))
             yield at, self.densities(self.X[at, 0])
 

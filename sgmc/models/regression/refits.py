@@ -10,6 +10,7 @@ from sgmc.arguments.keywords import FORMULA, names
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
+from sgmc.core import deadline
 from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
@@ -202,6 +203,7 @@ class Refitted:
 
     def fit(self, weights):
         """Results with weights of the rows."""
+        deadline.check()
         again = copy(self.model)
         again.data = replace(self.model.data, weight=weights, units=self.units)
         found = again.fit(**self.arguments)

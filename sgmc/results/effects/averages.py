@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import label_text
+from sgmc.core import deadline
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.effects.places import numbers_at, rows_at, variables_of
 from sgmc.results.effects.quantities import shown_value
@@ -26,6 +27,7 @@ def blocks(results, places, quantity, link):
         tables = [thinned(rows_at(results, one, piece.offset), places.n) for one in frames]
         first = tables[0]
         for start in range(0, first.n, first.block):
+            deadline.check()
             at = slice(start, min(start + first.block, first.n))
             values = [numbers_at(rows, at, link) for rows in tables]
             some = None if numbers is None else sliced(numbers, at)

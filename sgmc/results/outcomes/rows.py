@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.arguments.names import same_order
 from sgmc.arguments.tables import first_place, table
+from sgmc.core import deadline
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import pandas_or_same
@@ -150,6 +151,7 @@ class Rows:
         With several equations these come first: (equation, row, draw).
         """
         for a in range(0, self.n, self.block):
+            deadline.check()
             at = slice(a, min(a + self.block, self.n))
             yield at, self.predictors(at)
 

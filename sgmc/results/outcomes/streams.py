@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.core import deadline
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.results.outcomes.beside import need_errors, need_trials, with_exposure
 from sgmc.results.outcomes.labels import plain
@@ -68,6 +69,7 @@ class Stream:
     def computed(self, method):
         """Pairs of the number of the first row and what was computed of a piece."""
         for start, rows in self.rows(self.size(method)):
+            deadline.check()
             yield start, method.compute(method.select(rows, self.pieces.n))
 
     def rows(self, size):
