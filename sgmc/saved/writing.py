@@ -1,18 +1,17 @@
 """Objects to plain trees, see `sgmc.core.files.write_sealed`."""
 
-import re
 from types import ModuleType
 
 import numpy as np
 
 from sgmc.errors import ArgumentError
 from sgmc.formula import listed
+from sgmc.formula.widths import TRANSFORM
 from sgmc.saved import classes
 from sgmc.saved.foreign import KINDS, NOTHING
 
 PLAIN = str | bool | int | float | None
 ALL_KINDS = tuple(kind for kind, _, _ in KINDS.values())
-TRANSFORM = re.compile(r"_patsy_stobj_+(\w+?)_+\d+_*")  # patsy's name of a fitted transform
 NOTHINGS = {id(value): name for name, value in NOTHING.items()}
 
 

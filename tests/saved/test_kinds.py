@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import patsy
 import pytest
 
 import sgmc
@@ -92,3 +93,32 @@ def test_regressions(kind, tmp_path):
 @pytest.mark.parametrize("kind", MODELS)
 def test_models(kind, tmp_path):
     saved(MODELS[kind](), tmp_path / "fit")
+
+
+class Share:
+    """A number as a share of the largest: a transform of the user's own."""
+
+    def __init__(self):
+        self.most = -np.inf
+
+    def memorize_chunk(self, x):
+        """See `patsy.stateful_transform`."""
+        self.most = max(self.most, np.max(x))
+
+    def memorize_finish(self):
+        """See `patsy.stateful_transform`."""
+
+    def transform(self, x):
+        """See `patsy.stateful_transform`."""
+        return np.asarray(x) / self.most
+
+
+share = patsy.stateful_transform(Share)
+
+
+def test_a_transform_of_ones_own_is_given_again(tmp_path):
+    found = sgmc.ols("y ~ share(x)", DF, **FEW)
+    found.save(tmp_path / "fit")
+    again = sgmc.load(tmp_path / "fit", functions={"share": share})
+    few = DF.head(3)
+    np.testing.assert_array_equal(again.predict(few), found.predict(few))
