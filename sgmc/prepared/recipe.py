@@ -2,26 +2,20 @@
 against what there is.
 """
 
-import math
-
 import numpy as np
 import pandas as pd
 
 from sgmc.core.files import Damaged
-from sgmc.core.memory import available
 from sgmc.errors import ArgumentError
 from sgmc.formula import DesignSpec
-from sgmc.formula.blocks import width
 from sgmc.formula.code import Refused
-from sgmc.formula.factors import Factor
 from sgmc.formula.offsets import Offset
 from sgmc.formula.outside import refuse_subset
-from sgmc.prepared.schema import VECTORS, are_texts
+from sgmc.prepared.schema import VECTORS
+from sgmc.saved.designs import are_levels, are_texts, check_spec
 
-CELL_BYTES = 16  # of an entry of a contrast, and its part of the row's beginning
 MOMENTS = {"mean", "sd", "scale", "shift"}
 LEAST = {"sd": 0.0, "scale": np.finfo(float).tiny}
-CELLS_SHARE = 0.25  # of the available memory, for all cells of the design's factors
 
 
 def arrays_of(n, spec, dtype, vectors, recipe):
@@ -86,9 +80,8 @@ def check_design(found, arrays, facts):
         raise Damaged("is damaged: its recipe is of another formula")
     if not (levels is None or are_levels(levels)) or not are_texts([spec.endog_name]):
         raise Damaged("is damaged: its recipe lacks what the outcomes are")
-    check_factors(spec)
     vars(spec).pop("coding", None)  # made again, of blocks that have been checked
-    check_blocks(spec, len(arrays["mean"]))
+    check_spec(spec, len(arrays["mean"]))
     vectors = [name for name in VECTORS if name in arrays]
     wanted = arrays_of(facts["n"], spec, facts["dtype"], vectors, arrays["recipe"])
     check_sections(wanted, arrays)
@@ -102,53 +95,6 @@ def check_design(found, arrays, facts):
                 f"is damaged, or has a column {column!r} of numbers that are too large: its "
                 f"{name} is {arrays[name][bad][0]:g}"
             )
-
-
-def are_levels(values):
-    """Whether it is a tuple of labels, each once."""
-    texts = isinstance(values, tuple) and [one for one in values if isinstance(one, str)]
-    return texts is not False and are_texts(texts) and 0 < len(values) == len({*values})
-
-
-def check_factors(spec):
-    """Damaged unless each factor has columns, code and levels that go together."""
-    for one in spec.factors:
-        names = [*one.inputs, *one.inputs.values(), one.label, one.quoted, one.code]
-        whole = isinstance(one, Factor) and are_texts([*names, *one.functions, *one.transforms])
-        whole = whole and (one.levels is not None or type(one.width) is int)
-        if not whole or one.is_column and one.code not in one.inputs:
-            raise Damaged("is damaged: a factor of its design lacks a column, or code")
-        if one.levels is not None and not are_levels(tuple(one.levels)):
-            raise Damaged(f"is damaged: its factor {one.label!r} has no levels, or some twice")
-    for block in spec._blocks:
-        for factor, contrast in zip(block.factors, block.contrasts, strict=True):
-            levels = None if factor.levels is None else len(factor.levels)
-            if factor not in spec.factors or levels != (contrast and contrast.matrix.shape[0]):
-                raise Damaged(f"is damaged: its factor {factor.label!r} has other contrasts")
-
-
-def check_blocks(spec, d):
-    """Damaged unless blocks are one after the other, of d columns in all, and contrasts are whole:
-    before anything is made of them.
-    """
-    stop, size = 0, 0
-    for block in spec._blocks:
-        pairs = list(zip(block.factors, block.contrasts, strict=True))
-        start, stop = stop, stop + math.prod(int(width(*pair)) for pair in pairs)
-        if block.columns != slice(start, stop) or not start < stop <= d:
-            raise Damaged("is damaged: columns of its design overlap, or lack")
-        matrices = [contrast.matrix for _, contrast in block.categorical]
-        for one in matrices:
-            one.check_format(full_check=True)
-        cells = math.prod(one.shape[0] for one in matrices)
-        size += CELL_BYTES * (cells + math.prod(one.nnz for one in matrices))
-    for term, at in spec.term_slices.items():
-        if not are_texts([term]) or not 0 <= at.start < at.stop <= d or at.step is not None:
-            raise Damaged("is damaged: a term of its design has other columns")
-    if stop != d or not are_texts(spec.exog_names) or len(set(spec.exog_names)) != d:
-        raise Damaged("is damaged: the columns of its design are not those of its recipe")
-    if size > CELLS_SHARE * available():
-        raise Damaged("is damaged, or has more combinations of levels than fit into memory")
 
 
 def check_sections(wanted, arrays):

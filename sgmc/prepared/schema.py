@@ -12,6 +12,7 @@ import numpy as np
 
 from sgmc.core.files import Damaged
 from sgmc.errors import ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning
+from sgmc.saved.designs import are_texts, is_text
 
 FLOAT, SINGLE, LONG, INT, BYTES = (
     np.dtype(one).str for one in (np.float64, np.float32, np.int64, np.int32, np.uint8)
@@ -51,19 +52,6 @@ def is_count(value):
 def is_seed(value):
     """Whether it is what `sgmc.arguments.seeds.entropy` returns."""
     return type(value) is int and value >= 0
-
-
-def is_text(value):
-    """Whether it is text that can be written and shown."""
-    try:
-        return isinstance(value, str) and value.encode() is not None
-    except UnicodeEncodeError:  # half of a pair of UTF-16
-        return False
-
-
-def are_texts(values):
-    """Whether it is a list of text."""
-    return isinstance(values, list) and all(map(is_text, values))
 
 
 def are_notes(values):

@@ -99,9 +99,16 @@ def is_whole(results):
         and min(draws.shape) > 0
         and draws.shape[2] == width
         and all(one.shape == (width,) for one in alike)
+        and all(are_places(one, width) for one in results._untold)
         and (not every or width == sum(math.prod(shape) for shape in shapes.values()))
         and (weights is None or weights.shape == draws.shape[:2][-weights.ndim :])
     )
+
+
+def are_places(values, width):
+    """Whether an array has numbers of parameters."""
+    whole = values.ndim == 1 and values.dtype.kind == "i"
+    return whole and ((values >= 0) & (values < width)).all()
 
 
 def check_format(path, tree):

@@ -104,7 +104,7 @@ FIELDS = {
     "TE": {"_constraints": ARRAY | None},
     "Standardize": {"count": COUNT, "mean": float | ARRAY, "squares": float | ARRAY},
     "Categories": {"levels": tuple, "ref": object},
-    "Poly": {"middle": float, "scale": float, "triangle": ARRAY},
+    "Poly": {"middle": float | None, "scale": float | None, "triangle": ARRAY | None},
     "NaturalTerm": {"basis": "NaturalSplines"},
     "GeneralInfo": INFO,
     "NetworkInfo": {"recipe": "Recipe"},
@@ -174,7 +174,7 @@ FIELDS = {
         "_ess": ARRAY,
         "_rhat": ARRAY | None,
         "_tails": ARRAY,
-        "_untold": tuple,
+        "_untold": tuple[ARRAY, ...],
         "_asked": COUNT,
         "_stopping": Optional["Stopping"],
         "step_size": float | None,
@@ -200,4 +200,10 @@ FIELDS = {
         "buffer": COUNT,
     },
 }
+# of these, what only some objects have
+OPTIONAL = set(
+    "settled across coding _moments _past memory tuning warmup curve_draws freedom _levels updates "
+    "drift neglected buffer notes formula shapes slices constraints "
+    "labels term ref".split()
+)
 CHECKS = {"BSplines": knots}  # of what has to go together

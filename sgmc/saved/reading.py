@@ -7,9 +7,10 @@ from types import ModuleType
 import numpy as np
 
 from sgmc.errors import ArgumentError, FormulaError, SGMCError
-from sgmc.formula import listed
+from sgmc.formula import DesignSpec, listed
 from sgmc.formula.code import Refused
 from sgmc.saved import classes
+from sgmc.saved.designs import check_spec
 from sgmc.saved.foreign import KINDS, NOTHING
 from sgmc.saved.types import wrong
 
@@ -78,6 +79,8 @@ def restored(tree, trust, opened):
     ------
     Unreadable
         For classes, functions and fields that this release does not have.
+    Damaged
+        For designs whose parts do not belong together.
     ArgumentError
         For functions that the user has to give, and formulas with other code than formulas from
         outside may have.
@@ -85,6 +88,9 @@ def restored(tree, trust, opened):
     check_functions(trust.functions)
     reader = Reader(trust)
     value = reader.grown(tree)
+    for one in reader.objects:
+        if isinstance(one, DesignSpec):
+            check_spec(one, len(one.exog_names))
     reader.ask(opened)
     if not trust.formulas:
         reader.refuse_code(opened)

@@ -8,8 +8,8 @@ from types import MemberDescriptorType
 from typing import get_type_hints
 
 from sgmc.core.types import fits
-from sgmc.saved.classes import class_of
-from sgmc.saved.fields import CHECKS, FIELDS
+from sgmc.saved.classes import class_of, name_of
+from sgmc.saved.fields import CHECKS, FIELDS, OPTIONAL
 
 ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may have their own of
 
@@ -19,8 +19,15 @@ def annotations(cls):
     """The types of the attributes of a class, by name."""
     found = get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {}
     for base in reversed(cls.__mro__):
-        found |= FIELDS.get(base.__name__, {})
+        found |= FIELDS.get(name_of(base), {})
     return found
+
+
+@cache
+def needed(cls):
+    """Names of `FIELDS` that each object of a class has of its own."""
+    found = {name for base in cls.__mro__ for name in FIELDS.get(name_of(base), {})}
+    return sorted(name for name in found - OPTIONAL if not hasattr(cls, name))
 
 
 def wrong(cls, state):
@@ -35,4 +42,7 @@ def wrong(cls, state):
             return f"an attribute {name!r} in the place of a method"
         if not fits(value, annotations(cls).get(name, object), class_of):
             return f"a {type(value).__name__} as its {name!r}"
+    for name in needed(cls):
+        if name not in state:
+            return f"no {name!r}"
     return CHECKS.get(cls.__name__, lambda state: "")(state)

@@ -12,6 +12,7 @@ import sgmc
 from sgmc.core.files import Damaged
 from sgmc.errors import DataError
 from sgmc.prepared import kept, layout, recipe, rows, schema
+from sgmc.saved import designs
 
 from .hostile import at, changed, sealed, with_rows, written_files
 
@@ -105,9 +106,9 @@ def test_recipes(opened):
         other = copy.deepcopy(spec)
         vars(next(one for one in other.factors if one.label == "g")).update(change)
         with pytest.raises(Damaged, match=words):
-            recipe.check_factors(other)
+            designs.check_factors(other)
     with pytest.raises(Damaged, match="the columns of its design are not those of its recipe"):
-        recipe.check_blocks(spec, d + 1)
+        designs.check_blocks(spec, d + 1)
 
 
 def test_blocks(opened, monkeypatch):
@@ -115,13 +116,13 @@ def test_blocks(opened, monkeypatch):
     spec, d = copy.deepcopy(table.spec), len(table.mean)
     spec.term_slices["g"] = slice(3, d + 1)
     with pytest.raises(Damaged, match="a term of its design has other columns"):
-        recipe.check_blocks(spec, d)
+        designs.check_blocks(spec, d)
     spec._blocks[1] = replace(spec._blocks[1], columns=slice(0, 39))
     with pytest.raises(Damaged, match="columns of its design overlap, or lack"):
-        recipe.check_blocks(spec, d)
-    monkeypatch.setattr(recipe, "available", lambda: 100.0)
+        designs.check_blocks(spec, d)
+    monkeypatch.setattr(designs, "available", lambda: 100.0)
     with pytest.raises(Damaged, match="has more combinations of levels than fit into memory"):
-        recipe.check_blocks(table.spec, d)
+        designs.check_blocks(table.spec, d)
 
 
 def test_contrasts_are_whole_before_anything_is_made_of_them(opened):
@@ -134,7 +135,7 @@ def test_contrasts_are_whole_before_anything_is_made_of_them(opened):
     contrasts = (replace(spec._blocks[place].contrasts[0], matrix=matrix),)
     spec._blocks[place] = replace(spec._blocks[place], contrasts=contrasts)
     with pytest.raises(ValueError, match="indices"):
-        recipe.check_blocks(spec, len(table.mean))
+        designs.check_blocks(spec, len(table.mean))
 
 
 def test_columns(opened):

@@ -176,3 +176,10 @@ FILES = {
     **{f"array: {name}": (holding(ARRAY, one), says) for name, (one, says) in ARRAYS.items()},
     **{f"text: {name}": (sealed(one), says) for name, (one, says) in TEXTS.items()},
 }
+
+
+def nodes(tree):
+    """All dicts of a tree."""
+    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
+    found = [tree] if isinstance(tree, dict) else []
+    return found + [one for part in parts for one in nodes(part)]

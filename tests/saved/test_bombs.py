@@ -14,6 +14,8 @@ from sgmc.errors import ArgumentError, FormulaError
 from sgmc.results.files import KIND
 from sgmc.saved.foreign import column
 
+from .hostile import nodes
+
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 RNG = np.random.default_rng(0)
 FRAME = pd.DataFrame({"x": RNG.normal(size=80), "y": RNG.random(80) < 0.5})
@@ -38,13 +40,6 @@ def fit():
 def tree(fit, tmp_path):
     fit.save(tmp_path / "fit")
     return read_sealed(tmp_path / "fit", KIND)
-
-
-def nodes(tree):
-    """All dicts of a tree."""
-    parts = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ()
-    found = [tree] if isinstance(tree, dict) else []
-    return found + [one for part in parts for one in nodes(part)]
 
 
 def test_the_bomb_would_go_off(tmp_path):

@@ -16,7 +16,7 @@ from sgmc.results.files import KIND
 from sgmc.saved.types import annotations, wrong
 from tests.faults.children import Child, forking
 
-from .hostile import FILES
+from .hostile import FILES, nodes
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 RNG = np.random.default_rng(0)
@@ -126,5 +126,28 @@ def test_knots_that_do_not_go_with_their_degree_are_refused(tree, tmp_path):
 
 
 def test_types_of_attributes_hold_for_what_is_written(fit, tmp_path):
-    assert not wrong(type(fit), {k: v for k, v in vars(fit).items() if k[:2] not in ("_f", "_k")})
+    state = fit.__getstate__()
+    assert not wrong(type(fit), state)
+    assert "no 'cov_type'" in wrong(type(fit), {k: v for k, v in state.items() if k != "cov_type"})
     assert {"draws", "names", "_chains"} <= annotations(type(fit)).keys()
+
+
+def test_parts_of_a_design_belong_together(fit, tmp_path):
+    """Fewer names than columns, under a seal that fits."""
+    fit.save(tmp_path / "fit")
+    tree = read_sealed(tmp_path / "fit", KIND)
+    spec = next(one for one in nodes(tree) if one.get("class") == "DesignSpec")
+    spec["state"]["exog_names"].pop()
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match="damaged: columns of its design overlap, or lack"):
+        sgmc.load(tmp_path / "bad")
+
+
+@pytest.mark.parametrize("places", [np.array([0.5]), np.array([9]), np.array([True])])
+def test_numbers_of_parameters_are_those_of_parameters(places, fit, tmp_path):
+    fit.save(tmp_path / "fit")
+    tree = read_sealed(tmp_path / "fit", KIND)
+    tree["results"]["state"]["_untold"]["of"][0] = places
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match="its draws are not those of its parameters"):
+        sgmc.load(tmp_path / "bad")
