@@ -98,11 +98,34 @@ def is_whole(results):
         and draws.ndim == 3
         and min(draws.shape) > 0
         and draws.shape[2] == width
-        and all(one.shape == (width,) for one in alike)
+        and all(one.shape == (width,) and one.dtype.kind == "f" for one in alike)
+        and columns_first(results)
+        and has_head(results.header)
         and all(are_places(one, width) for one in results._untold)
         and (not every or width == sum(math.prod(shape) for shape in shapes.values()))
         and (weights is None or weights.shape == draws.shape[:2][-weights.ndim :])
     )
+
+
+def columns_first(results):
+    """Whether the parameters of one linear predictor begin with the columns of its design."""
+    model = results.model
+    if getattr(model, "equations", None) != 1 or model.family.report or model.family.parts:
+        return True
+    names = model.exog_names
+    return names == results.names[: len(names)] and (
+        model.spec is None or names == model.spec.exog_names
+    )
+
+
+def has_head(header):
+    """Whether what a summary prints above and below its tables is there."""
+    if [type(one) for one in header] != 4 * [list]:
+        return False
+    left, right, lines, details = header
+    pairs = all(isinstance(one, tuple) and len(one) == 2 for one in (*left, *right))
+    texts = all(isinstance(one, str) for one in (*lines, *details))
+    return pairs and texts and len(lines) > 0 and {"Model", "Time (s)"} <= {*dict([*left, *right])}
 
 
 def are_places(values, width):

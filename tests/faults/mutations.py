@@ -19,7 +19,7 @@ NASTY = [
     *([], {}, [0], [-1], [[[]]], [10**9, 10**9], [None], ["x"], {"x": 1}, {"__array__": 0}),
 ]
 SHARE_OF_MANIFESTS = 0.7  # of changes to prepared files; the others are to rows
-DEEP = json.loads("[" * 900 + "]" * 900)
+DEEP = json.loads("[" * 150 + "]" * 150)
 TYPES = ["|O", "<f8", "<f4", ">f8", "<i8", "<i4", "|i1", "|u1", "|b1", "<U3", "<M8[ns]", "<c16"]
 
 
