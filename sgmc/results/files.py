@@ -92,6 +92,7 @@ def is_whole(results):
     draws, weights, width = results.draws, results.weights, len(results.names)
     alike = [results._ess, results._tails, *([] if results._rhat is None else [results._rhat])]
     shapes = getattr(results.model, "shapes", None)
+    kept = getattr(getattr(results, "_levels", None), "kept", None)  # draws of effects
     every = shapes is not None and getattr(results, "_moments", None) is None  # draws of all
     return (
         draws.dtype.kind == "f"
@@ -100,6 +101,7 @@ def is_whole(results):
         and draws.shape[2] == width
         and all(one.shape == (width,) and one.dtype.kind == "f" for one in alike)
         and columns_first(results)
+        and (kept is None or are_places(kept, draws.shape[0] * draws.shape[1]))
         and has_head(results.header)
         and all(are_places(one, width) for one in results._untold)
         and (not every or width == sum(math.prod(shape) for shape in shapes.values()))
@@ -129,7 +131,7 @@ def has_head(header):
 
 
 def are_places(values, width):
-    """Whether an array has numbers of parameters."""
+    """Whether an array has numbers of parameters, or of draws: from 0 to below `width`."""
     whole = values.ndim == 1 and values.dtype.kind == "i"
     return whole and ((values >= 0) & (values < width)).all()
 
