@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.errors import DataError
 
+MOST_ROWS = 2.0**53  # beyond it a row more makes no other number
 MAX_ERROR = 1e75  # standard errors whose inverse squares can be added and multiplied
 
 
@@ -32,15 +33,17 @@ def finite(name, values, wanted="finite numbers", valid=True):
 
 
 def weights(name, values):
-    """Return numbers of which none is negative and one is positive.
+    """Return numbers of which none is negative and one is positive, and whose sum counts rows.
 
     Raises
     ------
     DataError
-        If there is a negative, missing or infinite one, or all are 0.
+        If there is a negative, missing or infinite one, or all are 0, or more than float64 counts.
     """
     valid = (values >= 0).all() and values.any()
-    return finite(name, values, "finite numbers, zero or more, with a positive sum", valid)
+    finite(name, values, "finite numbers, zero or more, with a positive sum", valid)
+    wanted = f"at most {MOST_ROWS:.0e} in all, the rows that float64 counts; divide them"
+    return finite(name, values, wanted, values.sum() <= MOST_ROWS)
 
 
 def exposures(name, values):

@@ -155,6 +155,7 @@ def of(*values):
     "name, given, expected",
     [
         ("weights", of(0, 2), of(0, 2)),
+        ("weights", of(1, 1e18), (DataError, "at most 9e+15 in all, the rows that float64 counts")),
         ("weights", of(0, 0), (DataError, "zero or more, with a positive sum: they range from 0 ")),
         ("weights", of(-1, 2), (DataError, "they range from -1 to 2")),
         ("weights", of(1, np.inf), (DataError, "v must be finite numbers")),
