@@ -36,6 +36,12 @@ def check_spec(spec, d):
     check_blocks(spec, d)
 
 
+def check_groups(spec):
+    """Damaged unless each factor of groups has terms, and each term a factor."""
+    if {one.name for one in spec.factors} != {term.factor for term in spec.terms}:
+        raise Damaged("is damaged: its group terms are not those of its factors")
+
+
 def check_factors(spec):
     """Damaged unless each factor has columns, code and levels that go together."""
     for one in spec.factors:

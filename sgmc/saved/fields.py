@@ -8,20 +8,9 @@ from typing import Annotated, Literal, Optional, Union
 
 import numpy as np
 import pandas as pd
-from scipy.interpolate import CubicSpline
 
 from sgmc.arguments.covariances import COV_TYPES
 
-
-def knots(state):
-    """What is wrong with the knots of a B-spline, which compiled code takes as they are."""
-    found, degree = state["_all_knots"], state["_degree"]
-    if found.ndim != 1 or found.dtype.kind != "f" or len(found) < 2 * (degree + 1):
-        return f"knots of shape {found.shape} for a degree of {degree}"
-    return "" if (np.diff(found) >= 0).all() else "knots that do not ascend"
-
-
-DEGREE = Annotated[int, (0, 10)]
 COUNT = Annotated[int, (0, 2**53)]
 ARRAY = np.ndarray
 CODE = {
@@ -75,15 +64,6 @@ FIELDS = {
     "GroupSpec": {"terms": list["TermSpec"], "factors": list["Levels"], "smooths": list["Smooth"]},
     "TermSpec": {"design": "DesignSpec"},
     "Levels": {"columns": tuple[str, ...]},
-    "Smooth": {
-        "covariates": "DesignSpec",
-        "multipliers": Optional["DesignSpec"],
-        "bases": list["Basis"],
-        "roots": list[ARRAY],
-        "blocks": list["SmoothBlock"],
-    },
-    "Basis": {"curves": CubicSpline},
-    "SmoothBlock": {"part": tuple[bool, ...], "by": int},
     "PriorTable": {
         "names": list[str],
         "specified": list["PriorSpec"],
@@ -94,18 +74,6 @@ FIELDS = {
     },
     "Recipe": {"sizes": list[COUNT], "names": list[str], "spec": Optional["DesignSpec"]},
     "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},
-    "BSplines": {"_degree": DEGREE, "_all_knots": ARRAY},
-    "CubicRegressionSpline": {
-        "_name": str,
-        "_cyclic": bool,
-        "_all_knots": ARRAY,
-        "_constraints": ARRAY | None,
-    },
-    "TE": {"_constraints": ARRAY | None},
-    "Standardize": {"count": COUNT, "mean": float | ARRAY, "squares": float | ARRAY},
-    "Categories": {"levels": tuple, "ref": object},
-    "Poly": {"middle": float | None, "scale": float | None, "triangle": ARRAY | None},
-    "NaturalTerm": {"basis": "NaturalSplines"},
     "GeneralInfo": INFO,
     "NetworkInfo": {"recipe": "Recipe"},
     "SourcesInfo": {
@@ -204,6 +172,5 @@ FIELDS = {
 OPTIONAL = set(
     "settled across coding _moments _past memory tuning warmup curve_draws freedom _levels updates "
     "drift neglected buffer notes formula shapes slices constraints "
-    "labels term ref".split()
+    "labels term".split()
 )
-CHECKS = {"BSplines": knots}  # of what has to go together

@@ -13,7 +13,7 @@ from scipy import sparse
 from scipy.interpolate import BSpline, CubicSpline, PPoly
 
 from sgmc.core.types import fits
-from sgmc.saved.fields import ARRAY, COUNT, DEGREE
+from sgmc.saved.fields import ARRAY, COUNT
 
 EXACT = "biuf"  # kinds of numpy's numbers that JSON keeps, of 8 bytes at most
 TYPE = re.compile(
@@ -235,7 +235,14 @@ def b_spline(value):
 
 def of_b_spline(state):
     """See `b_spline`."""
-    checked(state, t=ARRAY, c=ARRAY, k=DEGREE, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
+    checked(
+        state,
+        t=ARRAY,
+        c=ARRAY,
+        k=Annotated[int, (0, 10)],
+        extrapolate=bool | str,
+        axis=Annotated[int, (0, 0)],
+    )
     BSpline(*(state[key] for key in ("t", "c", "k", "extrapolate")))
     return BSpline.construct_fast(*(state[key] for key in ("t", "c", "k", "extrapolate", "axis")))
 

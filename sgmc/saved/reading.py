@@ -9,8 +9,9 @@ import numpy as np
 from sgmc.errors import ArgumentError, FormulaError, SGMCError
 from sgmc.formula import DesignSpec, listed
 from sgmc.formula.code import Refused
+from sgmc.formula.groups import GroupSpec
 from sgmc.saved import classes
-from sgmc.saved.designs import check_spec
+from sgmc.saved.designs import check_groups, check_spec
 from sgmc.saved.foreign import KINDS, NOTHING
 from sgmc.saved.types import wrong
 
@@ -91,6 +92,8 @@ def restored(tree, trust, opened):
     for one in reader.objects:
         if isinstance(one, DesignSpec):
             check_spec(one, len(one.exog_names))
+        elif isinstance(one, GroupSpec):
+            check_groups(one)
     reader.ask(opened)
     if not trust.formulas:
         reader.refuse_code(opened)

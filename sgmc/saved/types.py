@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from sgmc.core.types import fits
 from sgmc.saved.classes import class_of, name_of
-from sgmc.saved.fields import CHECKS, FIELDS, OPTIONAL
+from sgmc.saved.fields import FIELDS, OPTIONAL
 
 ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may have their own of
 
@@ -45,4 +45,4 @@ def wrong(cls, state):
     for name in needed(cls):
         if name not in state:
             return f"no {name!r}"
-    return CHECKS.get(cls.__name__, lambda state: "")(state)
+    return ""

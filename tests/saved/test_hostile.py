@@ -27,11 +27,11 @@ SECONDS, BYTES = 5.0, 2**28
 @pytest.mark.parametrize("name", FILES)
 def test_what_a_file_holds_is_refused(name, tmp_path):
     content, says = FILES[name]
-    path, begun = tmp_path / "from outside", time.perf_counter()
+    path, begun = tmp_path / "from outside", time.process_time()
     path.write_bytes(content)
     with pytest.raises(ArgumentError, match="from outside.*" + re.escape(says)):
         sgmc.load(path)
-    assert time.perf_counter() - begun < SECONDS
+    assert time.process_time() - begun < SECONDS
 
 
 @forking
@@ -85,8 +85,6 @@ CHANGES = {
     "code": ("Factor", "code", 1, "a int as its 'code'"),
     "a truth": ("Factor", "is_column", "yes", "a str as its 'is_column'"),
     "labels": ("Factor", "inputs", "x", "a str as its 'inputs'"),
-    "a degree": ("BSplines", "_degree", 21, "a int as its '_degree'"),
-    "knots": ("BSplines", "_all_knots", [1.0], "a list as its '_all_knots'"),
     "a number": ("PriorSpec", "scale", "wide", "a str as its 'scale'"),
     "a count": ("RegressionResults", "_asked", -1, "a int as its '_asked'"),
     "names": ("RegressionResults", "names", ["a", 1], "a list as its 'names'"),
@@ -116,15 +114,6 @@ def test_a_method_in_the_place_of_another_would_let_code_through(tree, tmp_path)
         sgmc.load(tmp_path / "bad")
 
 
-def test_knots_that_do_not_go_with_their_degree_are_refused(tree, tmp_path):
-    for knots in (np.arange(5.0), np.arange(12.0)[::-1], np.full(12, np.nan), np.arange(12)):
-        for state in objects(tree["results"], "BSplines"):
-            state["_all_knots"] = knots
-        write_sealed(tmp_path / "bad", KIND, tree)
-        with pytest.raises(ArgumentError, match="bad.*knots"):
-            sgmc.load(tmp_path / "bad")
-
-
 def test_types_of_attributes_hold_for_what_is_written(fit, tmp_path):
     state = fit.__getstate__()
     assert not wrong(type(fit), state)
@@ -150,4 +139,15 @@ def test_numbers_of_parameters_are_those_of_parameters(places, fit, tmp_path):
     tree["results"]["state"]["_untold"]["of"][0] = places
     write_sealed(tmp_path / "bad", KIND, tree)
     with pytest.raises(ArgumentError, match="its draws are not those of its parameters"):
+        sgmc.load(tmp_path / "bad")
+
+
+def test_factors_of_groups_have_terms(tmp_path):
+    grouped = FRAME.assign(g=np.arange(80) % 5)
+    sgmc.logit("y ~ x + (1 | g)", grouped, seed=1, draws=20, chains=1).save(tmp_path / "fit")
+    tree = read_sealed(tmp_path / "fit", KIND)
+    term = next(one for one in nodes(tree) if one.get("class") == "TermSpec")
+    term["state"]["factor"] = "h"
+    write_sealed(tmp_path / "bad", KIND, tree)
+    with pytest.raises(ArgumentError, match="group terms are not those of its factors"):
         sgmc.load(tmp_path / "bad")
