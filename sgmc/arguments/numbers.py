@@ -82,7 +82,10 @@ def sizes(name, value, wanted):
     return tuple(int(k) for k in listed)
 
 
-NARROWEST, WIDEST = 1e-150, 1e150  # scales and steps: their squares, and 1 / those, are numbers
+LEAST_SCALE, LARGEST_SCALE = (
+    1e-150,
+    1e150,
+)  # scales and steps: their squares, and 1 / those, are numbers
 
 
 def number(name, value, low=-math.inf, high=math.inf, *, advice=""):

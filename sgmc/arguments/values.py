@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.errors import DataError
 
-MOST_ROWS = 2.0**53  # beyond it a row more makes no other number
+MOST_WEIGHT = 2.0**53  # beyond it a row more makes no other number
 MAX_ERROR = 1e75  # standard errors whose inverse squares can be added and multiplied
 
 
@@ -42,8 +42,8 @@ def weights(name, values):
     """
     valid = (values >= 0).all() and values.any()
     finite(name, values, "finite numbers, zero or more, with a positive sum", valid)
-    wanted = f"at most {MOST_ROWS:.0e} in all, the rows that float64 counts; divide them"
-    return finite(name, values, wanted, values.sum() <= MOST_ROWS)
+    wanted = f"at most {MOST_WEIGHT:.0e} in all, the rows that float64 counts; divide them"
+    return finite(name, values, wanted, values.sum() <= MOST_WEIGHT)
 
 
 def exposures(name, values):

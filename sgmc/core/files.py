@@ -27,7 +27,7 @@ HEAD = struct.Struct("<Q32s")  # length of the body, its SHA-256
 COUNT = struct.Struct("<Q")  # length of the JSON
 ARRAY = "__array__"
 KINDS = "biufcSUmM"  # of numpy's types
-DEEPEST = 100  # values within each other; Python's own functions call themselves 1,000 times
+DEEPEST_TREE = 100  # values within each other; Python's own functions call themselves 1,000 times
 LAST_SIGN = 0x10FFFF  # of Unicode
 AT_ONCE = getattr(os, "O_NONBLOCK", 0)  # opening a pipe does not wait for a writer
 
@@ -186,7 +186,7 @@ def read_tree(content):
     try:
         tree = json.loads(stream.read(length), object_pairs_hook=distinct)
     except RecursionError as error:
-        raise Damaged(f"has values within more than {DEEPEST} others") from error
+        raise Damaged(f"has values within more than {DEEPEST_TREE} others") from error
     except Damaged:
         raise
     except ValueError as error:
@@ -228,8 +228,8 @@ def planted(tree, arrays):
 
 def grown(tree, stream, depth):
     """The tree with its arrays back in place; they follow in the order in which they were met."""
-    if depth > DEEPEST:
-        raise Damaged(f"has values within more than {DEEPEST} others")
+    if depth > DEEPEST_TREE:
+        raise Damaged(f"has values within more than {DEEPEST_TREE} others")
     if isinstance(tree, dict):
         if ARRAY in tree:
             return read_array(stream)

@@ -22,7 +22,7 @@ ARGUMENTS = ("weights", "offset", "exposure", "se", "strata")  # that name a col
 NOTES = {
     one.__name__: one for one in (ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning)
 }
-MOST_ROWS = 1 << 62
+ROWS_IN_FILE = 1 << 62
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Rule:
 
 def is_count(value):
     """Whether it is a number of rows."""
-    return type(value) is int and 0 <= value < MOST_ROWS
+    return type(value) is int and 0 <= value < ROWS_IN_FILE
 
 
 def is_seed(value):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError
-from sgmc.sources.lines import BUFFER, LONGEST_LINE, MOST_TEXT, Lines, TooMuch, is_packed
+from sgmc.sources.lines import LONGEST_LINE, READ_AHEAD, TEXT_AT_ONCE, Lines, TooMuch, is_packed
 from sgmc.sources.part import Column, FilePart, chunk_size, reading
 from sgmc.sources.settling import TEXT, column_of, numbers, with_gaps
 
@@ -48,7 +48,7 @@ class Commas(FilePart):
 
     def whole(self, names):
         """See `Part`."""
-        if self.units > MOST_TEXT:
+        if self.units > TEXT_AT_ONCE:
             return None
         try:
             frame = self._parsed(usecols=names, low_memory=False)[names]
@@ -89,14 +89,14 @@ class Commas(FilePart):
         sample.to_csv(text, index=False, sep=self.separator)
         return len(text.getvalue())
 
-    def _parsed(self, most=MOST_TEXT, **how):
+    def _parsed(self, most=TEXT_AT_ONCE, **how):
         with reading(self.path), Lines(self.path, most) as lines:
-            return pd.read_csv(io.BufferedReader(lines, BUFFER), sep=self.separator, **how)
+            return pd.read_csv(io.BufferedReader(lines, READ_AHEAD), sep=self.separator, **how)
 
     def _frames(self, **how):
         how |= {"chunksize": self.size, "sep": self.separator, "low_memory": False}
         with reading(self.path), Lines(self.path) as lines:
-            for frame in pd.read_csv(io.BufferedReader(lines, BUFFER), **how):
+            for frame in pd.read_csv(io.BufferedReader(lines, READ_AHEAD), **how):
                 lines.taken()
                 yield frame
 

@@ -6,8 +6,8 @@ import io
 from sgmc.errors import DataError
 
 LONGEST_LINE = 1 << 26  # bytes
-MOST_TEXT = (1 << 31) - (1 << 24)  # bytes that are read at a time: pandas crashes from 2^31 on
-BUFFER = 1 << 20  # bytes
+TEXT_AT_ONCE = (1 << 31) - (1 << 24)  # bytes that are read at a time: pandas crashes from 2^31 on
+READ_AHEAD = 1 << 20  # bytes
 
 
 class TooMuch(DataError):
@@ -27,7 +27,7 @@ class Lines(io.RawIOBase):
         Bytes of rows that are read at a time.
     """
 
-    def __init__(self, path, most=MOST_TEXT):
+    def __init__(self, path, most=TEXT_AT_ONCE):
         self.path = path
         self.file = gzip.GzipFile(path) if is_packed(path) else io.FileIO(path)
         self.line = self.rows = 0  # bytes since the last end of a line, and in the rows that wait

@@ -26,7 +26,7 @@ from sgmc.splines import restored
 from sgmc.splines.bases import basis
 from sgmc.splines.restored import refuse_unsound
 
-COPIES = 4  # of the columns of a smooth, while it is fitted
+BASIS_COPIES = 4  # of the columns of a smooth, while it is fitted
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,10 @@ def refuse_beyond_memory(call, rows):
     """OutOfMemoryError for a smooth whose columns are more than memory holds."""
     size = int(np.prod(call.sizes, dtype=object))
     blame = f"{call.text} has {size:,} basis functions, {rows:,} rows each; give a smaller k"
-    parts = {"columns of the smooth": COPIES * 8.0 * rows * size, "its matrices": 8.0 * size**2}
+    parts = {
+        "columns of the smooth": BASIS_COPIES * 8.0 * rows * size,
+        "its matrices": 8.0 * size**2,
+    }
     Forecast(parts, blame, available()).refuse()
 
 

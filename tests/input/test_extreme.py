@@ -7,6 +7,7 @@ import pytest
 import sgmc
 from sgmc.coordinates.mode import solve
 from sgmc.errors import ArgumentError, DataError, DivergenceError, SGMCError
+from sgmc.results.checks import printed
 from sgmc.results.report.verdict import Errors, Worst, by_comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -71,3 +72,13 @@ def test_other_errors_stay_as_they_are():
     with pytest.raises(SGMCError) as raised:
         sgmc.poisson("count ~ x + z", df, prior=sgmc.flat(), **FEW)
     assert "alpha" not in str(raised.value)
+
+
+def test_draws_whose_squares_are_no_numbers_have_no_implied_moments(monkeypatch):
+    """Positions of 1e173 in a checkpoint of someone's: their covariance is infinite."""
+    overflown = lambda fit: (np.zeros(3), np.full((3, 3), np.inf))
+    monkeypatch.setattr(printed, "moments_of", overflown)
+    rng = np.random.default_rng(0)
+    frame = {"x": rng.normal(size=50), "z": rng.normal(size=50), "y": rng.normal(size=50) > 0}
+    found = sgmc.logit("y ~ x + z", frame, seed=1, draws=50, chains=2, sampler="mala")
+    assert np.isfinite(found.params).all()

@@ -82,6 +82,6 @@ def test_rows_that_are_too_many_at_once_are_read_in_chunks(suffix, tmp_path, mon
     frame.to_csv(path, index=False)
     source = of(path)
     whole = source.read()
-    monkeypatch.setattr(delimited, "MOST_TEXT", 1 << 20)
+    monkeypatch.setattr(delimited, "TEXT_AT_ONCE", 1 << 20)
     monkeypatch.setattr(lines.Lines.__init__, "__defaults__", (1 << 20,))
     pd.testing.assert_frame_equal(of(path).read(), whole)

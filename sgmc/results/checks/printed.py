@@ -263,6 +263,8 @@ def vouch(fit, theta, names, some, quantiles):
     folds = {list(names).index(name): signs[name] for name in signs if name in names}
     try:
         centre, covariance = moments_of(fit)
+        if not np.isfinite(covariance).all():  # draws whose squares are no numbers
+            return None, None
         if some.scale is not None:
             covariance = np.linalg.solve(some.scale, np.linalg.solve(some.scale, covariance).T)
         root = np.linalg.cholesky(covariance * (1 - w @ w))

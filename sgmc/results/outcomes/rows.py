@@ -18,7 +18,7 @@ CELLS = 1 << 20  # rows x draws evaluated at a time
 # rows x draws evaluated in all; beyond, draws are thinned evenly, to at least FEWEST_DRAWS
 ROWS_WORK = 4e8
 FEWEST_DRAWS = 200
-SPARSE = 16  # places for each row, beyond which rows are ranked by sorting
+GAPS = 16  # places for each row, beyond which rows are ranked by sorting
 COUNTED_ROWS = 1 << 22  # whose places are found at a time
 ROWS_MEMORY = 1 << 30  # bytes of an array (draw, row)
 
@@ -294,7 +294,7 @@ def places_of(fit):
     order = fit.problem.table.order
     if order is None or not len(order) or order.max() < len(order):
         return order
-    if "places" not in fit.computed and order.max() > SPARSE * len(order):
+    if "places" not in fit.computed and order.max() > GAPS * len(order):
         places = np.empty(len(order), np.int64)  # few of very many: by memory of their own
         places[np.argsort(order, kind="stable")] = np.arange(len(order))
         fit.computed["places"] = places
