@@ -307,10 +307,12 @@ class _Resolver:
             ]
         except (tokenize.TokenError, SyntaxError) as error:
             why = unreadable.bracket(text)
-            raise self.error(f"cannot read the formula: {why}{error.args[0]}") from error
+            tick = unreadable.in_backticks(self.formula, self.names)
+            raise self.error(f"cannot read the formula: {why}{error.args[0]}{tick}") from error
         for token in found:
-            if token.type in _REFUSED_TYPES or token.string in _REFUSED:
-                reason = unreadable.sign(token.string, text[token.end[1] :])
+            odd = unreadable.odd_sign(token)
+            if odd or token.type in _REFUSED_TYPES or token.string in _REFUSED:
+                reason = unreadable.sign(odd or token.string, text[token.end[1] :])
                 raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
         return [token.string for token in found]
 

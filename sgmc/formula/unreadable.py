@@ -4,6 +4,7 @@ are Python's syntax, names that want backticks.
 
 import ast
 import re
+import tokenize
 from types import ModuleType
 
 from sgmc.formula.places import PLACEHOLDER
@@ -34,6 +35,7 @@ SIGNS = {
     "”": "quotes are ' or \"",
 }
 PATSY = {
+    "missing '(' or extra ')'": "a bracket closes none: missing '(' or extra ')'",
     "expected a noun, but instead the expression ended": "the formula ends where a term should be",
     "numbers besides '0' and '1' are only allowed with **": (
         "numbers besides 0 and 1, for the intercept, are no terms: write I(2*x) for arithmetic"
@@ -63,6 +65,15 @@ def sign(token, rest):
     """
     one = token.strip() or rest.strip()[:1]
     return f"cannot read {one!r}: {SIGNS.get(one, 'put awkward column names in backticks')}"
+
+
+def odd_sign(token):
+    """The first sign of a name that no name has; empty where it is one.  Python's tokenizer, from
+    3.12 on, takes dashes and quotes beyond ASCII for names.
+    """
+    if token.type != tokenize.NAME or token.string.isidentifier():
+        return ""
+    return next((one for one in token.string if not f"_{one}".isidentifier()), "")
 
 
 def bracket(text):
