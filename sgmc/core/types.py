@@ -13,7 +13,8 @@ def fits(value, kind, named=None):
     """Whether a value is of the type of an annotation.
 
     A float may be whole, a list a tuple and the other way round; what stands within brackets is
-    the type of each part, and ``Annotated[int, (0, 10)]`` a number within a span.
+    the type of each part, and ``Annotated[int, (0, 10)]`` a number within a span,
+    ``Annotated[np.ndarray, "iuf"]`` an array of these kinds.
 
     Parameters
     ----------
@@ -31,8 +32,12 @@ def fits(value, kind, named=None):
     if origin in (Union, UnionType):
         return any(fits(value, one, named) for one in inner)
     if origin is Annotated:
-        low, high = kind.__metadata__[0]
-        return fits(value, inner[0], named) and low <= value <= high
+        (within,) = kind.__metadata__
+        if not fits(value, inner[0], named):
+            return False
+        if isinstance(within, str):
+            return value.dtype.kind in within
+        return within[0] <= value <= within[1]
     if origin is dict:
         return isinstance(value, dict) and all(
             fits(key, inner[0], named) and fits(one, inner[1], named) for key, one in value.items()

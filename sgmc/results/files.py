@@ -67,6 +67,10 @@ def load(path, *, functions=None, trust_formulas=False):
         tree = read_sealed(path, KIND)
         check_format(path, tree)
         found = restored(tree["results"], trust, "sgmc.load(path")
+        if not isinstance(found, class_of("Results")):
+            raise Damaged(f"holds a {type(found).__name__}, and no results")
+        if not is_whole(found):
+            raise Damaged("has draws that are not those of its parameters")
     except Damaged as error:
         raise ArgumentError(f"{refused}: it {error}") from error
     except (ArgumentError, OSError):
@@ -78,10 +82,6 @@ def load(path, *, functions=None, trust_formulas=False):
         ) from error
     except Exception as error:  # whole, but no tree of ours
         raise ArgumentError(f"{refused} ({type(error).__name__}: {error})") from error
-    if not isinstance(found, class_of("Results")):
-        raise ArgumentError(f"{refused}: it holds a {type(found).__name__}, and no results")
-    if not is_whole(found):
-        raise ArgumentError(f"{refused}: its draws are not those of its parameters")
     return found
 
 

@@ -89,7 +89,12 @@ CHANGES = {
     "a count": ("RegressionResults", "_asked", -1, "a int as its '_asked'"),
     "names": ("RegressionResults", "names", ["a", 1], "a list as its 'names'"),
     "a slice": ("DesignSpec", "term_slices", 3, "a int as its 'term_slices'"),
-    "fewer names": ("RegressionResults", "names", ["a"], "draws are not those of its parameters"),
+    "fewer names": (
+        "RegressionResults",
+        "names",
+        ["a"],
+        "draws that are not those of its parameters",
+    ),
     "a design": ("ModelInfo", "spec", "y ~ x", "a str as its 'spec'"),
     "chains": ("Saved", "chains", [1], "a list as its 'chains'"),
 }
@@ -138,7 +143,7 @@ def test_numbers_of_parameters_are_those_of_parameters(places, fit, tmp_path):
     tree = read_sealed(tmp_path / "fit", KIND)
     tree["results"]["state"]["_untold"]["of"][0] = places
     write_sealed(tmp_path / "bad", KIND, tree)
-    with pytest.raises(ArgumentError, match="its draws are not those of its parameters"):
+    with pytest.raises(ArgumentError, match="draws that are not those of its parameters"):
         sgmc.load(tmp_path / "bad")
 
 
