@@ -23,6 +23,7 @@ from sgmc.models.regression.model import Regression
 # of these modules the text says everything
 PLAIN = (
     "sgmc.api.versions",
+    "sgmc.core.deadline",
     "sgmc.errors",
     "sgmc.models.user.check",
     "sgmc.prepared.prepare",

@@ -100,15 +100,15 @@ class time_limit:
     ...     slopes = res.avg_slopes()
     """
 
-    def __init__(self, seconds):
+    def __init__(self, seconds: float) -> None:
         self.seconds = positive("time_limit", seconds)
 
-    def __enter__(self):
+    def __enter__(self) -> "time_limit":
         self.context = limited(self.seconds)
         self.context.__enter__()
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind, error, trace) -> None:
         self.context.__exit__(kind, error, trace)
         if kind is not None and issubclass(kind, OutOfTime):
             raise ArgumentError(
