@@ -136,3 +136,11 @@ def test_states_of_saved_results_are_looked_at_where_they_go_on(tmp_path):
     write_sealed(tmp_path / "fit", RESULTS, tree)
     with pytest.raises(ArgumentError, match="the run to resume holds states.*other rows"):
         sgmc.load(tmp_path / "fit").resume(data=FRAME, draws=20)
+
+
+def test_a_mark_with_an_array_is_that_of_another_fit(trees, tmp_path):
+    tree = copy.deepcopy(trees["mala"])
+    tree["mark"]["rows"] = np.arange(3)
+    write_sealed(tmp_path / "run", KIND, tree)
+    with pytest.raises(ArgumentError, match="belongs to another fit: rows was"):
+        fit(20, chains=1, checkpoint=tmp_path / "run", **HOW["mala"])

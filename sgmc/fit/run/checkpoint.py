@@ -8,7 +8,7 @@ the draws of a run that never stopped.
 import hashlib
 import os
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -84,8 +84,9 @@ def checksum(problem):
 def compare(theirs, ours, source):
     """ArgumentError where `source` belongs to another run than ours; it names what differs."""
     for name, value in ours.items():
-        if theirs.get(name) == value:
-            continue
+        with suppress(ValueError):  # an array where plain values are
+            if theirs.get(name) == value:
+                continue
         if name == "posterior":
             raise ArgumentError(
                 f"{source} was made from other data (or by another linear algebra library, whose "

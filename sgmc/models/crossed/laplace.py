@@ -10,6 +10,7 @@ import numpy as np
 
 from sgmc.core import deadline
 from sgmc.core.expansion import of_prior, of_rows, row_curvatures
+from sgmc.errors import DataError
 from sgmc.models.crossed.precision import precision_of
 
 # root mean squares over (beta, v) of the distance from their mode, in sds: at which Newton's method
@@ -84,6 +85,11 @@ class Conditional:
                     0.0  # effects of another psi are too large here
                 )
                 value, gradient = self.density(place)
+                if not np.isfinite(value):
+                    raise DataError(
+                        "the log density is not finite where the search for the mode begins: "
+                        "numbers overflow; rescale predictors, outcomes and offsets"
+                    )
             if not value >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
                 step = 0.5 * step
                 place = place - step
