@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 
 import sgmc
+from sgmc.core import deadline
+from sgmc.fit.settings import check_settings
+from sgmc.models.mixed.levels import LevelsRegression
 from sgmc.models.mixed.worth import worth_it
 from sgmc.models.regression import model
 
@@ -103,3 +106,14 @@ def test_no_normal_prior_is_refused_by_name(few, monkeypatch):
     monkeypatch.setattr("sgmc.models.regression.memory.available", lambda: 1e6)
     with pytest.raises(sgmc.errors.OutOfMemoryError, match=r"'g' has .* give it a normal prior"):
         sgmc.logit("y ~ g + x", table(binary), prior="laplace", seed=1)
+
+
+def test_what_would_take_longer_than_there_is_time_stays_whole():
+    """The other parameters are whitened before the search for the mode could say how far it is."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({name: rng.choice([f"l{k}" for k in range(40)], 500) for name in "ab"})
+    whole = sgmc.Logit.from_formula("y ~ a * b", df.assign(y=rng.integers(0, 2, 500)))
+    checked = check_settings(seed=1)
+    assert isinstance(whole.suited(None, checked), LevelsRegression)
+    with deadline.limited(0.01):
+        assert whole.suited(None, checked) is whole

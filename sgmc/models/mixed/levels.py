@@ -1,7 +1,10 @@
 """Regressions with a factor of very many levels."""
 
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime
 from sgmc.models.mixed.split import split
 from sgmc.models.regression.model import Regression
+from sgmc.models.regression.problem import EIGENVECTORS
 
 
 class LevelsRegression(Regression):
@@ -42,6 +45,10 @@ class LevelsRegression(Regression):
         )
         found = split(data, model.family, prior) if suits else None
         if found is None:
+            return None
+        try:  # what is left is whitened before anything is known: the whole model ends in time
+            deadline.check(operations=EIGENVECTORS * len(found[3].names) ** 3)
+        except OutOfTime:
             return None
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
