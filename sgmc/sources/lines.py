@@ -27,6 +27,8 @@ class Lines(io.RawIOBase):
         Bytes of rows that are read at a time.
     """
 
+    file = None  # where it could not be opened, which Python closes all the same
+
     def __init__(self, path, most=TEXT_AT_ONCE):
         self.path = path
         self.file = gzip.GzipFile(path) if is_packed(path) else io.FileIO(path)
@@ -62,7 +64,8 @@ class Lines(io.RawIOBase):
 
     def close(self):
         """See `io.RawIOBase`."""
-        self.file.close()
+        if self.file is not None:
+            self.file.close()
         super().close()
 
 

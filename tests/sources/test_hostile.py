@@ -85,3 +85,11 @@ def test_rows_that_are_too_many_at_once_are_read_in_chunks(suffix, tmp_path, mon
     monkeypatch.setattr(delimited, "TEXT_AT_ONCE", 1 << 20)
     monkeypatch.setattr(lines.Lines.__init__, "__defaults__", (1 << 20,))
     pd.testing.assert_frame_equal(of(path).read(), whole)
+
+
+def test_a_file_that_is_not_there_leaves_nothing_to_close(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        lines.Lines(str(tmp_path / "none.csv"))
+    empty = lines.Lines.__new__(lines.Lines)
+    empty.close()
+    assert empty.closed
