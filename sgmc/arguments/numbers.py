@@ -8,6 +8,9 @@ from sgmc.errors import ArgumentError
 
 MOST = 10**12  # of anything that is counted; rows times such counts would not overflow 64 bits
 
+# scales and steps: their squares, and 1 / those, are numbers
+SMALLEST_SCALE, LARGEST_SCALE = 1e-150, 1e150
+
 
 def is_whole(value):
     """Return whether a value is a whole number, of Python or numpy; bools are not."""
@@ -80,12 +83,6 @@ def sizes(name, value, wanted):
     if not (isinstance(listed, (tuple, list)) and all(is_whole(k) and k > 0 for k in listed)):
         raise must_be(name, value, wanted)
     return tuple(int(k) for k in listed)
-
-
-LEAST_SCALE, LARGEST_SCALE = (
-    1e-150,
-    1e150,
-)  # scales and steps: their squares, and 1 / those, are numbers
 
 
 def number(name, value, low=-math.inf, high=math.inf, *, advice=""):

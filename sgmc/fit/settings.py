@@ -14,7 +14,14 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.keywords import SETTINGS
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
-from sgmc.arguments.numbers import LARGEST_SCALE, LEAST_SCALE, fraction, number, positive, whole
+from sgmc.arguments.numbers import (
+    LARGEST_SCALE,
+    SMALLEST_SCALE,
+    fraction,
+    number,
+    positive,
+    whole,
+)
 from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.signatures import refuse_unknown
@@ -127,7 +134,7 @@ def check_step(value, name="step_size"):
     if callable(value):
         return Function(value)
     step = positive(name, value, none=True)
-    return step if step is None else number(name, step, LEAST_SCALE, LARGEST_SCALE)
+    return step if step is None else number(name, step, SMALLEST_SCALE, LARGEST_SCALE)
 
 
 def start(init):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.files import Damaged
+from sgmc.core.files import Damaged, regular
 from sgmc.prepared import schema
 
 MAGIC, FORMAT = b"sgmc prepared table\n", 2
@@ -167,9 +167,7 @@ def manifest(path):
         Saying what is wrong.
     OSError
     """
-    if not os.path.isfile(path):  # opening a pipe would wait for someone who writes to it
-        raise Damaged("is no regular file")
-    with open(path, "rb") as file:
+    with regular(path) as file:
         if file.read(len(MAGIC)) != MAGIC:
             raise Damaged("is no file that sgmc.prepare has written")
         head = file.read(HEAD.size)

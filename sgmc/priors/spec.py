@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass, replace
 
-from sgmc.arguments.numbers import LARGEST_SCALE, LEAST_SCALE, fraction, number, positive
+from sgmc.arguments.numbers import LARGEST_SCALE, SMALLEST_SCALE, fraction, number, positive
 from sgmc.errors import ArgumentError
 
 ENDS = "low", "high"
@@ -45,7 +45,7 @@ class PriorSpec:
         number(f"{called}: location", self.location)
         positive(f"{called}: scale", self.scale, advice="use flat() for no prior")
         known = "use flat() for no prior, and offset() for a coefficient that is known"
-        number(f"{called}: scale", self.scale, LEAST_SCALE, LARGEST_SCALE, advice=known)
+        number(f"{called}: scale", self.scale, SMALLEST_SCALE, LARGEST_SCALE, advice=known)
         positive(f"{called}: slab", self.slab, infinite=True)
         positive(f"{called}: nonzero", self.nonzero, none=True, infinite=True)
         positive(f"{called}: {df}", self.df, infinite=True)

@@ -112,6 +112,7 @@ def is_whole(results):
 def columns_first(results):
     """Whether the parameters of one linear predictor begin with the columns of its design."""
     model = results.model
+    # several equations, thresholds and second parts have names of their own; other models no design
     if getattr(model, "equations", None) != 1 or model.family.report or model.family.parts:
         return True
     names = model.exog_names
