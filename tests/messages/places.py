@@ -15,7 +15,6 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[2] / "sgmc"  # the wheel has no Cython sources
 SKIPPED = ("_names.py", "_cyutility.py", "errors.py")
-LONGEST = 300  # letters of a template in the list
 RAISE = re.compile(r"^( *)raise (?=[\w.]+\()", re.M)
 SCOPE = re.compile(r"^( *)(?:class|cdef class|def|cp?def [^\n(=]*?)\s*\b(\w+)\s*[(:]")
 
@@ -30,86 +29,38 @@ class Place:
         Path in the project.
     function : str
         Qualified name of the function around it.
-    kind : str
-        What is called: the class, or a function that returns the error.
-    template : str
-        The message, with expressions in braces.
+    call : str
+        The call that makes the message, as source on one line.
     lines : (int, int)
         First and last line.
     """
 
     file: str
     function: str
-    kind: str
-    template: str
+    call: str
     lines: tuple = field(compare=False, default=(0, 0))
 
     @property
     def key(self):
-        """What names the place, whatever lines it is on."""
-        return " | ".join((self.file, self.function, self.kind, self.template))
+        """The name of the place, whatever lines it is on."""
+        return f"{self.file} | {self.function} | {self.call}"
 
-
-# ---- templates -----------------------------------------------------------------------------------
-
-
-def template(call):
-    """Return the message of a call as text, with expressions in braces."""
-    given = call.args
-    if name_of(call) == "must_be" and len(given) >= 3:
-        words = [text(one) for one in given]
-        said = f"{words[0]}={braces(given[1])} must be {words[2]}"
-        return shortened(said + (f"; {words[3]}" if words[3:] else ""))
-    if given and any(isinstance(part, ast.Constant) for part in ast.walk(given[0])):
-        return shortened(" ".join(text(one) for one in given if not isinstance(one, ast.Starred)))
-    return shortened(source_of(call))
+    @classmethod
+    def of(cls, file, function, call, first):
+        """Return the place of a parsed call; `first` is the number of the line before it."""
+        words = " ".join(ast.unparse(call).split())
+        return cls(file, function, words, (first + call.lineno, first + call.end_lineno))
 
 
 def speaks(call):
     """Return whether a call that is raised makes a message."""
-    name = name_of(call)
+    name = getattr(call.func, "id", getattr(call.func, "attr", ""))
     if name == "NotImplementedError":
         return False
     words = any(
         isinstance(part, ast.Constant) and isinstance(part.value, str) for part in ast.walk(call)
     )
     return words or not hasattr(builtins, name)
-
-
-def text(node):
-    """Return what is known of a text: constants as they are, the rest in braces."""
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(text(part) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return braces(node.value)
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
-        return text(node.left) + text(node.right)
-    return braces(node)
-
-
-def braces(node):
-    """Return the source of an expression in braces."""
-    return "{" + source_of(node) + "}"
-
-
-def source_of(node):
-    """Return the source of an expression; quotes, which versions of Python choose differently, are
-    all alike.
-    """
-    return ast.unparse(node).replace('"', "'").replace("\\", "")
-
-
-def shortened(words):
-    """Return a template on one line, not too long."""
-    words = " ".join(words.split())
-    return words if len(words) <= LONGEST else words[: LONGEST - 3] + "..."
-
-
-def name_of(call):
-    """Return the last name of what is called, "" if it has none."""
-    return getattr(call.func, "id", getattr(call.func, "attr", ""))
 
 
 # ---- Python --------------------------------------------------------------------------------------
@@ -167,14 +118,7 @@ class Finder(ast.NodeTransformer):
 
     def found(self, call):
         """Note a place and return what stands there."""
-        function = ".".join(self.scope) or "module"
-        place = Place(
-            self.file,
-            function,
-            ast.unparse(call.func),
-            template(call),
-            (call.lineno, call.end_lineno),
-        )
+        place = Place.of(self.file, ".".join(self.scope) or "module", call, 0)
         self.places.append(place)
         self.generic_visit(call)
         return self.wrap(place, call)
@@ -207,10 +151,8 @@ def of_cython(source, file):
         call = ast.parse(textwrap.dedent(words)).body[0].exc
         if not speaks(call):
             continue
-        first = source.count("\n", 0, match.start()) + 1
         function = around(source[: match.start()], len(match.group(1)))
-        lines = (first, first + words.count("\n"))
-        found.append(Place(file, function, ast.unparse(call.func), template(call), lines))
+        found.append(Place.of(file, function, call, source.count("\n", 0, match.start())))
     return found
 
 

@@ -1,8 +1,10 @@
-"""``pytest --messages=FILE``: note which test makes which message, and write the list.
+"""``pytest --messages``: note which tests make which message of the package.
 
 Modules of the package are imported with a note around each place of `places`, which costs nothing
-until a message is made.  Cython is compiled without notes: there the traceback of a caught error
-has the line.  Workers of xdist send what they noted to the first process.
+until a message is made.  Cython is compiled without notes: there the traceback of an error that is
+caught has the line.  Workers of xdist send what they noted to the first process, which writes
+``build/messages.md``.  A run in which no tests were chosen, of whatever tier, fails if a place made
+no message.
 """
 
 import ast
@@ -11,18 +13,21 @@ import importlib.machinery
 import os
 import sys
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from . import page, places
+from . import places
 
 NOTE = "_note_message"  # the name of `note` in the modules of the package
 ASKED = "SGMC_MESSAGES"  # the environment variable that workers inherit
+PAGE = Path("build", "messages.md")
+SHOWN = 3  # tests of a message on the page
+CHOICES = ("keyword", "markexpr", "deselect", "lf", "ignore", "ignore_glob", "maxfail")
 
 current = ""  # the test that runs
-made = {}  # {key of a place: {test: whether the test caught the error itself}}
-last = {}  # {id of an error or warning: its key}, of the current test
+made = {}  # {key of a place: the tests that made its message}
 lock = threading.Lock()
 
 
@@ -31,16 +36,19 @@ lock = threading.Lock()
 
 def note(key, message):
     """Note that a place made a message, and return the message."""
-    with lock:
-        made.setdefault(key, {}).setdefault(current, False)
-        last[id(message)] = key
-    handled = sys.exc_info()[1]
-    if handled is not None:
-        note_traceback(handled)
+    add(key)
+    caught(sys.exc_info()[1])
     return message
 
 
-def note_traceback(error):
+def add(key):
+    """Note that the current test made the message of a place."""
+    if current:
+        with lock:
+            made.setdefault(key, set()).add(current)
+
+
+def caught(error):
     """Note the places in Cython that an error came by, and those of its causes."""
     seen = set()
     while error is not None and id(error) not in seen:
@@ -49,33 +57,16 @@ def note_traceback(error):
         while step is not None:
             name = step.tb_frame.f_code.co_filename
             if name.endswith(".pyx"):
-                note_line(name, step.tb_lineno)
+                add_line(name, step.tb_lineno)
             step = step.tb_next
         error = error.__cause__ or error.__context__
 
 
-def note_line(file, line):
+def add_line(file, line):
     """Note the place at a line of Cython code."""
-    for place in cython().get(file, ()):
-        if place.lines[0] <= line <= place.lines[1]:
-            made.setdefault(place.key, {})[current] = True
-
-
-def cython():
-    """Return the places of Cython files, by the names that tracebacks have."""
-    if not hasattr(cython, "places"):
-        cython.places = {}
-        for place in places.everywhere():
-            cython.places.setdefault(place.file, []).append(place)
-    return cython.places
-
-
-def caught(error):
-    """Note that a test caught an error or warning itself."""
-    note_traceback(error)
-    key = last.get(id(error))
-    if key is not None:
-        made[key][current] = True
+    for place in places.everywhere():
+        if place.file == file and place.lines[0] <= line <= place.lines[1]:
+            add(place.key)
 
 
 # ---- modules with notes --------------------------------------------------------------------------
@@ -85,7 +76,6 @@ class Loader(importlib.machinery.SourceFileLoader):
     """Load a module with a note around each of its places; nothing is cached."""
 
     def get_code(self, fullname):
-        """See `importlib.abc.InspectLoader`."""
         path = Path(self.path)
         file = "/".join(fullname.split("."))
         file += "/__init__.py" if path.name == "__init__.py" else ".py"
@@ -94,7 +84,6 @@ class Loader(importlib.machinery.SourceFileLoader):
         return compile(ast.fix_missing_locations(tree), self.path, "exec", dont_inherit=True)
 
     def exec_module(self, module):
-        """See `importlib.abc.Loader`."""
         setattr(module, NOTE, note)
         super().exec_module(module)
 
@@ -109,7 +98,6 @@ class Modules(importlib.abc.MetaPathFinder):
     """Find the Python modules of the package for `Loader`."""
 
     def find_spec(self, fullname, path=None, target=None):
-        """See `importlib.abc.MetaPathFinder`."""
         if fullname.partition(".")[0] != "sgmc":
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
@@ -121,11 +109,41 @@ class Modules(importlib.abc.MetaPathFinder):
 
 def install():
     """Load the package with notes, where the command line asks for it; before it is imported."""
-    if any(argument.startswith("--messages") for argument in sys.argv):
+    if "--messages" in sys.argv:
         os.environ[ASKED] = "1"
     if ASKED in os.environ:
         assert "sgmc" not in sys.modules, "--messages: the package is imported already"
         sys.meta_path.insert(0, Modules())
+
+
+# ---- the page ------------------------------------------------------------------------------------
+
+
+def page():
+    """Return the messages in the order of the sources, each with tests that make it.
+
+    Tests that make few messages come first.
+    """
+    counts = Counter(test for tests in made.values() for test in tests)
+    lines, file = ["# Messages\n"], None
+    for place in places.everywhere():
+        if place.file != file:
+            file = place.file
+            lines.append(f"\n## {file}\n\n")
+        tests = sorted(made.get(place.key, ()), key=lambda test: (counts[test], test))[:SHOWN]
+        lines.append(f"- `` {place.call} `` in `{place.function}`: {', '.join(tests) or 'none'}\n")
+    return "".join(lines)
+
+
+def missing():
+    """Return the places whose message no test made."""
+    return [place for place in places.everywhere() if place.key not in made]
+
+
+def whole(config):
+    """Return whether a session runs all tests of a tier."""
+    chosen = any(config.getoption(name, None) for name in CHOICES)
+    return not chosen and config.args_source is config.ArgsSource.TESTPATHS
 
 
 # ---- pytest's hooks ------------------------------------------------------------------------------
@@ -135,40 +153,30 @@ def pytest_addoption(parser):
     """``--messages``."""
     parser.addoption(
         "--messages",
-        metavar="FILE",
-        help="write to FILE which test makes which message of the package",
+        action="store_true",
+        help=f"write to {PAGE} which tests make which message of the package; a run of all tests "
+        "fails for a message that none makes",
     )
 
 
 def pytest_configure(config):
-    """Watch ``pytest.raises`` and ``pytest.warns``."""
+    """Watch ``pytest.raises``."""
     if not config.getoption("--messages"):
         return
-    for cls, messages in (
-        (pytest.RaisesExc, lambda self, error: [error] if error is not None else []),
-        (pytest.WarningsRecorder, lambda self, error: [warned.message for warned in self]),
-    ):
-        watch(config, cls, messages)
-
-
-def watch(config, cls, messages):
-    """Have a context manager tell `caught` of its `messages(self, error)` when it is left."""
-    leave = cls.__exit__
+    leave = pytest.RaisesExc.__exit__
 
     def watched(self, kind, error, traceback):
-        for one in messages(self, error):
-            caught(one)
+        caught(error)
         return leave(self, kind, error, traceback)
 
-    cls.__exit__ = watched
-    config.add_cleanup(lambda: setattr(cls, "__exit__", leave))
+    pytest.RaisesExc.__exit__ = watched
+    config.add_cleanup(lambda: setattr(pytest.RaisesExc, "__exit__", leave))
 
 
 def pytest_runtest_logstart(nodeid):
     """A test begins, with its fixtures."""
     global current
     current = nodeid.split("[")[0]
-    last.clear()
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -180,17 +188,26 @@ def pytest_testnodedown(node):
 def take(others):
     """Add what another process noted."""
     for key, tests in others.items():
-        for test, asserted in tests.items():
-            mine = made.setdefault(key, {})
-            mine[test] = mine.get(test, False) or asserted
+        made.setdefault(key, set()).update(tests)
 
 
 def pytest_sessionfinish(session):
-    """Send the notes of a worker; or write the list."""
+    """Send the notes of a worker; or write the page, and fail where a message has no test."""
     config = session.config
     if not config.getoption("--messages"):
         return
     if hasattr(config, "workeroutput"):
-        config.workeroutput["messages"] = made
-    else:
-        page.write(Path(config.getoption("--messages")), made)
+        config.workeroutput["messages"] = {key: sorted(tests) for key, tests in made.items()}
+        return
+    path = config.rootpath / PAGE
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(page(), encoding="utf-8")
+    if whole(config) and missing() and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Name the messages that no test of a whole run made."""
+    if config.getoption("--messages") and whole(config):
+        for place in missing():
+            terminalreporter.write_line(f"no test makes this message: {place.key}", red=True)

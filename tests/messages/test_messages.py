@@ -1,10 +1,11 @@
-"""Every message of the package is in the list, with a test that makes it."""
+"""Places that make messages are found, and `pytest --messages` notes which tests make them."""
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
-from . import page, places, recorder
+from . import places, recorder
 
 SOURCE = '''
 from sgmc.errors import ArgumentError, DataError, SGMCWarning
@@ -44,92 +45,31 @@ def made(x):
     raise must_be("x", x, "a number")
 '''
 FOUND = [
-    ("Model.check", "DataError", "x={x} must be positive; leave such rows out"),
-    ("Model.check", "kind", "x is zero"),
-    ("Model.check", "SGMCWarning", "x is {x}. Take less."),
+    ("Model.check", "DataError(f'x={x:g} must be positive; ' + 'leave such rows out')"),
+    ("Model.check", "kind('x is zero')"),
+    ("Model.check", "SGMCWarning(f'x is {x}.', 'Take less.')"),
 ]
 FOUND_IN_CYTHON = [
-    ("Kernel.add", "ValueError", "x is {x} (it must be positive)"),
-    ("made", "must_be", "x={x} must be a number"),
+    ("Kernel.add", "ValueError(f'x is {x:g} (it must be positive)')"),
+    ("made", "must_be('x', x, 'a number')"),
 ]
-REMEDY = (
-    "write a test that makes this message, run `pytest --messages=tests/MESSAGES.md` with its "
-    "file, and commit the list"
-)
-
-
-def listed():
-    """The committed list, {key of a place: test}."""
-    return page.read(page.LIST.read_text(encoding="utf-8"))
-
-
-def wrong(there, found):
-    """What is not right about a list `there`, of the places `found` in the sources."""
-    keys = {place.key for place in found}
-    return {
-        "not in the list": sorted(keys - set(there)),
-        "gone from the sources": sorted(set(there) - keys),
-        "tests that are gone": sorted({test for test in there.values() if test} - existing(there)),
-    }
-
-
-def existing(there):
-    """Those of the listed tests that exist."""
-    return {test for test in there.values() if test and page.exists(test)}
-
-
-def untested(there, found):
-    """The places without a test."""
-    return [place.key for place in found if not there.get(place.key)]
-
-
-def test_every_message_has_a_test():
-    there, found = listed(), places.everywhere()
-    assert wrong(there, found) == dict.fromkeys(wrong({}, []), []), REMEDY
-    assert untested(there, found) == [], REMEDY
-
-
-def test_a_message_without_a_test_is_seen():
-    found, there = places.everywhere(), listed()
-    new = places.Place("sgmc/errors.py", "warn", "DataError", "a new message")
-    first, second = [key for key, test in there.items() if test][:2]
-    there[first], there["sgmc/gone.py | f | DataError | gone"] = "tests/none.py::test_none", ""
-    del there[second]
-    assert wrong(there, [*found, new]) == {
-        "not in the list": sorted([second, new.key]),
-        "gone from the sources": ["sgmc/gone.py | f | DataError | gone"],
-        "tests that are gone": ["tests/none.py::test_none"],
-    }
-    assert len(untested(there, [*found, new])) == 2
 
 
 def test_places_are_found():
     found = places.of_python(SOURCE, "sgmc/some.py")
-    assert [(place.function, place.kind, place.template) for place in found] == FOUND
+    assert [(place.function, place.call) for place in found] == FOUND
     assert SOURCE.splitlines()[found[0].lines[0] - 1].lstrip().startswith("raise DataError")
 
 
 def test_places_in_cython_are_found():
     found = places.of_cython(CYTHON, "sgmc/some.pyx")
-    assert [(place.function, place.kind, place.template) for place in found] == FOUND_IN_CYTHON
+    assert [(place.function, place.call) for place in found] == FOUND_IN_CYTHON
     assert [place.lines for place in found] == [(7, 8), (12, 12)]
 
 
-def test_a_page_is_read_as_it_was_written():
+def test_the_package_has_places_of_both_kinds():
     found = places.everywhere()
-    tests = {place.key: f"tests/test_{k}.py::test_it" for k, place in enumerate(found[::2])}
-    assert page.read(page.written(tests)) == {
-        place.key: tests.get(place.key, "") for place in found
-    }
-
-
-def test_the_listed_test_catches_the_message_itself_and_makes_few():
-    made = {
-        "a": {"t.py::one": False, "t.py::two": True, "t.py::three": True, "": True},
-        "b": {"t.py::two": True},
-        "c": {"": True},
-    }
-    assert page.chosen(made) == {"a": "t.py::three", "b": "t.py::two"}
+    assert len(found) > 1000 and {place.file.rpartition(".")[2] for place in found} == {"py", "pyx"}
 
 
 # ---- the recorder --------------------------------------------------------------------------------
@@ -139,8 +79,8 @@ def test_the_listed_test_catches_the_message_itself_and_makes_few():
 def noted(monkeypatch):
     """What is noted in this test, with a record of its own."""
     made = {}
-    for name, value in dict(made=made, last={}, current="t.py::test").items():
-        monkeypatch.setattr(recorder, name, value)
+    monkeypatch.setattr(recorder, "made", made)
+    monkeypatch.setattr(recorder, "current", "t.py::test")
     return made
 
 
@@ -153,10 +93,9 @@ def test_messages_are_noted_when_they_are_made(noted):
     assert noted == {}
     with pytest.raises(ValueError, match="x is zero") as raised:
         model.check(0, wide=True)
-    recorder.caught(raised.value)
     assert raised.traceback[-1].lineno + 1 == finder.places[1].lines[0]
     model.check(1)
-    assert noted == {keys[1]: {"t.py::test": True}, keys[2]: {"t.py::test": False}}
+    assert noted == {keys[1]: {"t.py::test"}, keys[2]: {"t.py::test"}}
 
 
 def test_messages_of_cython_are_noted_by_their_lines(noted):
@@ -166,10 +105,63 @@ def test_messages_of_cython_are_noted_by_their_lines(noted):
         Polynomial.between(1.0, 2.0, 10)
     recorder.caught(raised.value)
     (key,) = [key for key in noted if "schedules.pyx" in key]
-    assert "Polynomial.between: end=" in key and noted[key] == {"t.py::test": True}
+    assert " | Polynomial.between | " in key and noted[key] == {"t.py::test"}
 
 
-def test_workers_send_what_they_noted(noted):
-    recorder.take({"a": {"t.py::one": False}})
-    recorder.take({"a": {"t.py::one": True, "t.py::two": False}})
-    assert noted == {"a": {"t.py::one": True, "t.py::two": False}}
+# ---- a session -----------------------------------------------------------------------------------
+
+
+def session(path, source="TESTPATHS", **options):
+    """A session that ended well, of all tests with these options."""
+    sources = pytest.Config.ArgsSource
+    config = SimpleNamespace(
+        rootpath=path,
+        args_source=sources[source],
+        ArgsSource=sources,
+        getoption=lambda name, default=None: ({"--messages": True} | options).get(name, default),
+    )
+    return SimpleNamespace(config=config, exitstatus=pytest.ExitCode.OK)
+
+
+def test_workers_send_what_they_noted(noted, tmp_path):
+    recorder.take({"a": ["t.py::one"]})
+    recorder.take({"a": ["t.py::one", "t.py::two"], "b": ["t.py::two"]})
+    assert noted == {"a": {"t.py::one", "t.py::two"}, "b": {"t.py::two"}}
+    worker = session(tmp_path)
+    worker.config.workeroutput = {}
+    recorder.pytest_sessionfinish(worker)
+    assert worker.config.workeroutput["messages"]["a"] == ["t.py::one", "t.py::two"]
+
+
+def test_a_whole_run_fails_for_a_message_that_no_test_makes(noted, tmp_path):
+    *others, last = places.everywhere()
+    noted.update({place.key: {"t.py::test"} for place in others})
+    run = session(tmp_path)
+    recorder.pytest_sessionfinish(run)
+    lines = []
+    terminal = SimpleNamespace(write_line=lambda line, red: lines.append(line))
+    recorder.pytest_terminal_summary(terminal, run.config)
+    assert run.exitstatus == pytest.ExitCode.TESTS_FAILED
+    assert lines == [f"no test makes this message: {last.key}"]
+    assert (tmp_path / recorder.PAGE).read_text(encoding="utf-8").endswith(": none\n")
+    noted[last.key] = {"t.py::last"}
+    run = session(tmp_path)
+    recorder.pytest_sessionfinish(run)
+    assert run.exitstatus == pytest.ExitCode.OK
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"source": "ARGS"}, {"source": "INVOCATION_DIR"}, {"keyword": "ols"}, {"lf": True}],
+    ids=["a file", "a folder", "by name", "failed ones"],
+)
+def test_a_run_of_some_tests_fails_for_none(noted, tmp_path, options):
+    run = session(tmp_path, **options)
+    recorder.pytest_sessionfinish(run)
+    assert run.exitstatus == pytest.ExitCode.OK and (tmp_path / recorder.PAGE).exists()
+
+
+def test_the_page_has_tests_that_make_few_messages_first(noted):
+    first, second = places.everywhere()[:2]
+    noted[first.key], noted[second.key] = {"t.py::few", "t.py::all"}, {"t.py::all"}
+    assert f"`` {first.call} `` in `{first.function}`: t.py::few, t.py::all\n" in recorder.page()
