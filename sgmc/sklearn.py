@@ -318,7 +318,6 @@ class _Rates(Poisson):
 
         @staticmethod
         def check(y, label):
-            """See `Family.check`."""
             if (y < 0).any():
                 raise ValueError("y must not be negative")
 

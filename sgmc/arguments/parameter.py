@@ -89,7 +89,6 @@ class Derivable(Parameter):
         return "float | None"
 
     def check(self, value, owner):
-        """See `Parameter.check`."""
         if value is None or (is_number(value) and value == self.low):
             return None if value is None else float(value)
         return Parameter.check(self, value, owner)

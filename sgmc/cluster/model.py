@@ -152,19 +152,16 @@ class PartitionedRegression(Regression):
         )
 
     def info(self):
-        """See `Regression`."""
         from sgmc.cluster.results import PartitionedInfo
 
         return PartitionedInfo(self)
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.cluster.results import PartitionedResults
 
         return PartitionedResults
 
     def continue_from(self, saved, arguments, tuned=False):
-        """See `Regression`."""
         from sgmc.core.deadline import OutOfTime, limited
         from sgmc.core.interrupts import handled
         from sgmc.core.phases import begin, watched

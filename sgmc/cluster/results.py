@@ -20,14 +20,13 @@ class PartitionedInfo(ModelInfo):
         self.kind = model.kind
 
     def heading(self, fit):
-        """See `ModelInfo`: all rows, not those that stand for them."""
+        # all rows, not those that stand for them
         left, right = super().heading(fit)
         rows, counted = self.cluster.rows, fit.problem.nobs
         text = f"{rows}" if counted == rows else f"{counted:g} in {rows} rows"
         return left, [(k, text if k == "No. Observations" else v) for k, v in right]
 
     def remarks(self, fit):
-        """See `ModelInfo`."""
         told = [one for one in super().remarks(fit) if not one.startswith("Outcomes ")]
         return [*told, *self.cluster.remarks()]
 

@@ -87,12 +87,10 @@ class ReservoirProblem(RegressionProblem):
 
     @property
     def nobs(self):
-        """See `Problem`."""
         return self.counted
 
     @property
     def stand_in_rows(self):
-        """See `Problem`."""
         return self.substitute
 
 

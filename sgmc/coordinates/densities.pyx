@@ -154,9 +154,7 @@ cdef class Separable(Prior):
         return OK
 
     def ridges(self):
-        """See `Prior.ridges`; the curvature of a Student-t density is at most (nu + 1) / (nu
-        scale^2), in its centre.
-        """
+        # the curvature of a Student-t density is at most (nu + 1) / (nu scale^2), in its centre
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d, shift = np.asarray(self.df), self.shift.shape[1], np.asarray(self.shift)
         if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
@@ -239,7 +237,7 @@ cdef class Correlated(Prior):
         self.precision = np.array(precision, dtype=float, order="C")
 
     def ridges(self):
-        """See `Prior.ridges`: along the axes of the precision."""
+        # along the axes of the precision
         inner, (weights, axes) = self.inner.ridges(), np.linalg.eigh(self.precision)
         directions = np.zeros((len(weights), self.dim))
         directions[:, np.asarray(self.places)] = axes.T
@@ -279,7 +277,6 @@ cdef class Quadratic(Prior):
         self.precision, self.slope = np.array(precision, dtype=float), np.array(slope, dtype=float)
 
     def ridges(self):
-        """See `Prior.ridges`."""
         return Ridges(np.eye(self.dim), np.array(self.precision), np.ones(self.dim, dtype=bool),
                       np.zeros(self.dim))
 
@@ -313,7 +310,7 @@ cdef class Pulled(Prior):
         self.inner, self.map = inner, map
 
     def ridges(self):
-        """See `Prior.ridges`, for maps that are affine."""
+        # for maps that are affine
         if not self.map.affine:
             raise NotSupported("a prior seen through a map that bends straight lines")
         inner = self.inner.ridges()

@@ -29,7 +29,7 @@ cdef class Tilted(Prior):
         self.curvature = np.array(curvature, dtype=float, order="C")
 
     def ridges(self):
-        """See `Prior.ridges`: an indefinite curvature has no bound that events could use."""
+        # an indefinite curvature has no bound that events could use
         raise NotSupported("rows that a reservoir stands for, whose curvature has no bound")
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:

@@ -91,7 +91,6 @@ cdef class Dense64(Design):
 
     @property
     def gram_rows(self):
-        """See `Design`."""
         return gram_rows(self.d)
 
     def forms(self, S, rows=slice(None)):
@@ -207,7 +206,6 @@ cdef class Dense32(Design):
 
     @property
     def gram_rows(self):
-        """See `Design`."""
         return gram_rows(self.d)
 
     def forms(self, S, rows=slice(None)):

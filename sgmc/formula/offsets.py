@@ -57,7 +57,7 @@ class Offset(Factor):
         return gaps.complete()
 
     def values(self, columns):
-        """See `Factor.values`; a column that holds no numbers is none in the fit either."""
+        # a column that holds no numbers is none in the fit either
         if self.is_column:
             name = self.inputs[self.code]
             if columns.numbers(name).dtype.kind not in "biuf":

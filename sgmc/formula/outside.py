@@ -22,7 +22,6 @@ class AnyNames(dot.Names):
         return name not in PLAIN_VALUES
 
     def placeholder(self, name):
-        """See `Names`."""
         if name not in self._placeholders:
             self._placeholders[name] = f"_sgmc_{len(self.columns)}_"
             self.columns = (*self.columns, name)

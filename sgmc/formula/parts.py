@@ -159,7 +159,6 @@ class PartsTable(Table):
     """See `Table`; its design is that of both parts, dense."""
 
     def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
-        """See `Table`."""
         total = len(self.spec.exog_names)
         dtype = dtype if change is None else np.float64
         step = chunk_rows(total, chunk)

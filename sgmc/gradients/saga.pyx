@@ -62,7 +62,7 @@ cdef class Saga(Gradient):
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)
 
     def replace_rows(self, Subsampler rows):
-        """See `Gradient.replace_rows`; what the last batch brought is taken over first."""
+        # what the last batch brought is taken over first
         self.settle()
         Gradient.replace_rows(self, rows)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)

@@ -27,11 +27,9 @@ class KeptColumns(SealedTable):
     """
 
     def check(self, recipe, arrays, facts):
-        """See `SealedTable`."""
         check_columns(recipe, arrays, facts)
 
     def take(self, arrays, recipe):
-        """See `SealedTable`."""
         self.kept, self.arrays = recipe["columns"], arrays
 
     @property

@@ -139,11 +139,9 @@ class Prepared(SealedTable):
     given_offset = None  # beside one of the formula there is none, see `scan.column_of_offset`
 
     def check(self, recipe, arrays, facts):
-        """See `SealedTable`."""
         check_design(recipe, arrays, facts)
 
     def take(self, arrays, recipe):
-        """See `SealedTable`."""
         self.spec, self.outcome_levels = recipe["spec"], recipe["outcome_levels"]
         self.examples = recipe["examples"]
         self.mean, self.sd, self.shift = (np.array(arrays[k]) for k in ("mean", "sd", "shift"))

@@ -65,7 +65,6 @@ class Barker(MetropolisSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return BarkerTransition(dim, step, self.target_accept, self.metric_of(dim),
                                 self.from_langevin(self.first_step(dim)),
                                 self.increment == "bimodal")

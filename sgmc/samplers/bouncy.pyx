@@ -110,7 +110,6 @@ class BPS(EventSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return BouncyTransition(dim, step, self.refresh)
 
     def events(self, bounds, unit):
@@ -144,7 +143,6 @@ class LipSBPS(EventSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return LipschitzTransition(dim, step, self.refresh)
 
     def events(self, bounds, unit):

@@ -148,12 +148,11 @@ class Corrected(SamplerSpec):
         return self.covariance == "diagonal"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         made = CorrectedTransition if self.needs_noise else FullyCorrectedTransition
         return made(dim, step, self.beta, self.printed)
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`; tau^2 = V is known."""
+        # tau^2 = V is known
         injected = h * kept(h * noise, self.printed) ** 2
         return langevin(h, injected + h * h * noise / 4)
 
@@ -212,7 +211,6 @@ class SGD(SamplerSpec):
                   "their spread is not the posterior's")
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return DescentTransition(dim, step)
 
     def inflation(self, h, noise):
@@ -220,5 +218,5 @@ class SGD(SamplerSpec):
         return langevin_variance(1 + h * noise / 4, h) - 1
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`: the gradient's noise alone."""
+        # the gradient's noise alone
         return langevin(h, h * h * noise / 4)

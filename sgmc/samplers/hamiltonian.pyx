@@ -105,7 +105,6 @@ class SGHMC(Underdamped):
 
     @property
     def damping(self):
-        """See `Underdamped.damping`."""
         return self.friction
 
     @property
@@ -114,7 +113,6 @@ class SGHMC(Underdamped):
         return self.corrected
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return FrictionTransition(dim, step, self.leapfrog, self.friction, self.resample,
                                   self.corrected)
 
@@ -133,9 +131,7 @@ class SGHMC(Underdamped):
                 if self.resample else added)
 
     def noise_left(self, h, parts):
-        """See `SamplerSpec.noise_left`; unknown where noise is corrected for or momenta are drawn
-        anew.
-        """
+        # unknown where noise is corrected for or momenta are drawn anew
         if self.corrected or self.resample:
             return math.nan
         return sweep_noise(self.from_langevin(h), self.friction, parts)
@@ -187,11 +183,9 @@ class BAOAB(Underdamped):
 
     @property
     def damping(self):
-        """See `Underdamped.damping`."""
         return self.friction
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return BAOABTransition(dim, step, self.friction)
 
     def inflation(self, h, noise):
@@ -205,9 +199,8 @@ class BAOAB(Underdamped):
         return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e))
 
     def noise_left(self, h, parts):
-        """See `SamplerSpec.noise_left`."""
         return sweep_noise(self.from_langevin(h), self.friction, parts)
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`; of position and momentum."""
+        # of position and momentum
         return baoab(self.from_langevin(h), self.friction, noise)

@@ -189,7 +189,6 @@ class HMC(MetropolisSpec):
     )
 
     def fitted_to(self, whitened, dim):
-        """See `SamplerSpec.fitted_to`."""
         self.refuse_walkers(whitened)
         if self.rotations and not whitened:
             raise NotSupported(
@@ -198,7 +197,6 @@ class HMC(MetropolisSpec):
         return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         if self.walkers > 1 or self.rotations:
             return LockstepHamiltonian(self.walkers, dim, step, self.target_accept, self.length)
         return HamiltonianTransition(dim, step, self.target_accept, self.metric_of(dim),

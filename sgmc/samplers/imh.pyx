@@ -167,7 +167,6 @@ class IMH(MetropolisSpec):
         return self
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return IndependenceTransition(dim, step, self.skew)
 
     def first_step(self, dim):

@@ -82,7 +82,6 @@ class SGLD(SamplerSpec):
     name = "sgld"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return EulerTransition(dim, step)
 
     def inflation(self, h, noise):
@@ -92,11 +91,9 @@ class SGLD(SamplerSpec):
         return langevin_variance(1 + h * noise / 4, h) - 1
 
     def noise_left(self, h, parts):
-        """See `SamplerSpec.noise_left`."""
         return sweep_noise(h, parts)
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`."""
         return langevin(h, h + h * h * noise / 4)
 
 
@@ -123,7 +120,6 @@ class LMSGLD(SamplerSpec):
     name = "lmsgld"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return LeimkuhlerMatthewsTransition(dim, step)
 
     def inflation(self, h, noise):
@@ -131,7 +127,6 @@ class LMSGLD(SamplerSpec):
         return langevin_variance(h * noise / 4, h)
 
     def noise_left(self, h, parts):
-        """See `SamplerSpec.noise_left`."""
         return sweep_noise(h, parts)
 
     def recursion(self, h, noise):

@@ -88,7 +88,6 @@ class Laplace(SamplerSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return (SkewedTransition if self.skew else GaussianTransition)(dim, step)
 
     def inflation(self, h, noise):
@@ -99,10 +98,9 @@ class Laplace(SamplerSpec):
 
     @property
     def hidden_error(self):
-        """See `SamplerSpec`: what is even in the log density is left wrong, of which scores at the
-        draws see the first order; errors were up to 1.5 times the bounds in 192 runs of
-        `tests/verdict`, and within them in 188 others.
-        """
+        # what is even in the log density is left wrong, of which scores at the draws see the first
+        # order; errors were up to 1.5 times the bounds in 192 runs of `tests/verdict`, and within
+        # them in 188 others
         return 1.6 if self.skew else 1.0
 
     @property

@@ -130,7 +130,6 @@ class MALA(MetropolisSpec):
         return MALA(target_accept=self.target_accept, integrator="euler", metric=fitted.metric)
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         if self.walkers > 1:
             return LockstepMALA(self.walkers, dim, step, self.target_accept)
         return MALATransition(dim, step, self.target_accept, self.metric_of(dim),

@@ -55,7 +55,6 @@ class MHSS(MetropolisSpec):
 
     @property
     def remainder(self):
-        """See `SamplerSpec`."""
         return self.order
 
     def fitted_to(self, whitened, dim):
@@ -66,7 +65,6 @@ class MHSS(MetropolisSpec):
         return self
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return SubsampledMetropolis(dim, step, self.target_accept, self.proposal == "walk")
 
     def first_step(self, dim):

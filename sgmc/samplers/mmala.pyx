@@ -106,7 +106,6 @@ class MMALA(NaturalCoordinates, MetropolisSpec):
         return self
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return ManifoldLangevinTransition(dim, step, self.target_accept)
 
     def first_step(self, dim):

@@ -33,7 +33,6 @@ class NUTS(MetropolisSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return Trajectory(dim, step, self.target_accept, self.metric_of(dim),
                           self.from_langevin(self.first_step(dim)), self.max_depth)
 

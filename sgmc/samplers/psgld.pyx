@@ -83,7 +83,6 @@ class PSGLD(SamplerSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RMSPropTransition(dim, step, self.memory, self.floor, self.gamma)
 
     def fitted_to(self, whitened, dim):

@@ -246,17 +246,14 @@ class Ingredient(Parameter):
 
     @property
     def span(self):
-        """See `Parameter.span`."""
         return "None, a function or a matrix" if self.matrix else "None or a function"
 
     @property
     def annotation(self):
-        """See `Parameter.annotation`."""
         return ("Callable[..., Any] | ArrayLike | None" if self.matrix
                 else "Callable[..., Any] | None")
 
     def check(self, value, owner):
-        """See `Parameter.check`."""
         if value is None or callable(value):
             return value
         shape = np.shape(value) if self.matrix else ()
@@ -350,7 +347,6 @@ class Recipe(SamplerSpec):
         return self.corrected is True
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         extra = np.zeros(0) if self.extra is None else np.asarray(self.extra(dim), dtype=float)
         if extra.ndim != 1 or not np.isfinite(extra).all():
             raise ArgumentError(f"Recipe: extra({dim}) must be finite numbers in one dimension, "

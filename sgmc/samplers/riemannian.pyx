@@ -201,11 +201,10 @@ class SGRLD(Riemannian):
         choices=("expanded-mean", "expanded-natural", "reduced-mean", "reduced-natural")))
 
     def refusal(self, map):
-        """See `SamplerSpec.refusal`; coordinates of probabilities bring a metric of their own."""
+        # coordinates of probabilities bring a metric of their own
         return "" if hasattr(map, "metric") else super().refusal(map)
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RiemannianLangevinTransition(dim, step, self.source(), self.divergence)
 
     def inflation(self, h, noise):
@@ -215,7 +214,7 @@ class SGRLD(Riemannian):
         return langevin_variance(1 + h * noise / 4, h) - 1
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`, in units of the metric."""
+        # in units of the metric
         return langevin(h, h + h * h * noise / 4)
 
 
@@ -244,11 +243,9 @@ class SGRHMC(Riemannian, Underdamped):
 
     @property
     def damping(self):
-        """See `Underdamped.damping`."""
         return self.friction
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RiemannianFrictionTransition(dim, step, self.friction, self.source(),
                                             self.divergence, self.diffusion == "metric")
 
@@ -262,7 +259,7 @@ class SGRHMC(Riemannian, Underdamped):
         return e * e * noise * (1 + a) / ((1 - a) * (4 - e * e)) if e < 2 else math.inf
 
     def recursion(self, h, noise):
-        """See `SamplerSpec.recursion`, in units of the metric; None for a friction C G^-1."""
+        # in units of the metric; None for a friction C G^-1
         if self.diffusion == "metric":
             return None
         return baoab(self.from_langevin(h), self.friction, noise)

@@ -40,7 +40,6 @@ class RWM(MetropolisSpec):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RandomWalkTransition(dim, step, self.target_accept, self.metric_of(dim),
                                     self.from_langevin(self.first_step(dim)))
 

@@ -66,7 +66,6 @@ class SBPS(EventSpec):
                                 "choose another band")
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RegressionTransition(dim, step, self.refresh or 0.0, self.predictions(dim, step))
 
     def predictions(self, dim, step):
@@ -76,7 +75,6 @@ class SBPS(EventSpec):
         return BANDS[self.band](self.confidence, step, scale, self.horizon, **how)
 
     def derived(self, terms, share):
-        """See `EventSpec.derived`."""
         if self.refresh is not None:
             return self
         refresh = max(REFRESHMENT - WORTH * terms.noise, 0.0) * share
@@ -143,6 +141,5 @@ class PSBPS(SBPS):
     )
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return RegressionTransition(dim, step, self.refresh or 0.0, self.predictions(dim, step),
                                     self.past, self.floor, self.scale == "published")

@@ -92,14 +92,12 @@ class SCIR(SamplerSpec):
     estimator = "simple"
 
     def refusal(self, map):
-        """See `SamplerSpec.refusal`."""
         return "" if isinstance(map, ExpandedMean) else (f"{self.name} moves probabilities alone: "
                                                          "all parameters of the model must be on "
                                                          "simplices; use another sampler, such as "
                                                          "'sgld'")
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return CIRTransition(dim, step)
 
     def inflation(self, h, noise):

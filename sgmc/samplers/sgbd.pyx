@@ -231,7 +231,6 @@ class BarkerDynamics(SamplerSpec):
         return bool(self.adaptive) or noisy and not self.one_sign
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         bimodal = self.increment == "bimodal"
         if self.one_sign:
             return OneSignTransition(dim, step, self.rule, bimodal, self.floor)
@@ -379,12 +378,10 @@ class ESGBD(BarkerDynamics):
 
     @property
     def floor(self):
-        """See `BarkerDynamics.floor`."""
         return MATCHED if self.noise == TOPPED and self.adaptive != PUBLISHED else 0.0
 
     @property
     def distortion(self):
-        """See `SamplerSpec`."""
         return "" if self.floor else (
             "esgbd without added noise always moves uphill: its draws scatter around the mode, "
             "their spread is not the posterior's")

@@ -45,7 +45,6 @@ class SGLRW(SamplerSpec):
     largest_step = 0.25       # of the lattice: half a posterior sd
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return LatticeTransition(dim, step)
 
     def inflation(self, h, noise):
@@ -59,7 +58,7 @@ class SGLRW(SamplerSpec):
         return variance - 1
 
     def law(self, h, noise):
-        """See `SamplerSpec.law`: by an expansion (`sgmc.core.stationary.side_to_side`)."""
+        # by an expansion (`sgmc.core.stationary.side_to_side`)
         root, (nodes, weights) = math.sqrt(h), normal_nodes(40)
 
         def chance(x, z):

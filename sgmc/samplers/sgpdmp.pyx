@@ -142,7 +142,6 @@ class SGPDMP(EventSpec):
                                 "leave it out, or use dynamics='bouncy'")
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return (HeldZigZag(dim, step) if self.dynamics == "zigzag"
                 else HeldBouncy(dim, step, self.refresh))
 

@@ -101,7 +101,7 @@ class Thermostat(Underdamped):
 
     @property
     def damping(self):
-        """See `Underdamped.damping`; the gradient noise is on top."""
+        # the gradient noise is on top
         return self.diffusion
 
     def law(self, h, noise):
@@ -132,7 +132,6 @@ class MSGNHT(Thermostat):
     name = "msgnht"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return ThermostatTransition(dim, step, self.diffusion, False)
 
     def inflation(self, h, noise):
@@ -161,13 +160,11 @@ class SGNHT(MSGNHT):
     name = "sgnht"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return ThermostatTransition(dim, step, self.diffusion, True)
 
     def law(self, h, noise):
-        """See `SamplerSpec.law`: of many coordinates, whose z is constant, C of `friction`; exact
-        then, and off by about 1 / d in d of them.
-        """
+        # of many coordinates, whose z is constant, C of `friction`; exact then, and off by about 1
+        # / d in d of them
         e = self.from_langevin(h)
         C = min(self.friction(e, noise), 1e6)
         kick = np.diag([0, 2 * e * self.diffusion + e * e * noise])
@@ -186,7 +183,6 @@ class BADODAB(Thermostat):
     name = "badodab"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return BADODABTransition(dim, step, self.diffusion, False)
 
     def inflation(self, h, noise):

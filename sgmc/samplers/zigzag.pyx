@@ -128,7 +128,6 @@ class ZigZag(EventSpec):
     all_rows = True
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return ZigZagTransition(dim, step)
 
     def events(self, bounds, unit):
@@ -166,7 +165,6 @@ class ZZSS(EventSpec):
     estimator = "simple"
 
     def build(self, dim, step):
-        """See `SamplerSpec.build`."""
         return SubsampledTransition(dim, step, self.estimator == "cv")
 
     def events(self, bounds, unit):

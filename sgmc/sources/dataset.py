@@ -66,13 +66,12 @@ class Scanned(Part):
         return arrow_types.types_of_schema(schema, names, gaps, levels)
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; files that are skipped are not read where there is no filter."""
+        # files that are skipped are not read where there is no filter
         self.passed = min(skip, self.rows)
         for table in self._tables(names, self.passed):
             yield arrow_types.as_pandas(table, names)
 
     def sample(self, rows):
-        """See `Part`."""
         with reading(self.label):
             return arrow_types.as_pandas(self.dataset.head(rows), self.columns)
 

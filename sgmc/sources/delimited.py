@@ -47,7 +47,6 @@ class Commas(FilePart):
         return {name: look.column() for name, look in looks.items()}
 
     def whole(self, names):
-        """See `Part`."""
         if self.units > TEXT_AT_ONCE:
             return None
         try:
@@ -59,7 +58,7 @@ class Commas(FilePart):
         return frame
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; rows that are skipped are parsed all the same."""
+        # rows that are skipped are parsed all the same
         told = {name: told_of(self.known[name], dtype) for name, dtype in dtypes.items()}
         told = {name: dtype for name, dtype in told.items() if dtype is not None}
         self.passed = 0
@@ -70,7 +69,6 @@ class Commas(FilePart):
                 yield frame[names].iloc[ahead:]
 
     def sample(self, rows):
-        """See `Part`."""
         return self._parsed(nrows=rows)
 
     @cached_property

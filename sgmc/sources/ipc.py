@@ -43,14 +43,13 @@ class Arrow(FilePart):
         return arrow_types.types_of_schema(self.schema, names, gaps, self._levels)
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; batches that are skipped are not read."""
+        # batches that are skipped are not read
         self.passed = min(skip, self.rows)
         for table in self._tables(names, self.passed):
             for start in range(0, len(table), self.size):
                 yield arrow_types.as_pandas(table.slice(start, self.size), names)
 
     def sample(self, rows):
-        """See `Part`."""
         for table in self._tables(self.columns, 0):
             return arrow_types.as_pandas(table.slice(0, rows), self.columns)
         return arrow_types.as_pandas(self.schema.empty_table(), self.columns)

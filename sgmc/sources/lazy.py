@@ -64,13 +64,12 @@ class Evaluated(Part):
         return found
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; rows that are skipped are not read."""
+        # rows that are skipped are not read
         self.passed = min(skip, self.rows)
         for start in range(self.passed, self.rows, self.size):
             yield self._rows(names, start, self.size)
 
     def sample(self, rows):
-        """See `Part`."""
         return self._rows(self.columns, 0, rows)
 
     def _rows(self, names, start, length):

@@ -36,7 +36,6 @@ class Lines(io.RawIOBase):
         self.most = most
 
     def readable(self):
-        """See `io.RawIOBase`."""
         return True
 
     def readinto(self, buffer):
@@ -63,7 +62,6 @@ class Lines(io.RawIOBase):
         self.rows = 0
 
     def close(self):
-        """See `io.RawIOBase`."""
         if self.file is not None:
             self.file.close()
         super().close()

@@ -28,13 +28,12 @@ class Parquet(FilePart):
         return arrow_types.types_of_schema(self.schema, names, self._gaps(names), self._levels)
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; groups of rows that are skipped are not read."""
+        # groups of rows that are skipped are not read
         self.passed = min(skip, self.rows)
         for batch in self._batches(names, self.passed):
             yield arrow_types.as_pandas(batch, names)
 
     def sample(self, rows):
-        """See `Part`."""
         for batch in self._batches(self.columns, 0, rows):
             return arrow_types.as_pandas(batch, self.columns)
         return arrow_types.as_pandas(self.schema.empty_table(), self.columns)

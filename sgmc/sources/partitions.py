@@ -67,7 +67,7 @@ class Partitioned(Part):
         return {name: Column(kind(pd.Series(dtype=d)), d) for name, d in dtypes.items()}
 
     def frames(self, names, dtypes, skip):
-        """See `Part`; partitions that are skipped are not computed a second time."""
+        # partitions that are skipped are not computed a second time
         self.passed = 0
         for k in range(self.frame.npartitions):
             length = self.lengths.get(k)

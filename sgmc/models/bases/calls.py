@@ -90,7 +90,6 @@ class Number(Call):
     """A log density."""
 
     def checked(self, found, theta, of_rows):
-        """See `Call`."""
         if type(found) is not float and not isinstance(found, np.floating):
             wanted = "one number" + (", the sum over its rows" if of_rows else "")
             if np.ndim(found) != 0:
@@ -107,7 +106,6 @@ class Vector(Call):
     """A gradient, of a dict by name or a vector."""
 
     def checked(self, found, theta, of_rows):
-        """See `Call`."""
         out = np.empty(self.layout.size)
         if isinstance(found, dict):
             self.fill(out, found, theta)

@@ -40,7 +40,6 @@ class NamedPriors(PriorTable):
 
     @property
     def defaults(self):
-        """See `PriorTable`."""
         return np.flatnonzero([one is FREE for one in self.specified])
 
     def described(self):

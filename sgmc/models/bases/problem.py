@@ -62,34 +62,28 @@ class GeneralProblem(Problem):
 
     @property
     def foreign(self):
-        """See `Problem`; callbacks run code of users."""
+        # callbacks run code of users
         return is_foreign(self.model) or is_foreign(self.prior)
 
     @property
     def undefined(self):
-        """See `Problem`."""
         parts = [p for p in (self.model, self.prior) if isinstance(p, (PythonKernel, PythonPrior))]
         calls = [getattr(call, "undefined", None) for p in parts for call in (p.slope, p.value)]
         return [one for one in calls if one is not None]
 
     @property
     def least_noise(self):
-        """See `Problem`: control variates where there is a mode;
-        of second order where the model has the curvatures.
-        """
+        # control variates where there is a mode; of second order where the model has the curvatures
         if not self.coordinates.scaled:
             return "simple"
         return "taylor" if self.model.width else "cv"
 
     def doubts(self, fit):
-        """See `Problem`."""
         return [] if self.inquiry is None else self.inquiry(fit)
 
     @property
     def fingerprint(self):
-        """See `Problem`: the log posterior and its gradient at one place say what data there
-        are.
-        """
+        # the log posterior and its gradient at one place say what data there are
         where = self.coordinates
         value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
         own = getattr(self.model, "fingerprint", [])
@@ -103,28 +97,23 @@ class GeneralProblem(Problem):
 
     @property
     def partial(self):
-        """See `Problem`."""
         return self.columns is not None
 
     def kept(self, x):
-        """See `Problem`."""
         return (
             (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
         )
 
     def recorded(self, x):
-        """See `Problem`."""
         return self.coordinates.natural(x)[..., self.columns] if self.partial else x
 
     @property
     def bounded(self):
-        """See `Problem`."""
         return bool(self.layout.constraints) and self.coordinates.map is None
 
     def unbounded(self):
-        """See `Problem`: free numbers in the place of coordinates of probabilities, which end at
-        zero; with a kernel's exact gradients where its own are drawn.
-        """
+        # free numbers in the place of coordinates of probabilities, which end at zero; with a
+        # kernel's exact gradients where its own are drawn
         if not isinstance(self.coordinates.map, Simplices):
             return self
         model = getattr(self.model, "undrawn", self.model)
@@ -147,9 +136,8 @@ class GeneralProblem(Problem):
         )
 
     def check_draws(self, settings):
-        """See `Problem`; without an approximation, draws of some parameters are kept where those of
-        all are too many.
-        """
+        # without an approximation, draws of some parameters are kept where those of all are too
+        # many
         size = self.layout.size
         few = settings.keep is None and 8 * settings.draws * settings.chains * size <= DRAWS_MEMORY
         if (
@@ -178,7 +166,6 @@ class GeneralProblem(Problem):
             )
 
     def recorder(self, draws, plan):
-        """See `Problem`."""
         if self.columns is None:
             return super().recorder(draws, plan)
         if plan.spaced:
@@ -199,14 +186,13 @@ class GeneralProblem(Problem):
         )
 
     def step_plan(self, spec, gradient, settings):
-        """See `Problem`: the model's own, or that of a Gaussian at the mode next to the start."""
+        # the model's own, or that of a Gaussian at the mode next to the start
         own = self.derived_step and self.derived_step(spec, settings.batch_size)
         return own_plan(self, spec, gradient, settings, own) or local_plan(self, spec, settings)
 
     def begin(self, settings, k):
-        """See `Problem`; without an approximation each chain has a start of its own, and with one
-        none starts beyond an end of the density, from where an exact sampler never returns.
-        """
+        # without an approximation each chain has a start of its own, and with one none starts
+        # beyond an end of the density, from where an exact sampler never returns
         if self.coordinates.scaled and not settings.start_given:
             centre = self.coordinates.from_white(np.zeros(self.dim))
             return where_finite(self.is_finite, super().begin(settings, k), centre)

@@ -65,7 +65,7 @@ class ModelResults(Results):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results`: means and sds of all parameters where draws of some were kept."""
+        # means and sds of all parameters where draws of some were kept
         if fit.problem.columns is None:
             return {"_moments": None}
         mean, sd = pooled(fit.recorders)

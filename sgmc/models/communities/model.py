@@ -144,7 +144,6 @@ class MMSB(Model):
         return Model.layout(self)
 
     def layout(self):
-        """See `Model`."""
         return self.places
 
     @cached_property
@@ -158,15 +157,12 @@ class MMSB(Model):
         return start.embedding(self.adjacency, self.K)
 
     def derived(self, given):
-        """See `Model`."""
         if self.exact:
             return HMC
         return {**SCIR, "batch_size": self.n}
 
     def problem(self, prior, checked):
-        """See `Model`; samplers that need the value of the likelihood are refused where it has
-        none.
-        """
+        # samplers that need the value of the likelihood are refused where it has none
         spec = checked.sampler
         if not self.exact and (spec is None or spec.exact):
             name = "auto" if spec is None else spec.name
@@ -187,7 +183,6 @@ class MMSB(Model):
         return self.nonlinks == "all" or self.nonlinks >= self.n - 1
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.communities.kernel import Neighbourhoods
 
         indptr, others, kinds = self.known()
@@ -218,7 +213,7 @@ class MMSB(Model):
         return np.append(np.minimum(degree + within, self.n - 1), np.full(self.K, pairs_of_one))
 
     def starts(self, rng):
-        """See `Model`: around blocks of nodes, found from places at random."""
+        # around blocks of nodes, found from places at random
         members = start.blocks(self.points, self.K, rng)
         beta = start.strengths(self.adjacency, members, self.K, self.eta)
         return self.layout().pack(
@@ -229,7 +224,7 @@ class MMSB(Model):
         )
 
     def functionals(self):
-        """See `Model`: log-odds of links, which have no labels."""
+        # log-odds of links, which have no labels
         from sgmc.fit.functionals import Functionals
         from sgmc.models.communities.pairs import unlinked
         from sgmc.models.communities.results import log_odds
@@ -246,7 +241,6 @@ class MMSB(Model):
         )
 
     def recorder_class(self):
-        """See `Model`."""
         from sgmc.core.bank import Bank
         from sgmc.models.communities.recorder import Linked
 
@@ -255,13 +249,11 @@ class MMSB(Model):
         return partial(Linked, pairs=self.held_out, K=self.K, delta=self.delta)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.communities.results import MMSBResults
 
         return MMSBResults
 
     def info(self):
-        """See `Model`."""
         from sgmc.models.communities.results import MMSBInfo
 
         return MMSBInfo(self)

@@ -31,9 +31,7 @@ class MMSBResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `ModelResults`; and whole draws, means by chain, and mean probabilities of the pairs
-        that were held out.
-        """
+        # and whole draws, means by chain, and mean probabilities of the pairs that were held out
         kept = super().besides(fit)
         if fit.problem.columns is None:
             return {**kept, "_bank": None, "_chain_means": None, "_completed": None}

@@ -21,11 +21,9 @@ class BankedEffects(Population):
 
     @property
     def law_size(self):
-        """See `Population`."""
         return self.roots.shape[1]
 
     def with_draws(self, kept):
-        """See `Population`."""
         return replace(self, points=self.points[kept], roots=self.roots[kept])
 
     def known(self, levels):

@@ -28,13 +28,11 @@ class CrossedInfo(ModelInfo):
         self.sizes = [np.bincount(codes) for codes in crossing.codes.T]
 
     def heading(self, fit):
-        """See `ModelInfo`."""
         left, right = super().heading(fit)
         levels = " x ".join(f"{len(one)}" for one in self.sizes)
         return left, [*right, ("No. Groups", levels)] if levels else right
 
     def remarks(self, fit):
-        """See `ModelInfo`."""
         lines = [sized("Groups:", *one) for one in zip(self.effects.factors, self.sizes)]
         rows = fit.problem.rows
         count = rows.blocks.effects - rows.curves.shape[1]

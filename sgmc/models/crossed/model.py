@@ -36,29 +36,24 @@ class CrossedRegression(MixedRegression):
 
     @staticmethod
     def effects_of(grouping):
-        """See `MixedRegression`."""
         return effects_of_crossing(grouping)
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.crossed.results import CrossedResults
 
         return CrossedResults
 
     def info(self):
-        """See `Regression`."""
         from sgmc.models.crossed.info import CrossedInfo
 
         return CrossedInfo(self)
 
     def forecast(self, checked):
-        """See `Regression`."""
         from sgmc.models.crossed.memory import forecast
 
         return forecast(super().forecast(checked), self.data, self.grouping, checked)
 
     def problem(self, prior, checked):
-        """See `Regression`."""
         from sgmc.models.crossed.problem import crossed_problem
 
         return crossed_problem(self.data, self.family, self.grouping, prior, checked)

@@ -46,5 +46,4 @@ class CrossedEffects(Effects):
         return [slice(own[0], own[-1] + 1) for own in self.of_factor]
 
     def places(self):
-        """See `Effects`."""
         return self.of_factor

@@ -69,28 +69,25 @@ class CrossedProblem(Problem):
 
     @property
     def nobs(self):
-        """See `Problem`."""
         weight = self.table.weight
         return self.model.n if weight is None else float(weight.sum())
 
     @property
     def cells(self):
-        """See `Problem`: a row has few numbers."""
+        # a row has few numbers
         return self.model.n * (len(self.rows.dense) + self.rows.Z.shape[1])
 
     @property
     def least_noise(self):
-        """See `Problem`: there is no mini-batch."""
+        # there is no mini-batch
         return "simple"
 
     @property
     def free_names(self):
-        """See `Problem`."""
         return self.priors.names
 
     @property
     def fingerprint(self):
-        """See `Problem`."""
         table, where = self.table, self.coordinates.map.inner
         return [
             *arrays_of(table.X),
@@ -104,11 +101,10 @@ class CrossedProblem(Problem):
         ]
 
     def tail_bounds(self, names):
-        """See `Problem`: by priors alone."""
+        # by priors alone
         return tail_bounds(self.priors, names)
 
     def default_sampler(self):
-        """See `Problem`."""
         # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
         # steps of one size, found in a short warmup, are too long or too short by far
         if not self.within_reach:
@@ -116,26 +112,23 @@ class CrossedProblem(Problem):
         return registry.room("samplers")["nuts"](target_accept=ACCEPTED)
 
     def thinning(self, settings):
-        """See `Problem`."""
         if self.within_reach:
             return paths_between_draws(settings, self.cells, LEAPFROGS, NUTS_PATHS)
         return paths_between_draws(settings, self.cells, GRADIENTS)
 
     @property
     def flat_below(self):
-        """See `Problem`: where the rows of a level tell nothing of its effect."""
+        # where the rows of a level tell nothing of its effect
         return dict(zip(self.effects.sds, np.asarray(self.rows.blocks.loading.scale)))
 
     def kept(self, x):
-        """See `Problem`."""
         return self.coordinates.printed(x), self.priors.names
 
     def recorded(self, x):
-        """See `Problem`."""
         return self.coordinates.natural(x)[..., self.columns]
 
     def recorder(self, draws, plan):
-        """See `Problem`; means of all effects, and some whole draws."""
+        # means of all effects, and some whole draws
         if plan.spaced:
             raise NotSupported(
                 "thin='distance' does not apply to crossed factors; give a number of steps"
@@ -143,7 +136,6 @@ class CrossedProblem(Problem):
         return Bank(draws, plan.thin, self.coordinates.map, self.dim, self.columns)
 
     def check_draws(self, settings):
-        """See `Problem`."""
         if settings.start_given:
             raise NotSupported(
                 "init: a start needs effects of crossed factors, too, and numbers for coefficients "
@@ -172,7 +164,6 @@ class SmoothProblem(CrossedProblem):
     recorder = Problem.recorder
 
     def check_draws(self, settings):
-        """See `Problem`."""
         if settings.start_given:
             raise NotSupported(
                 "init: a start needs coefficients of smooths, too, and numbers for coefficients "
@@ -182,25 +173,22 @@ class SmoothProblem(CrossedProblem):
 
     @property
     def many(self):
-        """See `Problem`: those of dense tables."""
+        # those of dense tables
         return self.model.products and isinstance(self.table.X, np.ndarray)
 
     @property
     def warmup(self):
-        """See `Problem`: walkers learn a step together."""
+        # walkers learn a step together
         return SHARED_STEPS if self.many else None
 
     def lost_signs(self, x):
-        """See `Problem`."""
         signed = self.coordinates.natural(x)[..., self.rows.blocks.phi]
         return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
 
     def default_sampler(self):
-        """See `Problem`."""
         return rotating_paths(EACH) if self.many else rotating_paths()
 
     def thinning(self, settings):
-        """See `Problem`."""
         return paths_between_draws(settings, self.cells, GRADIENTS)
 
 

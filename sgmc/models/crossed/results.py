@@ -30,7 +30,7 @@ class CrossedResults(Smooths, MixedResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results.besides`: coefficients and smooths are few numbers, and saved."""
+        # coefficients and smooths are few numbers, and saved
         return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.freedom}
 
     def whole(self, what):
@@ -45,7 +45,6 @@ class CrossedResults(Smooths, MixedResults):
         return draws
 
     def _details(self):
-        """See `Results`."""
         if self._fit is None or self.stand_in or len(self.model.effects.factors) < 2:
             return []
         return [described(self._fit, self.model.effects.factors, self._ess)]
@@ -57,7 +56,7 @@ class CrossedResults(Smooths, MixedResults):
         return banked_effects(draws, rows, effects, self.model.sizes, seed)
 
     def effects_of_levels(self, what, k, levels, draws=None, seed=None):
-        """See `EffectsOfLevels`: at the whole draws that were kept."""
+        # at the whole draws that were kept
         count = whole("draws", draws, 1, none=True)
         if self._fit is None:
             effects = self.saved_effects(what, None, seed).effects[k]
@@ -189,11 +188,11 @@ class CrossedResults(Smooths, MixedResults):
         return with_effects(rows, self.effects_of_new(code)[0], code, Z)
 
     def level_effects(self, seed):
-        """See `LevelsWithoutData`: at the whole draws."""
+        # at the whole draws
         return self.effects_at_draws(self.whole("predictions with effects"), seed)
 
     def levels_to_save(self):
-        """See `LevelsWithoutData`: all whole draws, or none where they are too large."""
+        # all whole draws, or none where they are too large
         draws, names = whole_draws(self._fit), self.model.effects.factors
         if draws is None or not names:
             return None
@@ -252,7 +251,6 @@ class CrossedResults(Smooths, MixedResults):
         return np.exp(draws[:, draws.shape[1] - k :]).T if k else None
 
     def left_out(self, unit):
-        """See `MixedResults`."""
         if not self.model.effects.factors:
             if unit == "groups":
                 raise ArgumentError("group=True applies to group terms, and the formula has none")

@@ -72,7 +72,6 @@ class Factorization(Model):
         return Model.layout(self)
 
     def layout(self):
-        """See `Model`."""
         return self.places
 
     def at(self, name):
@@ -102,7 +101,7 @@ class Factorization(Model):
         return self.prior_kernel()
 
     def recorder_class(self):
-        """See `Model`: one that also sums up predictions of the test pairs."""
+        # one that also sums up predictions of the test pairs
         from sgmc.models.factorization.recorder import Rated
 
         none, form, test = np.empty(0, dtype=np.int32), self.form(), self.test
@@ -114,7 +113,7 @@ class Factorization(Model):
         return partial(Rated, pairs=pairs, **how)
 
     def functionals(self):
-        """See `Model`: expected ratings of `judged_pairs`."""
+        # expected ratings of `judged_pairs`
         from sgmc.fit.functionals import Functionals
         from sgmc.models.factorization.results import judged_predictions
 
@@ -140,9 +139,8 @@ class Factorization(Model):
         return user[some], item[some]
 
     def derived(self, given):
-        """See `Model`: of `baoab`, whose friction damps the noise of mini-batches; with all ratings
-        it is that of the slowest directions, those of the prior.
-        """
+        # of `baoab`, whose friction damps the noise of mini-batches; with all ratings it is that of
+        # the slowest directions, those of the prior
         step, batch, thin = self.pace(given.get("batch_size"))
         noisy = min(1.0, self.n / batch - 1)
         spec = BAOAB(friction=max(self.friction, noisy * self.damping / step))
@@ -154,7 +152,6 @@ class Factorization(Model):
         return {"sampler": spec, "step_size": step, "batch_size": batch, **pace}
 
     def derived_step(self, spec, batch):
-        """See `Model`."""
         if spec.name not in ("sgld", "sghmc", "baoab"):
             return None
         step, batch, thin = self.pace(batch)
@@ -195,13 +192,11 @@ class Factorization(Model):
         return [np.bincount(one).astype(float) for one in (self.known.user, self.known.item)]
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.factorization.results import FactorResults
 
         return FactorResults
 
     def info(self):
-        """See `Model`."""
         from sgmc.models.factorization.results import FactorInfo
 
         return FactorInfo(self)

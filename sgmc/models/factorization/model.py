@@ -136,7 +136,6 @@ class BPMF(Factorization):
         return sd
 
     def prior_kernel(self):
-        """See `Model`."""
         from sgmc.models.factorization.bpmf import NormalGamma
 
         groups, h = [], self.hyper
@@ -149,7 +148,6 @@ class BPMF(Factorization):
         return NormalGamma(self.places.size, groups, (h["mu0"], h["c"], h["a"], h["b"]))
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.factorization.bpmf import GaussianFactors
 
         user, item, value = self.ratings
@@ -163,9 +161,7 @@ class BPMF(Factorization):
         )
 
     def starts(self, rng):
-        """See `Model`: small factors at random;
-        precisions at 1/d times that of the ratings, means zero.
-        """
+        # small factors at random; precisions at 1/d times that of the ratings, means zero
         theta = np.zeros(self.places.size)
         for name, where in self.places.slices.items():
             if name in ("U", "V"):
@@ -270,7 +266,6 @@ class PPMF(Factorization):
         return self.hyper["a1"], self.hyper["c1"]
 
     def prior_kernel(self):
-        """See `Model`."""
         from sgmc.models.factorization.ppmf import GammaGamma
 
         h, at, (n, d), m = self.hyper, self.at, self.places.shapes["U"], len(self.items)
@@ -283,7 +278,6 @@ class PPMF(Factorization):
         )
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.factorization.ppmf import PoissonFactors
 
         return PoissonFactors(
@@ -291,9 +285,8 @@ class PPMF(Factorization):
         )
 
     def starts(self, rng):
-        """See `Model`: factors at random, whose products are about the mean of the counts; rates at
-        the mean that suits them.
-        """
+        # factors at random, whose products are about the mean of the counts; rates at the mean that
+        # suits them
         level = np.sqrt(max(float(self.ratings[2].mean()), 0.1) / self.dim)
         theta, where = np.empty(self.places.size), self.places.slices
         for factor, rate, shape in (("U", "e", "a"), ("V", "f", "c")):

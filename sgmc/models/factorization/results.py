@@ -100,7 +100,6 @@ class FactorResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results`."""
         mean, sd = summed(fit)
         chains = counted(fit)
         return {

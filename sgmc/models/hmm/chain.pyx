@@ -46,7 +46,6 @@ cdef class Hidden(Windows):
 
     @property
     def rest(self):
-        """See `Windows`."""
         return self.states, None if self.initial is None else np.asarray(self.initial)
 
     def log_densities(self, theta):

@@ -141,7 +141,6 @@ cdef class CategoricalHidden(Hidden):
 
     @property
     def rest(self):
-        """See `Windows`."""
         return *Hidden.rest.__get__(self), self.labels
 
     def moments(self, theta):

@@ -36,7 +36,6 @@ cdef class LinearGaussianKernel(Windows):
 
     @property
     def rest(self):
-        """See `Windows`."""
         return np.asarray(self.c),
 
     cdef void open(self, const double *theta, double *work) noexcept nogil:

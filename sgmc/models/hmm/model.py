@@ -126,7 +126,6 @@ class HMM(Sequences):
         self.start = self.guess()
 
     def functionals(self):
-        """See `Model`."""
         from sgmc.fit.functionals import Functionals
         from sgmc.models.hmm.results import long_run
 
@@ -135,7 +134,6 @@ class HMM(Sequences):
         return Functionals("outcomes in the long run", long_run, "states can change places")
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.hmm.emissions import CategoricalHidden, GaussianHidden, PoissonHidden
 
         given = self.y, self.windows, self.used_buffer, self.states, self.first
@@ -144,7 +142,6 @@ class HMM(Sequences):
         return (GaussianHidden if self.emission == "gaussian" else PoissonHidden)(*given)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.hmm.results import HMMResults
 
         return HMMResults

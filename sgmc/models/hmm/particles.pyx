@@ -49,12 +49,10 @@ cdef class ParticleVolatility(GridVolatility):
 
     @property
     def rest(self):
-        """See `Windows`."""
         return self.particles,
 
     @property
     def remarks(self):
-        """See `Windows`."""
         return [*super().remarks, f"Gradients of minibatches are by {self.particles} particles."]
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,

@@ -60,7 +60,6 @@ class SequenceResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results`."""
         kernel = fit.problem.model
         return {
             **super().besides(fit),

@@ -63,7 +63,7 @@ class Sequences(Model):
         return buffers.bias(self.kernel(), theta, [whole("tried", b) for b in tried])
 
     def problem(self, prior, checked):
-        """See `Model`; chooses buffers whose bias is negligible, or looks at those given."""
+        # chooses buffers whose bias is negligible, or looks at those given
         made = super().problem(prior, checked)
         minibatches = checked.sampler is None or checked.sampler.minibatches
         if minibatches and made.coordinates.scaled and self.n > 1:

@@ -14,7 +14,6 @@ class PolarLayout(Layout):
     """With coordinates of its own for samplers that may mix them."""
 
     def map_for(self, spec):
-        """See `Layout`."""
         from sgmc.models.hmm.polar import Polar
 
         return self.map if spec is not None and spec.needs_noise else Polar()
@@ -92,18 +91,15 @@ class LinearGaussian(Sequences):
             }
 
     def layout(self):
-        """See `Model`."""
         kind = PolarLayout if self.y.shape[1] == 1 else Layout
         return kind(self.parameters, self.constraints)
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.hmm.kalman import LinearGaussianKernel
 
         return LinearGaussianKernel(self.y, self.windows, self.used_buffer, self.loadings)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.hmm.results import LinearGaussianResults
 
         return LinearGaussianResults

@@ -92,15 +92,14 @@ class StochasticVolatility(Sequences):
         }
 
     def derived(self, given):
-        """See `Model`: particles give gradients alone; posteriors are skewed, in which `hmc` has
-        about twice the effective draws of `mala` for the same work.
-        """
+        # particles give gradients alone; posteriors are skewed, in which `hmc` has about twice the
+        # effective draws of `mala` for the same work
         if self.particles is not None:
             return {"sampler": "sgld"}
         return {"sampler": "hmc"} if len(self.y) < LONG_SERIES else {}
 
     def problem(self, prior, checked):
-        """See `Sequences`; samplers that go over all rows are refused with particles."""
+        # samplers that go over all rows are refused with particles
         if self.particles is not None and not getattr(checked.sampler, "minibatches", False):
             name = "auto" if checked.sampler is None else checked.sampler.name
             raise NotSupported(
@@ -113,7 +112,6 @@ class StochasticVolatility(Sequences):
         return made
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.hmm.particles import ParticleVolatility
         from sgmc.models.hmm.volatility import GridVolatility
 
@@ -123,7 +121,6 @@ class StochasticVolatility(Sequences):
         return ParticleVolatility(*given, self.particles)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.hmm.volatility_results import VolatilityResults
 
         return VolatilityResults

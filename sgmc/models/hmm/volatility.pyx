@@ -46,7 +46,6 @@ cdef class GridVolatility(Windows):
 
     @property
     def rest(self):
-        """See `Windows`."""
         return ()
 
     def points(self, theta):

@@ -136,7 +136,6 @@ cdef class LogisticSources(Model):
         return OK
 
     def metric(self, gradient, start, rows=None):
-        """See `NaturalGradient`."""
         return NaturalGradient(self.d, self.n)
 
 

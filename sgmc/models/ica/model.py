@@ -108,7 +108,6 @@ class ICA(Model):
         return (self.X - self.centre) * self.unit
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.bases.layers import Inputs
         from sgmc.models.ica.kernel import LogisticSources
 
@@ -128,18 +127,16 @@ class ICA(Model):
 
     @property
     def exact_sampler(self):
-        """See `Model`: without a Gaussian approximation mala does not learn the scales in time."""
+        # without a Gaussian approximation mala does not learn the scales in time
         return EXACT if self.d**2 <= MAX_CURVATURE_DIM else "hmc"
 
     def scaled_for(self, checked):
-        """See `Model`: samplers along the natural gradient, and those asked to move W as it is,
-        have no use for a mode.
-        """
+        # samplers along the natural gradient, and those asked to move W as it is, have no use for a
+        # mode
         natural = checked.sampler is not None and checked.sampler.refusal(ANY_MAP)
         return checked.precondition is not None and not natural
 
     def functionals(self):
-        """See `Model`."""
         from sgmc.fit.functionals import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.ica.results import log_densities
@@ -153,18 +150,16 @@ class ICA(Model):
         )
 
     def starts(self, rng):
-        """See `Model`: the reference, moved by a tenth of the posterior's size."""
+        # the reference, moved by a tenth of the posterior's size
         W = self.reference
         return (W + UNMIXING_SD / np.sqrt(self.n) * rng.normal(size=W.shape) @ W).ravel()
 
     def info(self):
-        """See `Model`."""
         from sgmc.models.ica.results import SourcesInfo
 
         return SourcesInfo(self)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.ica.results import ICAResults
 
         return ICAResults

@@ -197,12 +197,10 @@ cdef class Completed(Partial):
         return OK
 
     def state(self):
-        """See `Partial`."""
         return {**Partial.state(self), "probabilities": np.array(self.probabilities),
                 "scores": np.array(self.scores[:self.kept])}
 
     def set_state(self, state):
-        """See `Partial`."""
         Partial.set_state(self, state)
         np.asarray(self.probabilities)[:] = state["probabilities"]
         np.asarray(self.scores)[:self.kept] = state["scores"]

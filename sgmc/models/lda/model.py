@@ -142,9 +142,7 @@ class LDA(Model):
         return (sums / sums.sum(axis=1, keepdims=True)).ravel()
 
     def functionals(self):
-        """See `Model`: of documents held out, or where there are none, of some documents of the
-        fit.
-        """
+        # of documents held out, or where there are none, of some documents of the fit
         from sgmc.fit.functionals import Functionals
         from sgmc.models.lda.results import word_scores
 
@@ -176,9 +174,7 @@ class LDA(Model):
         return float(step), batch, thin
 
     def problem(self, prior, checked):
-        """See `Model`; samplers that want the value of the likelihood are refused where it has
-        none.
-        """
+        # samplers that want the value of the likelihood are refused where it has none
         if self.sweeps != "exact" and (checked.sampler is None or checked.sampler.exact):
             name = "auto" if checked.sampler is None else checked.sampler.name
             raise NotSupported(
@@ -200,7 +196,6 @@ class LDA(Model):
         return enough(self) if self.sweeps == "auto" else self.sweeps
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.lda.kernel import Enumerated
 
         if self.sweeps == "exact":
@@ -219,7 +214,7 @@ class LDA(Model):
         return counts.indptr, counts.indices, counts.data, *shape, self.alpha
 
     def race_metric(self):
-        """See `Model`: the log perplexity of the words that are predicted, averaged over draws."""
+        # the log perplexity of the words that are predicted, averaged over draws
         from sgmc.models.lda.folding import Completion
         from sgmc.results.outcomes.rows import evenly
 
@@ -233,20 +228,17 @@ class LDA(Model):
         return log_perplexity
 
     def recorder_class(self):
-        """See `Model`."""
         from sgmc.models.lda.folding import Completed, CompletedWhereMany, Completion
 
         kind = CompletedWhereMany if self.held_out is None else Completed
         return partial(kind, test=Completion(*self.judged, self.alpha))
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.lda.results import LDAResults
 
         return LDAResults
 
     def info(self):
-        """See `Model`."""
         from sgmc.models.lda.results import LDAInfo
 
         return LDAInfo(self)

@@ -57,9 +57,7 @@ class LDAResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `ModelResults`; and by chain, means of topics and of the probabilities of words that
-        were held out.
-        """
+        # and by chain, means of topics and of the probabilities of words that were held out
         shape = fit.problem.layout.shapes["topics"]
         kept = super().besides(fit)
         if fit.problem.columns is None:

@@ -63,7 +63,6 @@ class FoldedCoordinates(Coordinates):
         return x
 
     def from_reported(self, values):
-        """See `Coordinates`."""
         theta = np.array(values, dtype=float)
         q = self.loading.q
         where = slice(self.first, self.first + self.loading.size)

@@ -152,7 +152,6 @@ class MixedPriors(PriorTable):
     """
 
     def described(self):
-        """See `PriorTable`."""
         first = len(self.names) - self.auxiliary
         covariance = [j for j in range(first) if self.names[j].startswith(("sd(", "cor("))]
         fixed = [j for j in range(len(self.names)) if j not in covariance]

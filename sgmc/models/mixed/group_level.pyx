@@ -74,9 +74,7 @@ cdef class GroupLevel(Model):
         return self.inner.row_precision(theta)
 
     def units(self, theta):
-        """See `Model.units`: what moves a group's x_g . beta moves its effects the other way, by
-        K / (1 + K) as much.
-        """
+        # what moves a group's x_g . beta moves its effects the other way, by K / (1 + K) as much
         first = self.level * (1 + self.inner.precisions(theta))
         return np.column_stack([first, self.gathered(np.asarray(self.unit), 1.0)])
 

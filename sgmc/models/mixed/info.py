@@ -33,7 +33,6 @@ class MixedInfo(ModelInfo):
             self.sizes.append(np.bincount(grouping.sub))
 
     def heading(self, fit):
-        """See `ModelInfo`."""
         left, right = super().heading(fit)
         weight = fit.problem.table.weight
         n = len(fit.problem.table.y)
@@ -42,14 +41,13 @@ class MixedInfo(ModelInfo):
         return left, [*right, ("No. Groups", f"{len(self.sizes[0])}")]
 
     def remarks(self, fit):
-        """See `ModelInfo`."""
         factors = zip(["Groups:", "Within them"], self.effects.factors, self.sizes)
         lines = [sized(*one) for one in factors]
         shared = self.intraclass if fit.problem.table.se is None else self.heterogeneity
         return [*lines, *shared(fit), *super().remarks(fit)]
 
     def details(self, fit):
-        """See `ModelInfo`: how effects are integrated out."""
+        # how effects are integrated out
         rule = fit.problem.rule
         if not rule.nodes:
             return super().details(fit)

@@ -59,7 +59,6 @@ class LeftOut(Rows):
         )
 
     def with_draws(self, kept):
-        """See `Rows`."""
         weights = None if self.weights is None else self.weights[kept]
         return self.moved(self.coefficients[kept], weights)
 
@@ -69,24 +68,21 @@ class LeftOut(Rows):
         return replace(self, coefficients=points, weights=weights, effects=effects)
 
     def at_mean(self):
-        """See `Rows`."""
         return self.moved(np.average(self.coefficients, axis=0, weights=self.weights)[None])
 
     def mirrored(self, centre):
-        """See `Rows`."""
         points = self.coefficients
         return self.moved(np.concatenate([points, 2 * centre.coefficients - points]))
 
     def log_density(self, at, eta):
-        """See `Rows`: given all other outcomes."""
+        # given all other outcomes
         return eta[0]
 
     def seen(self, at, eta):
-        """See `Rows`."""
         return eta[1]
 
     def blocks(self):
-        """See `Rows`: both log densities, (2, unit, draw)."""
+        # both log densities, (2, unit, draw)
         size = max(1, CELLS // (self.m * self.effects.conditional.count))
         for a in range(0, self.n, size):
             deadline.check()
@@ -121,7 +117,6 @@ class LeftOutGroups(LeftOut):
 
     @classmethod
     def of(cls, results):
-        """See `LeftOut`."""
         return replace(super().of(results), constants=LeftOutRows.of(results).constants())
 
     def densities(self, groups):

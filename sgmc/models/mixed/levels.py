@@ -60,29 +60,24 @@ class LevelsRegression(Regression):
         return f"{self.whole!r}, {len(self.split.columns)} of {self.split.term} integrated out"
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.mixed.levels_results import LevelsResults
 
         return LevelsResults
 
     def info(self):
-        """See `Regression`."""
         from sgmc.models.mixed.levels_info import LevelsInfo
 
         return LevelsInfo(self)
 
     def forecast(self, checked):
-        """See `Regression`."""
         from sgmc.models.mixed.levels_memory import forecast
 
         return forecast(super().forecast(checked), self)
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         return self
 
     def problem(self, prior, checked):
-        """See `Regression`."""
         from sgmc.models.mixed.levels_problem import levels_problem
 
         return levels_problem(self, checked)

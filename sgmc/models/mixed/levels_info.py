@@ -29,7 +29,6 @@ class LevelsInfo(ModelInfo):
         self.df_model += len(model.split.columns)
 
     def heading(self, fit):
-        """See `ModelInfo`."""
         left, right = super().heading(fit)
         weight, n = fit.problem.table.weight, len(fit.problem.table.y)
         rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
@@ -37,7 +36,6 @@ class LevelsInfo(ModelInfo):
         return left, [*right, ("Integrated out", f"{len(self.split.columns)}")]
 
     def remarks(self, fit):
-        """See `ModelInfo`."""
         split = self.split
         sizes = self.sizes[: split.occurring]
         lines = [
@@ -48,7 +46,7 @@ class LevelsInfo(ModelInfo):
         return [*lines, *super().remarks(fit)]
 
     def details(self, fit):
-        """See `ModelInfo`: how coefficients are integrated out."""
+        # how coefficients are integrated out
         rule = fit.problem.rule
         if not rule.nodes:
             return super().details(fit)

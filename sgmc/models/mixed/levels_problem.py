@@ -28,7 +28,6 @@ class LevelsProblem(GroupsProblem):
     """See `GroupsProblem`: groups are the levels, and parts of the rows that have none."""
 
     def strata(self):
-        """See `Problem`."""
         raise NotSupported(
             "subsample='stratified' does not apply where the levels of a factor are integrated "
             "out; use subsample='block'"

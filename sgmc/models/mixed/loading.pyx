@@ -187,5 +187,4 @@ cdef class UnitLoading(Loading):
             root[a * self.q + a] = 1
 
     def root(self, phi):
-        """See `Loading`."""
         return np.ones((*np.shape(phi)[:-1], 1, 1)) * np.eye(self.q)

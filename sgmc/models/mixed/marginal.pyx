@@ -52,7 +52,6 @@ cdef class Marginal(Model):
         return self.glm.offset
 
     def units(self, theta):
-        """See `Model.units`."""
         return np.array(self.unit)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:

@@ -52,29 +52,24 @@ class MixedRegression(Regression):
         return effects_of(grouping)
 
     def parameter_names(self):
-        """See `Regression`."""
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
         return names[:at] + self.effects.names + names[at:]
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.mixed.results import MixedResults
 
         return MixedResults
 
     def info(self):
-        """See `Regression`."""
         from sgmc.models.mixed.info import MixedInfo
 
         return MixedInfo(self)
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         return self
 
     def problem(self, prior, checked):
-        """See `Regression`."""
         from sgmc.models.mixed.problem import mixed_problem
 
         return mixed_problem(self.data, self.family, self.grouping, prior, checked, self.nodes)

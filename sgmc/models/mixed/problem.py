@@ -62,28 +62,25 @@ class GroupsProblem(Problem):
 
     @property
     def cells(self):
-        """See `Problem`: of rows, not of groups, with the nodes of each."""
+        # of rows, not of groups, with the nodes of each
         return len(self.table.y) * (self.model.width + self.rule.nodes)
 
     @property
     def nobs(self):
-        """See `Problem`."""
         weight = self.table.weight
         return len(self.table.y) if weight is None else float(weight.sum())
 
     @property
     def least_noise(self):
-        """See `Problem`: of second order, where the groups' curvatures fit memory."""
+        # of second order, where the groups' curvatures fit memory
         return GRADIENT if self.model.n * self.model.width**2 <= CURVATURES else "cv"
 
     @property
     def free_names(self):
-        """See `Problem`."""
         return self.priors.names
 
     @property
     def fingerprint(self):
-        """See `Problem`."""
         table, where = self.table, self.coordinates
         X = [table.X] if isinstance(table.X, np.ndarray) else [np.asarray(self.model.n)]
         return [
@@ -101,12 +98,10 @@ class GroupsProblem(Problem):
         ]
 
     def tail_bounds(self, names):
-        """See `Problem`."""
         return tail_bounds(self.priors, names)
 
     @property
     def grouped(self):
-        """See `Problem`."""
         return True
 
 
@@ -126,43 +121,37 @@ class MixedProblem(GroupsProblem):
 
     @property
     def beyond_scores(self):
-        """See `Problem`: sds that may be zero, and correlations of such effects, are reported
-        without a sign, and have a kink where it changes.
-        """
+        # sds that may be zero, and correlations of such effects, are reported without a sign, and
+        # have a kink where it changes
         pairs = zip(self.effects.cors, self.effects.loading.correlations())
         cors = [name for name, pair in pairs if set(pair) & set(self.near_zero)]
         return [*(self.effects.sds[j] for j in self.near_zero), *cors]
 
     def tail_bounds(self, names):
-        """See `Problem`: each level of normal outcomes has a density that falls as 1 / sd."""
+        # each level of normal outcomes has a density that falls as 1 / sd
         levels = len(self.rows.level) if self.model.closed else 0
         return tail_bounds(self.priors, names, dict.fromkeys(self.effects.sds, levels))
 
     def lost_signs(self, x):
-        """See `Problem`."""
         signed = self.coordinates.natural(x)[..., self.coordinates.first :]
         return {
             self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near_zero
         }
 
     def thinning(self, settings):
-        """See `Problem`: sds that may be zero are skewed, and errors of their own sds are large
-        beside those of other parameters, so that draws are made nearly independent where it costs
-        little.
-        """
+        # sds that may be zero are skewed, and errors of their own sds are large beside those of
+        # other parameters, so that draws are made nearly independent where it costs little
         if not (self.near_zero and self.model.closed):
             return 1
         work = settings.draws * settings.chains * self.cells
         return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
 
     def tidied(self, x, entropy):
-        """See `Problem`: sds have the sign that they have at the mode, so that draws are about one
-        mode; or any, where they may be zero, so that chains are alike that seldom change it.
-        """
+        # sds have the sign that they have at the mode, so that draws are about one mode; or any,
+        # where they may be zero, so that chains are alike that seldom change it
         return self.coordinates.turned(x, self.mode.theta, self.near_zero, entropy)
 
     def strata(self):
-        """See `Problem`."""
         raise NotSupported(
             "subsample='stratified' does not apply to group terms; use subsample='block'"
         )

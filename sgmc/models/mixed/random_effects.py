@@ -89,12 +89,11 @@ class LevelEffects(Population):
 
     @property
     def integrable(self):
-        """See `Population`: unless the law of known levels is told by a single node."""
+        # unless the law of known levels is told by a single node
         return self.within is None and (self.conditional.closed or self.conditional.count > 1)
 
     @property
     def law_size(self):
-        """See `Population`."""
         return self.conditional.count * self.roots.shape[1]
 
     def with_draws(self, kept):

@@ -56,11 +56,9 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return found or (populations(self.model, self.flat, self.seed), None)
 
     def level_effects(self, seed):
-        """See `LevelsWithoutData`."""
         return level_effects(self, seed)
 
     def population_rows(self, frame, offset):
-        """See `Effects`."""
         return self.table_rows(frame, offset, random=False)
 
     def predict(

@@ -29,12 +29,11 @@ class EffectRows(Rows):
     Z: list
 
     def with_draws(self, kept):
-        """See `Rows`."""
         effects = [one.with_draws(kept) for one in self.effects]
         return replace(super().with_draws(kept), effects=effects)
 
     def affordable(self):
-        """See `Rows`; drawing effects counts too."""
+        # drawing effects counts too
         work = max(
             self.n,
             sum(one.work(np.unique(c[c >= 0])) for one, c in zip(self.effects, self.code.T)),
@@ -44,7 +43,6 @@ class EffectRows(Rows):
         return self.with_draws(evenly(self.m, max(FEWEST_DRAWS, int(ROWS_WORK // work))))
 
     def affordable_mean(self):
-        """See `Rows`."""
         return (
             integrated.thinned(self).mean()
             if integrated.integrable(self)
@@ -52,7 +50,7 @@ class EffectRows(Rows):
         )
 
     def mean(self):
-        """See `Rows`; effects are integrated out where that takes no draws of them."""
+        # effects are integrated out where that takes no draws of them
         if not integrated.integrable(self):
             return super().mean()
         out = np.empty(self.n)
@@ -60,16 +58,14 @@ class EffectRows(Rows):
         return out
 
     def at_mean(self):
-        """See `Rows`; effects are their posterior means."""
+        # effects are their posterior means
         effects = [MeanEffects(one, self.weights) for one in self.effects]
         return replace(super().at_mean(), effects=effects)
 
     def among(self, kept):
-        """See `Rows`."""
         return replace(super().among(kept), code=self.code[kept], Z=[one[kept] for one in self.Z])
 
     def blocks(self):
-        """See `Rows`."""
         for at, eta in super().blocks():
             for effects, code, Z in zip(self.effects, self.code[at].T, self.Z):
                 levels, place = np.unique(code, return_inverse=True)

@@ -42,16 +42,13 @@ class SavedEffects(Population):
 
     @property
     def integrable(self):
-        """See `Population`."""
         return self.closed or self.nodes is not None
 
     @property
     def law_size(self):
-        """See `Population`."""
         return self.count * self.roots.shape[1]
 
     def with_draws(self, kept):
-        """See `Population`."""
         nodes, probability = (
             None if one is None else one[:, kept] for one in (self.nodes, self.probability)
         )

@@ -45,13 +45,11 @@ class TiedMeans(Model):
             )
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.mixture.tied import TiedMeansKernel
 
         return TiedMeansKernel(self.y, self.variance)
 
     def functionals(self):
-        """See `Model`."""
         from sgmc.fit.functionals import Functionals
         from sgmc.models.mixture.results import centre_and_distance
 
@@ -155,7 +153,7 @@ class GaussianMixture(Model):
         return found
 
     def problem(self, prior, checked):
-        """See `Model`; parameters that a dict does not name keep their default priors."""
+        # parameters that a dict does not name keep their default priors
         if isinstance(prior, dict) and "*" not in prior:
             prior = {
                 **{key: one for key, one in self.prior.items() if key.split("[")[0] not in prior},
@@ -179,13 +177,12 @@ class GaussianMixture(Model):
         return np.concatenate([shares if K > 1 else [], centres.ravel(), sds, slopes])
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.mixture.kernel import GaussianMixtureKernel
 
         return GaussianMixtureKernel(self.X, self.components, self.full)
 
     def functionals(self):
-        """See `Model`: of rows evenly spread along the first coordinate."""
+        # of rows evenly spread along the first coordinate
         from sgmc.fit.functionals import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.mixture.results import log_densities
@@ -201,7 +198,6 @@ class GaussianMixture(Model):
         )
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.mixture.results import GaussianMixtureResults
 
         return GaussianMixtureResults

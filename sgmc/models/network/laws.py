@@ -136,7 +136,7 @@ class Gaussian(Numbers):
         return cls(names, table.mean(axis=0), table.std(axis=0)), table
 
     def inside(self, y):
-        """See `Numbers`: standardised."""
+        # standardised
         return (y - self.shift) / self.factor
 
     def means(self, eta):
@@ -178,17 +178,15 @@ class Heteroscedastic(Gaussian):
 
     @property
     def units(self):
-        """See `Numbers`: means, then logs of sds."""
+        # means, then logs of sds
         return 2 * self.outcomes
 
     @property
     def judged(self):
-        """See `Numbers`."""
         logs = [f"log sd {name}".strip() for name in super().judged]
         return (*super().judged, *logs)
 
     def sds(self, eta, sigma):
-        """See `Gaussian`."""
         return np.exp(eta[:, self.outcomes :]) * self.factor
 
     def predictor(self, eta, sigma, y):

@@ -202,7 +202,6 @@ class BNN(Model):
             self.parameters["log_precision"], self.prior = (2 * len(units) - 2,), None
 
     def derived(self, given):
-        """See `Model`."""
         if self.scaled:
             return {}
         few = self.n <= SMALL_NETWORK or self.n * self.layout().size <= LITTLE_WORK
@@ -218,7 +217,6 @@ class BNN(Model):
         }
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.bases.layers import inputs
         from sgmc.models.network.kernel import Network
 
@@ -236,7 +234,6 @@ class BNN(Model):
         )
 
     def prior_kernel(self):
-        """See `Model`."""
         if self.hyperprior is None:
             return None
         from sgmc.models.network.precisions import Precisions
@@ -251,7 +248,7 @@ class BNN(Model):
         )
 
     def starts(self, rng):
-        """See `Model`: weights N(0, 1 / inputs), biases of zero, precisions and sigma of one."""
+        # weights N(0, 1 / inputs), biases of zero, precisions and sigma of one
         parts = {
             name: rng.normal(size=shape) / np.sqrt(shape[0]) if name[0] == "W" else np.zeros(shape)
             for name, shape in self.parameters.items()
@@ -261,7 +258,7 @@ class BNN(Model):
         return self.layout().pack(parts)
 
     def functionals(self):
-        """See `Model`: predictions, which stay as they are where hidden units change places."""
+        # predictions, which stay as they are where hidden units change places
         from sgmc.fit.functionals import Functionals
         from sgmc.models.network.results import predictions
 
@@ -276,19 +273,16 @@ class BNN(Model):
         )
 
     def recorder_class(self):
-        """See `Model`."""
         from sgmc.core.bank import Bank
 
         return Bank
 
     def info(self):
-        """See `Model`."""
         from sgmc.models.network.info import NetworkInfo
 
         return NetworkInfo(self)
 
     def result_class(self):
-        """See `Model`."""
         from sgmc.models.network.results import NetworkResults
 
         return NetworkResults

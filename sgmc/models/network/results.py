@@ -40,7 +40,7 @@ class NetworkResults(ModelResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results`: the whole draws that were kept."""
+        # the whole draws that were kept
         kept = super().besides(fit)
         if fit.problem.columns is None:
             return {**kept, "_bank": None}

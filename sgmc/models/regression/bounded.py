@@ -47,7 +47,7 @@ class Bounded(Found):
     light: bool = False
 
     def trouble(self, data, family):
-        """See `Found`: coordinates know ends, and no walls beside them."""
+        # coordinates know ends, and no walls beside them
         return [], super().trouble(data, family)[1]
 
     def where(self, back, precondition):
@@ -102,14 +102,13 @@ class BoundedCoordinates(Coordinates):
     between: object = None
 
     def from_white(self, z):
-        """See `Coordinates`: a draw of u's approximation, which no end cuts off."""
+        # a draw of u's approximation, which no end cuts off
         if self.whitened:
             return z
         u = self.centre + self.root @ z
         return u if self.between is None else self.between.inverse(u)
 
     def from_reported(self, values):
-        """See `Coordinates`."""
         try:
             return super().from_reported(values)
         except ValueError:

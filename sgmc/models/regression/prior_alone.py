@@ -19,7 +19,6 @@ class PriorsAlone(PriorTable):
     """See `PriorTable`."""
 
     def described(self):
-        """See `PriorTable`."""
         return f"Draws of the prior alone: the outcomes do not count. {super().described()}"
 
 
@@ -27,7 +26,6 @@ class Alone(Found):
     """See `Found`: that data say nothing is no trouble here."""
 
     def trouble(self, data, family):
-        """See `Found`."""
         return [], self.concerns
 
 

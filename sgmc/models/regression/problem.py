@@ -81,7 +81,7 @@ class RegressionProblem(Problem):
 
     @cached_property
     def nearest(self):
-        """See `Problem`: of wide tables with one linear predictor a row."""
+        # of wide tables with one linear predictor a row
         where = self.coordinates
         wide = self.many and self.model.width == 1 and self.dim >= WIDE
         if self.laplace is not None or not (wide and where.rotated and where.map is None):
@@ -106,7 +106,6 @@ class RegressionProblem(Problem):
 
     @property
     def approximation(self):
-        """See `Problem`."""
         return self.laplace or self.coordinates
 
     @property
@@ -116,42 +115,38 @@ class RegressionProblem(Problem):
 
     @property
     def nobs(self):
-        """See `Problem`."""
         return self.own_nobs
 
     @property
     def least_noise(self):
-        """See `Problem`."""
         return GRADIENT
 
     @property
     def free_names(self):
-        """See `Problem`: the parameters; auxiliary ones stand for their logs."""
+        # the parameters; auxiliary ones stand for their logs
         return self.priors.names
 
     @property
     def many(self):
-        """See `Problem`: those of dense tables."""
+        # those of dense tables
         return self.model.products and isinstance(self.table.X, np.ndarray)
 
     @property
     def unimodal(self):
-        """See `Problem`: so it is under priors that are log-concave, too, or nearly so."""
+        # so it is under priors that are log-concave, too, or nearly so
         return self.log_concave and not len(self.priors.shrunk)
 
     @property
     def tail_index(self):
-        """See `Problem`: with normal errors and flat priors, sigma's too, coefficients have a t
-        distribution with n - d - 1 degrees of freedom, and sigma a density that falls as
-        sigma^(d - n); of n times, those count that bound sigma.
-        """
+        # with normal errors and flat priors, sigma's too, coefficients have a t distribution with n
+        # - d - 1 degrees of freedom, and sigma a density that falls as sigma^(d - n); of n times,
+        # those count that bound sigma
         if not self.normal or any(family != "flat" for family in self.priors.columns("family")):
             return 0.0
         rows = self.nobs - self.one_sided
         return 1 / max(rows - self.dim, 1)
 
     def tail_bounds(self, names):
-        """See `Problem`."""
         return tail_bounds(self.priors, names)
 
     @property
@@ -164,16 +159,14 @@ class RegressionProblem(Problem):
 
     @property
     def file_bytes(self):
-        """See `Problem`."""
         columns = self.table.columns
         return sum(one.nbytes for one in columns if one is not None and mapping(one) is not None)
 
     def will_read(self, random):
-        """See `Problem`."""
         advise(self.table.columns, random)
 
     def strata(self):
-        """See `Problem`: those given, or the outcome's levels or quantile groups."""
+        # those given, or the outcome's levels or quantile groups
         table = self.table
         if table.strata is None:
             return groups_of(table.y.real)

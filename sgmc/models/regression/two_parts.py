@@ -34,7 +34,6 @@ class TwoDesigns(Regression):
 
     @classmethod
     def table_of(cls, formula, data, scope, inputs):
-        """See `Regression.table_of`."""
         from sgmc.formula import read
         from sgmc.formula.frames import as_frame
         from sgmc.formula.in_time import in_time
@@ -69,7 +68,7 @@ class TwoDesigns(Regression):
         return in_time(both_parts, len(frame))
 
     def check_outcomes(self):
-        """See `Regression`; the family takes the parts of the design."""
+        # the family takes the parts of the design
         data = self.data
         super().check_outcomes()
         has = [data.intercept is not None, data.second_intercept is not None]
@@ -82,7 +81,6 @@ class TwoDesigns(Regression):
         return type(self.family)(first, constants)
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         if learns(prior):
             raise NotSupported(
                 f"prior={prior!r} has scales that are learned, which {self.family.name} with two "
@@ -99,11 +97,10 @@ class TwoParts(TwoDesigns):
 
     @classmethod
     def chosen_family(cls, dist):
-        """See `Regression.chosen_family`."""
         return type(cls.family)(dist=one_of("dist", dist, COUNT_DISTRIBUTIONS))
 
     def placed(self, first, constants):
-        """See `TwoDesigns`; the family also takes the share of zeros."""
+        # the family also takes the share of zeros
         data = self.data
         zeros = total = 0.0
         for span in spans(data.n):
@@ -112,7 +109,6 @@ class TwoParts(TwoDesigns):
         return type(self.family)(first, constants, self.family.dist, zeros / total)
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.regression.zero_results import ZeroResults
 
         return ZeroResults

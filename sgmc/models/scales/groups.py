@@ -122,7 +122,7 @@ class LearnedPriors(PriorTable):
 
     @property
     def shrunk(self):
-        """See `PriorTable`: none that coordinates of known scales are for."""
+        # none that coordinates of known scales are for
         return np.empty(0, dtype=int)
 
 

@@ -50,23 +50,20 @@ class LearnedRegression(Regression):
         return f"{self.whole!r} with learned {', '.join(one.name for one in self.groups)}"
 
     def parameter_names(self):
-        """See `Regression`."""
         names = self.data.parameter_names(self.family)
         at = len(names) - len(self.family.auxiliary)
         return names[:at] + [one.name for one in self.groups] + names[at:]
 
     def info(self):
-        """See `Regression`."""
         from sgmc.models.scales.info import LearnedInfo
 
         return LearnedInfo(self)
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         return self
 
     def forecast(self, checked):
-        """See `Regression`: local scales are sampled, too."""
+        # local scales are sampled, too
         fixed = super().forecast(checked)
         count = sum(len(one.places) for one in self.groups)
         parts = {
@@ -79,7 +76,6 @@ class LearnedRegression(Regression):
         return Forecast(parts, fixed.blame, fixed.available)
 
     def problem(self, prior, checked):
-        """See `Regression`."""
         from sgmc.models.scales.problem import learned_problem
 
         return learned_problem(self.data, self.family, prior, checked)

@@ -47,28 +47,25 @@ class LearnedProblem(Problem):
 
     @property
     def nobs(self):
-        """See `Problem`."""
         weight = self.table.weight
         return self.model.n if weight is None else float(weight.sum())
 
     @property
     def cells(self):
-        """See `Problem`: local scales are in no row, and the map takes work of its own."""
+        # local scales are in no row, and the map takes work of its own
         return self.model.n * self.coordinates.shrunk.d + self.coordinates.shrunk.k**2
 
     @property
     def least_noise(self):
-        """See `Problem`: there is no mini-batch."""
+        # there is no mini-batch
         return "simple"
 
     @property
     def free_names(self):
-        """See `Problem`."""
         return self.priors.names
 
     @property
     def fingerprint(self):
-        """See `Problem`."""
         table, where = self.table, self.coordinates.map
         X = table.X.arrays if isinstance(table.X, CodedTable) else [table.X]
         return [
@@ -77,11 +74,9 @@ class LearnedProblem(Problem):
         ]  # fmt: skip
 
     def default_sampler(self):
-        """See `Problem`."""
         return rotating_paths()
 
     def thinning(self, settings):
-        """See `Problem`."""
         leaps = MANY_LEAPS if self.coordinates.shrunk.locals else FEW_LEAPS
         return paths_between_draws(settings, self.cells, leaps)
 

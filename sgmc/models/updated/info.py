@@ -12,14 +12,14 @@ class UpdatedInfo(ModelInfo):
         self.kind, self.inputs = first.kind, first.inputs
 
     def heading(self, fit):
-        """See `ModelInfo`: old and new rows."""
+        # old and new rows
         left, right = super().heading(fit)
         problem = fit.problem
         rows = f"{problem.past.nobs:.12g} old + {problem.own_nobs:.12g} new"
         return left, [(k, rows if k == "No. Observations" else v) for k, v in right]
 
     def remarks(self, fit):
-        """See `ModelInfo`: the chain of updates, too."""
+        # the chain of updates, too
         problem = fit.problem
         counts = " + ".join(f"{one:.12g}" for one in (*problem.past.counts, problem.own_nobs))
         number = len(problem.past.counts)

@@ -108,7 +108,7 @@ class UpdatedRegression(Regression):
         self.data.labels = RowLabels(known, table.rows) if known is not None else None
 
     def check_outcomes(self):
-        """See `Regression`: new outcomes may be all the same, so one that differs is added."""
+        # new outcomes may be all the same, so one that differs is added
         y, family, names = self.data.y.astype(float), self.family, self.data.endog_name
         if family.outcome == "category":
             if y.max() < len(self.levels) - 1:  # by which the compiled model counts the kinds
@@ -126,23 +126,19 @@ class UpdatedRegression(Regression):
             family.check(y[kept], names)
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         return self
 
     def info(self):
-        """See `Regression`."""
         from sgmc.models.updated.info import UpdatedInfo
 
         return UpdatedInfo(self)
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.updated.results import UpdatedResults
 
         return UpdatedResults
 
     def problem(self, prior, checked):
-        """See `Regression`."""
         from sgmc.models.updated.problem import updated_problem
 
         return updated_problem(self, checked)

@@ -80,13 +80,11 @@ class CarriedPriors(PriorTable):
 
     @property
     def defaults(self):
-        """See `PriorTable`: none, as these are of earlier rows; where new ones contradict them, it
-        is drift.
-        """
+        # none, as these are of earlier rows; where new ones contradict them, it is drift
         return np.zeros(0, int)
 
     def described(self):
-        """See `PriorTable`: of the first fit, with what came after it."""
+        # of the first fit, with what came after it
         first = super().described().removesuffix(".")
         return f"{first}. It is in the posterior of {self.nobs:.12g} earlier observations, once."
 
@@ -98,9 +96,7 @@ class Carried(Found):
     """
 
     def density(self):
-        """See `Found`."""
         return self.terms.density()
 
     def trouble(self, data, family):
-        """See `Found`."""
         return [], self.concerns

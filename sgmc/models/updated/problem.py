@@ -46,7 +46,7 @@ class UpdatedProblem(RegressionProblem):
 
     @property
     def nobs(self):
-        """See `Problem`: earlier and new ones."""
+        # earlier and new ones
         return self.past.nobs + self.own_nobs
 
     @cached_property
@@ -66,7 +66,6 @@ class UpdatedProblem(RegressionProblem):
         return self.compared["apart"]
 
     def doubts(self, fit):
-        """See `Problem`."""
         found, apart = [self.account.concern()], self.beside(fit)
         if apart is not None:
             found.append(self.other.concern(*apart, self.priors.names))
@@ -83,9 +82,8 @@ class UpdatedProblem(RegressionProblem):
         return [one for one in found if one is not None]
 
     def allowance(self, fit):
-        """See `Problem`: what is neglected, or where that is not known the differences from the
-        old draws, weighed, with twice their errors.
-        """
+        # what is neglected, or where that is not known the differences from the old draws, weighed,
+        # with twice their errors
         if self.account.known:
             return self.account.neglected, "what the update neglects"
         apart, errors = self.beside(fit)

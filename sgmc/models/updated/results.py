@@ -23,7 +23,6 @@ class UpdatedResults(RegressionResults):
 
     @classmethod
     def besides(cls, fit):
-        """See `Results`."""
         problem = fit.problem
         return {
             "updates": (*problem.past.counts, problem.own_nobs),

@@ -64,7 +64,6 @@ class JaxModel(Model):
         return self.compiled_pair()[0](self.layout().pack(theta), rows)
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.bases.callbacks import PythonKernel
 
         layout, (value, slope) = self.layout(), self.compiled_pair()
@@ -131,7 +130,6 @@ class CompiledModel(Model):
         self.n, self.function, self.data = n, function, data
 
     def kernel(self):
-        """See `Model`."""
         from sgmc.models.bases.callbacks import AddressKernel
 
         address, own = address_of(self.function)
@@ -177,7 +175,6 @@ class KernelModel(Model):
         )
 
     def kernel(self):
-        """See `Model`."""
         return self.compiled_model
 
 

@@ -38,7 +38,6 @@ cdef class Metropolis(Sampler):
         self.y, self.u = np.zeros(dim), np.zeros(dim)
 
     def plan_warmup(self, steps):
-        """See `Sampler.plan_warmup`."""
         self.windows = Windows(steps)
 
     @property

@@ -60,11 +60,10 @@ class Underdamped(SamplerSpec):
 
     @property
     def needs_step(self):
-        """See `SamplerSpec.needs_step`."""
         return self.per == "step" or SamplerSpec.needs_step.fget(self)
 
     def at_step(self, step):
-        """See `SamplerSpec.at_step`: rates per step become rates per unit of time."""
+        # rates per step become rates per unit of time
         if self.per == "time":
             return self
         name, given = self.rate_name, getattr(self, self.rate_name)

@@ -50,7 +50,6 @@ cdef class Trajectory(Metropolis):
         self.level = np.zeros(max_depth + 2, dtype=np.intc)
 
     def plan_warmup(self, steps):
-        """See `Sampler.plan_warmup`."""
         self.windows = early_windows(steps)
 
     # ---- one draw --------------------------------------------------------------------------------

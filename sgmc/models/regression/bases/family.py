@@ -246,7 +246,7 @@ class Binary(Family):
 
     @staticmethod
     def open_sides(y, trials=None):
-        """See `Family.open_sides`: up without failures, down without successes."""
+        # up without failures, down without successes
         return (y == 1 if trials is None else y == trials), y == 0
 
     @staticmethod
@@ -320,7 +320,6 @@ class LogLink(Family):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return np.log(mean or MEAN_OF_ZEROS), []
 
     @staticmethod
@@ -337,7 +336,7 @@ class Counts(LogLink):
 
     @staticmethod
     def open_sides(y, trials=None):
-        """See `Family.open_sides`: down for a count of 0."""
+        # down for a count of 0
         return np.zeros(len(y), dtype=bool), y == 0
 
     @staticmethod
@@ -372,7 +371,6 @@ class Continuous(Family):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return mean, [0.5 * np.log(variance)]
 
     @staticmethod

@@ -70,7 +70,7 @@ cdef class Glm(Model):
 
     @property
     def gram_rows(self):
-        """See `Model`: those of the table; a tile where scratch holds numbers of several scores."""
+        # those of the table; a tile where scratch holds numbers of several scores
         return self.X.gram_rows if self.width == 1 else 0
 
     def metric(self, gradient, start, rows=None):
@@ -78,11 +78,9 @@ cdef class Glm(Model):
         return Fisher(gradient, start, rows)
 
     def row_bounds(self):
-        """See `Model.row_bounds`."""
         return self.weighed((self.score_bound, self.curvature_bound))
 
     def remainder_bounds(self, order, eta):
-        """See `Model.remainder_bounds`."""
         return self.weighed(((self.curvature_bound, self.third_bound)[order - 1],))[0]
 
     def weighed(self, bounds):

@@ -20,6 +20,6 @@ class Kinds(Family):
 
     @staticmethod
     def best_constant(y, weights):
-        """See `Family.best_constant`; the same for all rows."""
+        # the same for all rows
         share = np.bincount(y.astype(int), weights)
         return np.repeat((share / share.sum())[:, None], len(y), axis=1)

@@ -33,15 +33,12 @@ cdef class Known(Glm):
         self.whole, self.theta = whole, np.append(np.zeros(whole.X.d), np.log(auxiliary))
 
     def units(self, theta):
-        """See `Model.units`."""
         return self.whole.units(np.asarray(self.theta))[:1]
 
     def row_bounds(self):
-        """See `Model.row_bounds`."""
         return self.weighed(self.whole.bounds_of_known(np.exp(np.asarray(self.theta)[self.X.d:])))
 
     def remainder_bounds(self, order, eta):
-        """See `Model.remainder_bounds`."""
         known = np.exp(np.asarray(self.theta)[self.X.d:])
         if order == 1:
             return self.row_bounds()[1]

@@ -24,19 +24,15 @@ class TwoPredictors(Counts):
         self.first, self.constants = first, constants
 
     def unbounded(self):
-        """See `Family.unbounded`."""
         return TwoDesignsModel.unbounded
 
     def of_trials(self, trials):
-        """See `Family.of_trials`."""
         return self
 
     def predictors(self, X, coefficients, offset, extra):
-        """See `Family.predictors`."""
         k, d = self.first, coefficients.shape[1]
         first = X[:, :k] @ coefficients[:, :k].T + offset[:, None]
         return np.array([first, X[:, k:] @ coefficients[:, k:d].T])
 
     def centre(self, eta, extra=None):
-        """See `Family.centre`."""
         return self.mean(eta)

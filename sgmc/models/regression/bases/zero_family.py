@@ -47,13 +47,12 @@ class ZeroFamily(TwoPredictors):
         return CountsWithZeros(X, y, offset, weight, self.first, self.dispersed, self.hurdle)
 
     def start(self, mean, variance):
-        """See `Family.start`: half of the zeros are of their own, or all of a hurdle's."""
+        # half of the zeros are of their own, or all of a hurdle's
         share = np.clip(self.zeros if self.hurdle else self.zeros / 2, LEAST_SHARE, 0.95)
         level = np.log(mean / (1 - share)), np.log(share / (1 - share))
         return np.array([level[k] for k in self.constants]), [np.log(0.5)] * self.dispersed
 
     def predictors(self, X, coefficients, offset, extra):
-        """See `Family.predictors`."""
         both = super().predictors(X, coefficients, offset, extra)
         if not self.dispersed:
             return both
@@ -74,7 +73,6 @@ class ZeroFamily(TwoPredictors):
         return self.log_count(0.0, eta)
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`."""
         none, count = self.log_none(eta), self.log_count(y, eta)
         if self.hurdle:
             with np.errstate(divide="ignore"):

@@ -154,7 +154,6 @@ class BetaFamily(Proportions):
 
     @classmethod
     def start(cls, mean, variance):
-        """See `Family.start`."""
         return logit(mean), [np.log(cls.precision(mean, variance))]
 
     @classmethod
@@ -181,7 +180,6 @@ class BetaFamily(Proportions):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         return log_densities(y, eta, extra[0])
 
     @staticmethod

@@ -71,7 +71,6 @@ class CauchitFamily(Binary):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         t = np.where(np.asarray(y) > 0.5, eta, -np.asarray(eta))
         lower, upper = np.arctan2(1.0, -t) / np.pi, np.arctan2(1.0, t) / np.pi
         return np.where(t < 0, np.log(lower), np.log1p(-upper))

@@ -25,7 +25,6 @@ cdef class BernoulliCloglog(Bernoulli):
     growth = 1.0
 
     def remainder_bounds(self, order, eta):
-        """See `of_failures`."""
         return self.weighed((of_failures(1 - np.asarray(self.y), eta, order),))[0]
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
@@ -50,7 +49,6 @@ cdef class BernoulliLoglog(Bernoulli):
     growth = 1.0
 
     def remainder_bounds(self, order, eta):
-        """See `of_failures`."""
         return self.weighed((of_failures(np.asarray(self.y), -eta, order),))[0]
 
     cdef int outcomes(self, Py_ssize_t m, const double *eta, const double *y, double *r,
@@ -117,7 +115,6 @@ class CloglogFamily(Binary):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         mu = np.exp(np.minimum(eta, MAX_LOG))
         with np.errstate(divide="ignore"):
             success = np.where(mu > 1e-15, np.log(-np.expm1(-mu)), eta)
@@ -141,7 +138,6 @@ class LoglogFamily(Binary):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         return CloglogFamily.log_density(1 - np.asarray(y), -np.asarray(eta))
 
 

@@ -98,12 +98,10 @@ class GammaFamily(Positive):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return np.log(mean), [np.log(variance / mean ** 2)]
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         a, d = 1 / extra[0], np.minimum(np.log(y) - eta, MAX_LOG_CUBED)
         return log_gamma_rest(a) - a * (np.expm1(d) - d) - np.log(y)
 

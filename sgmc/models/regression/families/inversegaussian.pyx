@@ -87,7 +87,6 @@ class InverseGaussianFamily(Positive):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return np.log(mean), [np.log(variance / mean ** 3)]
 
     @staticmethod
@@ -97,12 +96,11 @@ class InverseGaussianFamily(Positive):
 
     @staticmethod
     def open_sides(y, trials=None):
-        """See `Family.open_sides`: the density has a limit, above 0, as its mean grows for ever."""
+        # the density has a limit, above 0, as its mean grows for ever
         return np.ones(len(y), dtype=bool), np.zeros(len(y), dtype=bool)
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         c = np.exp(-np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
         return -0.5 * (np.log(2 * np.pi * extra[0]) + 3 * np.log(y)
                        + (y * c - 1) * (c - 1 / y) / extra[0])

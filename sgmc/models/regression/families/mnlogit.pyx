@@ -174,7 +174,7 @@ class MnlogitFamily(Kinds):
 
     @staticmethod
     def predictors(X, coefficients, offset, extra):
-        """See `Family.predictors`: (equation, row, draw)."""
+        # (equation, row, draw)
         d = X.shape[1]
         return np.array([X @ coefficients[:, j:j + d].T + offset[:, None]
                          for j in range(0, coefficients.shape[1], d)])
@@ -188,7 +188,6 @@ class MnlogitFamily(Kinds):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         with_first = np.concatenate([np.zeros((1, *eta.shape[1:])), eta])
         chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
         return np.take_along_axis(with_first, chosen[None],

@@ -144,13 +144,11 @@ class NegativeBinomialFamily(Counts):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         excess = max((variance - mean) / mean ** 2, LEAST_EXCESS) if mean else LEAST_EXCESS
         return Counts.start(mean, variance)[0], [np.log(excess)]
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         a, t = 1 / extra[0], eta + np.log(extra[0])
         return log_rising(a, y) - gammaln(y + 1) - a * np.logaddexp(0, t) - y * np.logaddexp(0, -t)
 
@@ -189,7 +187,7 @@ class DispersionFamily(TwoPredictors):
         return DispersionLog(X, y, offset, weight, self.first)
 
     def start(self, mean, variance):
-        """See `Family.start`: as of one alpha."""
+        # as of one alpha
         level, excess = NegativeBinomialFamily.start(mean, variance)
         return np.array([[level, *excess][k] for k in self.constants]), []
 
@@ -207,7 +205,6 @@ class DispersionFamily(TwoPredictors):
         return NegativeBinomialFamily.variance(eta[0], self.alpha(eta))
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`."""
         return NegativeBinomialFamily.log_density(y, eta[0], self.alpha(eta))
 
     def simulate(self, eta, rng, extra=None):
@@ -242,7 +239,7 @@ class NegativeBinomial(Regression):
 
     @classmethod
     def for_formula(cls, formula, options):
-        """See `Regression`: with a second part that of a dispersion with predictors."""
+        # with a second part that of a dispersion with predictors
         if not TwoDesigns.suits(formula):
             return cls
         if options.get("alpha") is not None:
@@ -261,7 +258,6 @@ class NegativeBinomialDispersion(TwoDesigns, NegativeBinomial):
     options = {}
 
     def result_class(self):
-        """See `Regression`."""
         from sgmc.models.regression.dispersion_results import DispersionResults
 
         return DispersionResults

@@ -149,7 +149,6 @@ class OlsFamily(Continuous):
 
     @classmethod
     def log_density(cls, y, eta, extra=None):
-        """See `Family.log_density`."""
         return -0.5 * ((y - cls.mean(eta)) / extra[0]) ** 2 - np.log(extra[0]) - HALF_LOG_2PI
 
     @staticmethod
@@ -174,12 +173,11 @@ class GaussianLogFamily(OlsFamily):
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return 0.5 * np.log(max(mean, 0.0) ** 2 + 0.01 * variance), [0.5 * np.log(variance)]
 
     @staticmethod
     def open_sides(y, trials=None):
-        """See `Family.open_sides`: the density has a limit, above 0, as its mean goes to 0."""
+        # the density has a limit, above 0, as its mean goes to 0
         return np.zeros(len(y), dtype=bool), np.ones(len(y), dtype=bool)
 
     @staticmethod

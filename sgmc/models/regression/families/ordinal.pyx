@@ -96,15 +96,13 @@ class OrdinalFamily(Kinds):
         return Cumulative(X, y, offset, weight, levels, self.link)
 
     def unbounded(self):
-        """See `Family.unbounded`."""
         return "gaps between thresholds, sampled too, scale its curvature without limit"
 
     def of_trials(self, trials):
-        """See `Family.of_trials`."""
         return self
 
     def start(self, mean, variance):
-        """See `Family.start`: thresholds of the levels' shares."""
+        # thresholds of the levels' shares
         below = np.cumsum(self.shares)[:-1]
         cuts = LATENT[self.link][2](below)
         return -cuts[0], list(np.log(np.diff(cuts)))
@@ -114,12 +112,11 @@ class OrdinalFamily(Kinds):
         return [1.0] * len(self.auxiliary)
 
     def predictors(self, X, coefficients, offset, extra):
-        """See `Family.predictors`: c_k - x . theta, (threshold, row, draw)."""
+        # c_k - x . theta, (threshold, row, draw)
         cuts = np.concatenate([np.zeros((1, extra.shape[1])), np.cumsum(extra, axis=0)])
         return cuts[:, None, :] - Family.predictors(X, coefficients, offset, extra)
 
     def sampled(self, draws):
-        """See `Family.sampled`."""
         return self.report.sampled(draws)
 
     def mean(self, eta):
@@ -131,11 +128,9 @@ class OrdinalFamily(Kinds):
         return np.maximum(np.where(F[:-1] > 0.5, S[:-1] - S[1:], F[1:] - F[:-1]), 0.0)
 
     def centre(self, eta, extra=None):
-        """See `Family.centre`."""
         return self.mean(eta)
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`."""
         last = len(eta)
         chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
 
@@ -160,7 +155,7 @@ class OrdinalFamily(Kinds):
         return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
 
     def open_sides(self, y, trials=None):
-        """See `Family.open_sides`: up for the highest level, down for the lowest."""
+        # up for the highest level, down for the lowest
         return y == len(self.labels) - 1, y == 0
 
 
@@ -212,11 +207,10 @@ class Ordinal(Regression):
 
     @classmethod
     def chosen_family(cls, link):
-        """See `Regression.chosen_family`."""
         return OrdinalFamily(one_of("link", link, CUMULATIVE_LINKS))
 
     def check_outcomes(self):
-        """See `Regression`; the thresholds follow from the levels."""
+        # the thresholds follow from the levels
         data = self.data
         label, levels = data.endog_name, self.levels
         if len(levels) < 3:
@@ -241,11 +235,10 @@ class Ordinal(Regression):
         super().check_outcomes()
 
     def parameter_names(self):
-        """See `Regression`: as they are printed."""
+        # as they are printed
         return self.family.report.names
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         if checked.robust:
             raise NotSupported(
                 "cov_type='robust' does not go with ordinal, whose thresholds are not straight in "

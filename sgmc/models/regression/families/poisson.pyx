@@ -51,7 +51,6 @@ class PoissonFamily(Counts):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         return y * eta - Counts.mean(eta) - gammaln(y + 1)
 
     @staticmethod

@@ -58,7 +58,6 @@ class ProbitFamily(Binary):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         return log_ndtr((2 * y - 1) * eta)
 
 

@@ -89,7 +89,6 @@ cdef class SmoothCheck(Glm):
             self.places[i].slope = tau - below[i]
 
     def row_bounds(self):
-        """See `Model.row_bounds`."""
         return self.weighed((self.scale * (max(self.tau, 1 - self.tau) + 0.5),
                              self.scale * DENSITY_AT_ZERO / self.bandwidth))
 
@@ -145,16 +144,15 @@ class QuantRegFamily(Continuous):
         return SmoothCheck(X, y, offset, weight, self.tau, self.bandwidth, self.scale)
 
     def of_trials(self, trials):
-        """See `Family.of_trials`; families of this file are objects."""
+        # families of this file are objects
         return self
 
     def unbounded(self):
-        """See `Family.unbounded`: curvatures have a bound."""
+        # curvatures have a bound
         return ""
 
     @staticmethod
     def start(mean, variance):
-        """See `Family.start`."""
         return mean, []
 
     def calibrated(self, table, label):
@@ -204,12 +202,10 @@ class QuantReg(Regression):
 
     @classmethod
     def chosen_family(cls, tau):
-        """See `Regression.chosen_family`."""
         return QuantRegFamily(number("tau", tau, 0.0, 1.0))
 
     @classmethod
     def table_of(cls, formula, data, scope, inputs):
-        """See `Regression.table_of`."""
         table, grouping, partly = super().table_of(formula, data, scope, inputs)
         if grouping is not None:
             raise NotSupported(
@@ -220,7 +216,6 @@ class QuantReg(Regression):
         return table, grouping, partly
 
     def suited(self, prior, checked):
-        """See `Regression`."""
         if not checked.robust:
             raise NotSupported(
                 "cov_type='nonrobust' with quantreg: the width of a posterior by the check loss "

@@ -201,7 +201,7 @@ class LearnedRlmFamily(Continuous):
            Auxiliary("df", gamma(2.0, scale=10.0), proper=True))
 
     def of_trials(self, trials):
-        """See `Family.of_trials`; families of this file are objects."""
+        # families of this file are objects
         return self
 
     def parameters(self, extra):
@@ -209,7 +209,6 @@ class LearnedRlmFamily(Continuous):
         return extra[0], extra[1]
 
     def start(self, mean, variance):
-        """See `Family.start`."""
         return mean, [0.5 * np.log(variance), np.log(10.0)]
 
     def units(self, mean, variance):
@@ -217,7 +216,6 @@ class LearnedRlmFamily(Continuous):
         return [np.sqrt(variance), 1.0]
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`."""
         sigma, df = self.parameters(extra)
         return log_tail(df) - np.log(sigma) - (df + 1) / 2 * np.log1p(((y - eta) / sigma) ** 2 / df)
 
@@ -267,7 +265,6 @@ class RlmFamily(LearnedRlmFamily):
         return extra[0], self.df
 
     def start(self, mean, variance):
-        """See `Family.start`."""
         return mean, [0.5 * np.log(variance)]
 
     def units(self, mean, variance):
@@ -288,6 +285,5 @@ class RLM(Regression):
 
     @classmethod
     def chosen_family(cls, df, sigma):
-        """See `Regression.chosen_family`."""
         df = known_value("df", df)
         return with_known(LearnedRlmFamily() if df is None else RlmFamily(df), {"sigma": sigma})

@@ -71,12 +71,12 @@ class SurvregFamily(Continuous):
         self.__init__(state["dist"])
 
     def of_trials(self, trials):
-        """See `Family.of_trials`; families of this file are objects."""
+        # families of this file are objects
         return self
 
     @staticmethod
     def numbers(y):
-        """See `Family.numbers`: logs of the times, of intervals of their middle."""
+        # logs of the times, of intervals of their middle
         return logs_of(y)
 
     @staticmethod
@@ -85,7 +85,7 @@ class SurvregFamily(Continuous):
         return np.exp(np.clip(eta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
 
     def centre(self, eta, extra=None):
-        """See `Family.centre`: the median of T."""
+        # the median of T
         return self.quantile(0.5, eta, extra)
 
     def quantile(self, p, eta, extra=None):
@@ -100,7 +100,7 @@ class SurvregFamily(Continuous):
         return np.where(times > 0, value, 0.0)
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`: of censored times, log probabilities."""
+        # of censored times, log probabilities
         return log_densities(self.law, y, eta, extra[0])
 
     def simulate(self, eta, rng, extra=None):
@@ -110,15 +110,13 @@ class SurvregFamily(Continuous):
 
     @staticmethod
     def open_sides(y, trials=None):
-        """See `Family.open_sides`: up for times that are censored on the right, down for those that
-        are so on the left.
-        """
+        # up for times that are censored on the right, down for those that are so on the left
         known = np.imag(y)
         return known == RIGHT, known == LEFT
 
     @staticmethod
     def telling(y):
-        """See `Family.telling`: times that are observed, or known between two ends."""
+        # times that are observed, or known between two ends
         return np.imag(y) >= 0
 
     @staticmethod
@@ -142,7 +140,6 @@ class Survreg(Regression):
 
     @classmethod
     def chosen_family(cls, dist, sigma):
-        """See `Regression.chosen_family`."""
         one_of("dist", dist, DISTRIBUTIONS)
         if dist == "exponential":
             if sigma not in (None, 1):
@@ -153,5 +150,5 @@ class Survreg(Regression):
 
     @classmethod
     def coded(cls, endog):
-        """See `Regression.coded`: times, and how each is censored."""
+        # times, and how each is censored
         return uncensored("endog", endog), None
