@@ -187,7 +187,7 @@ class PartitionedRegression(Regression):
             return self.result_class().of_fit(info, fit(problem, checked, begun, saved), arguments)
 
     def gathered(self, prior, checked):
-        """See `sgmc.cluster.gathering.gathered`."""
+        """Return the problem of all partitions; see `sgmc.cluster.gathering.gathered`."""
         from sgmc.cluster.gathering import gathered
 
         return gathered(self, prior, checked)

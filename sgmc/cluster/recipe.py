@@ -71,7 +71,7 @@ class Recipe:
             raise type(error)(f"partition {number}: {error}") from error
 
     def encoded(self, frame):
-        """See `encode`."""
+        """Return the `Rows` of a table."""
         rows, value, vectors, dropped = self.complete(frame)
         refuse_looking_around(self, frame, rows)
         y, trials = self.response.outcomes(value)

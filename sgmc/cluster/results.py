@@ -6,7 +6,7 @@ from sgmc.models.regression.results import RegressionResults
 
 
 class PartitionedInfo(ModelInfo):
-    """See `ModelInfo`.
+    """What a result keeps of a model whose rows are in partitions.
 
     Attributes
     ----------

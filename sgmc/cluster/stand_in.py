@@ -71,7 +71,7 @@ class TiltedTerms:
 
 @dataclass(kw_only=True)
 class ReservoirProblem(RegressionProblem):
-    """See `Problem`.
+    """The posterior of all partitions, with a sample of rows in their place.
 
     Attributes
     ----------

@@ -136,13 +136,13 @@ class Kinds:
         return out
 
     def groups(self):
-        """See `Sides`."""
+        """Return the places of constraints, an array for each outcome."""
         places = first_places(self.bounding, self.X, lambda some: self.bounding[some])
         kind = self.y[places // self.kinds]
         return [places[kind == k] for k in range(self.kinds)]
 
     def margins(self, delta):
-        """See `Sides`."""
+        """Return each row's margin for coefficients (d,), inf for rows that bound none."""
         equations = delta.reshape(self.kinds - 1, -1)
 
         def apart(rows):
@@ -158,7 +158,7 @@ class Kinds:
         return self.each(apart)
 
     def normals(self, places):
-        """See `Sides`."""
+        """Return the constraints as rows A u >= 0, and which of them are A u = 0."""
         rows, other = np.divmod(places, self.kinds)
         X, d = self.X[rows], self.X.shape[1]
         blocks = np.concatenate([np.zeros((1, d, self.basis.shape[1])), self.blocks()])
@@ -174,12 +174,12 @@ class Kinds:
         return self.basis.reshape(self.kinds - 1, self.X.shape[1], -1)
 
     def without(self, free):
-        """See `Sides`."""
+        """Return the half-spaces without those of some rows."""
         bounding = made(len(free), self.X, lambda some: self.bounding[some] & ~free[some], bool)
         return Kinds(self.X, self.design, self.basis, self.y, bounding)
 
     def within(self, basis):
-        """See `Sides`."""
+        """Return the half-spaces in another basis."""
         return Kinds(self.X, self.design, basis, self.y, self.bounding)
 
 

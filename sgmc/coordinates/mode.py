@@ -50,7 +50,7 @@ class Mode:
 
     @cached_property
     def axes(self):
-        """See `whitener`."""
+        """The whitening matrix, and the prior's share of each direction's precision."""
         return whitener(self)
 
     def without_rows(self):

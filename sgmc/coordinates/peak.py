@@ -80,7 +80,9 @@ def peak(gradient, start, tolerance=PEAK_TOLERANCE):
 
 
 def climbed(evaluate, minus, start, tolerance):
-    """See `peak`; `evaluate` returns log density and gradient, `minus` what is minimised."""
+    """Return the `Peak` of a density; `evaluate` returns log density and gradient, `minus` what is
+    minimised.
+    """
     with one_blas_thread():
         found = optimize.minimize(
             minus,

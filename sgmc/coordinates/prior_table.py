@@ -299,7 +299,7 @@ def resolve(prior, data, family, scales, learned=False, every_kind=False):
 
 
 def own_columns(data):
-    """See `PriorTable.own`."""
+    """Return the columns of each intercept's own linear predictor, None for a single one."""
     if not data.parts or not data.intercepts:
         return None
     columns = np.arange(data.d)

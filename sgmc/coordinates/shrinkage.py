@@ -59,7 +59,7 @@ class Cavity:
         ) ** 2 - 0.5 * e**2, -weight * t / scale**2 - t / slab**2 - e / self.sd
 
     def quantiles(self):
-        """See `coordinates.walls.quantiles`."""
+        """Return t, log dt/dx and its derivative on a grid, for x standard normal."""
         ends = near = [self.place - GRID_REACH * self.sd, self.place + GRID_REACH * self.sd]
         if self.free:
             far = abs(near[self.free > 0]) + self.prior.scale

@@ -98,7 +98,7 @@ class Sealing:
         self.file, self.length, self.checksum = file, 0, hashlib.sha256()
 
     def write(self, data):
-        """See `io.BufferedIOBase.write`."""
+        """Write bytes, and count them in the checksum."""
         self.checksum.update(data)
         self.length += len(data)
         return self.file.write(data)

@@ -27,7 +27,7 @@ cdef void tdot_many(Py_ssize_t m, Py_ssize_t d, const double *X, Py_ssize_t poin
 
 cdef void dot_many_single(Py_ssize_t m, Py_ssize_t d, const float *X, Py_ssize_t points,
                           const float *theta, float *eta) noexcept nogil:
-    """See `dot_many`; theta (points x d)."""
+    """Compute `dot_many` in single precision, for theta (points x d)."""
     cdef int rows = <int> m, inner = <int> d, columns = <int> points
     cdef float one = 1, none = 0
     sgemm(b"T", b"N", &rows, &columns, &inner, &one, <float *> X, &inner, <float *> theta, &inner,

@@ -226,12 +226,12 @@ class SpectralLaw:
         return float(self.mean_of @ self.times @ moved) / self.variance
 
     def time(self, thin=1):
-        """See `LinearLaw.time`."""
+        """Return the integrated autocorrelation time of every `thin`-th draw, in such draws."""
         move = np.linalg.matrix_power(self.odd, thin)
         return integrated(self.mean_of @ self.times, move, self.position)
 
     def time_of_squares(self, thin=1):
-        """See `LinearLaw.time_of_squares`."""
+        """Return the same time of the squares, for the variance."""
         square = self.times @ self.position
         square[0] -= self.variance
         start = self.mean_of @ self.times @ self.times - self.variance * self.mean_of

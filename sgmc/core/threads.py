@@ -8,7 +8,7 @@ from sgmc.errors import ArgumentError
 
 
 class Threads(ThreadPoolExecutor):
-    """See `ThreadPoolExecutor`."""
+    """A pool of threads that names `threads=` where the system starts no more."""
 
     def submit(self, *task):
         """Also ArgumentError where the system starts no more threads."""

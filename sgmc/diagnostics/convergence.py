@@ -146,7 +146,7 @@ def autocorr(draws, max_lag, *, weights=None):
 
 
 def _weighted_autocorr(draws, max_lag, weights):
-    """See `autocorr`."""
+    """Return the autocorrelations of weighted draws (chain, draw, parameter)."""
     mean = np.einsum("ctp,t->cp", draws, weights)[:, None]
     part = np.sqrt(weights)[None, :, None] * (draws - mean)
     spectrum = np.fft.rfft(part, 2 * draws.shape[1], axis=1)

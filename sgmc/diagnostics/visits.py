@@ -78,7 +78,7 @@ def equal_visits(draws, weights=None, quantiles=None):
 
 
 def _equal_visits(draws, limits, weights):
-    """See `equal_visits`; limits (6, parameter) are the quantiles."""
+    """Return the p-values of `equal_visits`; limits (6, parameter) are the quantiles."""
     groups, each, d = 2 * len(draws), BATCHES // 2, draws.shape[2]
     largest = np.zeros(d)
     for q in limits:
@@ -168,7 +168,7 @@ def stays(draws, weights=None, quantiles=None):
 
 
 def _stays(draws, limits, weights):
-    """See `stays`."""
+    """Yield the long stays of draws; limits (3, parameter) are the quantiles."""
     low, centre, high = limits
     above = draws > centre
     same = above[:, 1:] == above[:, :-1]

@@ -52,7 +52,7 @@ def outcome_text(spec):
 
 
 class Again(Reader):
-    """See `read_again`."""
+    """Reader of new rows with the design of a fit."""
 
     def __init__(self, spec, *how):
         super().__init__(*how)

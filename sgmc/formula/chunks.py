@@ -75,7 +75,7 @@ class Gaps:
         return np.flatnonzero(self.used & ~self.missing)
 
     def check(self, on_missing):
-        """See `refuse_gaps`."""
+        """Raise a DataError for missing rows that the user refuses; see `refuse_gaps`."""
         if self.counts:
             complete, missing = len(self.complete()), int(self.missing.sum())
             refuse_gaps(self.counts, missing, complete, on_missing, self.undefined)

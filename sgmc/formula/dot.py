@@ -223,7 +223,7 @@ def parse(formula, columns, scope=None):
 
 
 def _parsed(formula, columns, scope):
-    """See `parse`."""
+    """Return the `Parsed` formula, every name of it resolved."""
     names = columns if isinstance(columns, Names) else Names(columns)
     resolver = _Resolver(formula, names, scope)
     left, right = _split_at_tilde(resolver.tokens())

@@ -22,12 +22,12 @@ class Evaluated(patsy.EvalFactor):
         return declared(self.code)
 
     def memorize_chunk(self, state, which_pass, data):
-        """See `patsy.EvalFactor`."""
+        """Learn from a part of the rows, in time."""
         deadline.check()
         super().memorize_chunk(state, which_pass, data)
 
     def memorize_finish(self, state, which_pass):
-        """See `patsy.EvalFactor`."""
+        """End a pass over the rows; errors of the user's functions name the term."""
         deadline.check()
         try:
             super().memorize_finish(state, which_pass)
@@ -37,6 +37,6 @@ class Evaluated(patsy.EvalFactor):
             raise patsy.PatsyError("Error evaluating factor", self) from error
 
     def eval(self, memorize_state, data):
-        """See `patsy.EvalFactor`."""
+        """Evaluate the term, in time."""
         deadline.check()
         return super().eval(memorize_state, data)

@@ -63,9 +63,7 @@ def places_of(asked, known, columns, table=None):
 
 
 def refuse_other_types(strange, known, name, table):
-    """See `places_of`: of labels of a column that the fit has not seen, each of which is there
-    once.
-    """
+    """Raise a DataError for new labels that differ from known ones by their type alone."""
     if len({*kinds_in(strange), *kinds_in(known)}) < 2:
         return  # of one type, labels differ where their text does
     dates = DATES in kinds_in(strange) or DATES in kinds_in(known)

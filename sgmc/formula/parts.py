@@ -101,7 +101,7 @@ class PartsSpec:
 
     @property
     def offset(self):
-        """See `DesignSpec`: it belongs to the first linear predictor."""
+        """The offset in the formula, which belongs to the first linear predictor."""
         return self.specs[0].offset
 
     @property
@@ -111,37 +111,37 @@ class PartsSpec:
 
     @property
     def columns(self):
-        """See `DesignSpec`."""
+        """Names of the table's columns that the parts need, each once."""
         return list(dict.fromkeys(name for one in self.specs for name in one.columns))
 
     @property
     def numbers(self):
-        """See `DesignSpec`."""
+        """Of which numbers each column of both parts is the product; see `DesignSpec.numbers`."""
         first, other = (one.numbers for one in self.specs)
         return first[0] + other[0], first[1] + other[1]
 
     @property
     def blocks_of_levels(self):
-        """See `DesignSpec`."""
+        """Blocks of columns that are levels of a factor, of both parts."""
         return [block for one in self.specs for block in one.blocks_of_levels]
 
     def columns_within(self, sets):
-        """See `DesignSpec`."""
+        """Return columns of blocks of levels all of whose factors are in one of some sets."""
         first, other = (one.columns_within(sets) for one in self.specs)
         return first + [self.first + j for j in other]
 
     @property
     def factors(self):
-        """See `DesignSpec`."""
+        """Factors of both parts."""
         return tuple(factor for one in self.specs for factor in one.factors)
 
     def check_new(self, frame):
-        """See `DesignSpec`."""
+        """Raise an error where new rows lack what a part needs."""
         for one in self.specs:
             one.check_new(frame)
 
     def matrix(self, data):
-        """See `DesignSpec`."""
+        """Return the design of both parts at new rows, NaN where one of them is missing."""
         out = np.hstack([one.matrix(data) for one in self.specs])
         out[np.isnan(out).any(axis=1)] = np.nan
         return out
@@ -156,7 +156,7 @@ def width(columns):
 
 @dataclass(frozen=True, eq=False)
 class PartsTable(Table):
-    """See `Table`; its design is that of both parts, dense."""
+    """Rows of a formula of two parts; the design is that of both, dense."""
 
     def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
         total = len(self.spec.exog_names)

@@ -73,7 +73,7 @@ class Response:
         vars(self).update(state)
 
     def refuse_code(self, own):
-        """See `Factor.refuse_code`."""
+        """Raise `Refused` for code that formulas from outside may not have."""
         for code in self.summands or (self.code,):
             Check(self.inputs, self.functions, own).code(code)
 

@@ -68,7 +68,7 @@ class Facts:
         return self
 
     def check(self, on_missing):
-        """See `refuse_gaps`."""
+        """Raise a DataError for missing rows that the user refuses; see `refuse_gaps`."""
         refuse_gaps(self.counts, self.missing, self.complete, on_missing, self.undefined)
 
     def examples(self):

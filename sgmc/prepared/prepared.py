@@ -172,7 +172,7 @@ class Prepared(SealedTable):
         return view
 
     def scales(self, sd, weight=None):
-        """See `sgmc.formula.Table`."""
+        """Return what autoscaled priors of the columns are divided by, (d,)."""
         return of_file(self)(sd) if self.scale is None else self.scale
 
     def grouping(self):

@@ -46,7 +46,7 @@ class Continuation:
 
 
 def resume(results, draws, data, how):
-    """See `Results.resume`."""
+    """Continue a fit from its last step; see `Results.resume`."""
     from sgmc.core.deadline import limited
     from sgmc.fit.run.checkpoint import Saved
     from sgmc.fit.sampling import sample

@@ -31,7 +31,7 @@ class Wanted:
 
 
 def to_arviz(results, wanted, more=None):
-    """See `Results.to_arviz`.
+    """Return the results as a tree of ArviZ; see `Results.to_arviz`.
 
     `more` are further variables of the posterior by name: draws (draw, label) in the order of
     `flat`, the name of the dimension and the labels.

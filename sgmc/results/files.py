@@ -18,7 +18,7 @@ PICKLED = 8  # formats up to it had a pickle in them
 
 
 def save(results, path):
-    """See `Results.save`."""
+    """Write results to a file; see `Results.save`."""
     path = writable("path", path)
     with handled():
         tree = plain_tree(results, "these results")

@@ -146,7 +146,7 @@ class Paths:
 
 
 def expectation(paths, f, points):
-    """See `Paths.expect`."""
+    """Return the mean of a function along paths; see `Paths.expect`."""
     times, first, second = (
         np.concatenate(part) for part in zip(*(integrals(f, one, points) for one in paths))
     )
@@ -155,7 +155,7 @@ def expectation(paths, f, points):
 
 
 def moments(paths, names):
-    """See `Paths.path_summary`; NaN where a chain has no line yet."""
+    """Return moments over whole paths; NaN where a chain has no line yet."""
     if not all(len(one.turns) > 1 for one in paths):
         return pd.DataFrame(np.nan, index=names, columns=["mean", "sd", "mcse", "ess"])
     sd = expectation(paths, lambda theta: theta, 2)["sd"].to_numpy()

@@ -246,7 +246,7 @@ class Evidence(NamedTuple):
 
 
 def evidence(fit):
-    """See `Evidence`; it leaves the time that the other checks take."""
+    """Return the `Evidence` of a fit; it leaves the time that the other checks take."""
     found = Evidence(None, None, False)
     try:
         with deadline.leaving(checks_of(fit)):

@@ -76,7 +76,7 @@ cdef class HamiltonianTransition(Metropolis):
 
     @property
     def e_bfmi(self):
-        """See `Energies.bfmi`."""
+        """Estimated Bayesian fraction of missing information."""
         return self.energies.bfmi
 
     def state(self):

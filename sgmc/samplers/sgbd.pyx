@@ -275,8 +275,8 @@ class BarkerDynamics(SamplerSpec):
         return own + self.dim - 1 if self.one_sign else own
 
     def law(self, h, noise):
-        """See `SamplerSpec.law`: by an expansion, with tau^2 = V known; one sign for all
-        coordinates has none.
+        """The stationary law by an expansion, with tau^2 = V known; one sign for all coordinates
+        has none.
 
         The chance of z is E p(z g), g ~ N(-x, V): Phi(-x |z| / t) for the sign of g alone, t the
         noise of z g with what is added.

@@ -160,8 +160,8 @@ class SGPDMP(EventSpec):
         return own if self.dynamics == "zigzag" else own * (2 + 4 / (1 + noise) ** 2)
 
     def law(self, h, noise):
-        """See `SamplerSpec.law`: of the place at the ends of steps, in zig-zag form, by an
-        expansion in y = v x; bounces have none.
+        """The stationary law of the place at the ends of steps, in zig-zag form, by an expansion in
+        y = v x; bounces have none.
 
         y grows by h unless v is reversed after a time t, at rate max(0, y + sqrt(V) xi): then it
         becomes h - 2 t - y.

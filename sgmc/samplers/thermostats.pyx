@@ -105,7 +105,7 @@ class Thermostat(Underdamped):
         return self.diffusion
 
     def law(self, h, noise):
-        """See `SamplerSpec.law`: by an expansion in position, momentum and z, around momenta of
+        """The stationary law by an expansion in position, momentum and z, around momenta of
         variance one and z ~ N(A + e V / 2, 1).
 
         That is the law of small steps.  The longer the step, the lower the degree at which the

@@ -52,7 +52,7 @@ def scalar(value):
 
 
 def of_scalar(state):
-    """See `scalar`."""
+    """Return the number of numpy that `scalar` described."""
     checked(state, type=TYPE, value=bool | int | float | str | ARRAY)
     held = state["value"]
     if isinstance(held, str):
@@ -73,7 +73,7 @@ def objects(array):
 
 
 def of_objects(state):
-    """See `objects`."""
+    """Return the array that `objects` described."""
     checked(state, shape=list[COUNT], values=list)
     out = np.empty(len(state["values"]), dtype=object)
     for k, value in enumerate(state["values"]):
@@ -107,7 +107,7 @@ def column(array):
 
 
 def of_column(state):
-    """See `column`."""
+    """Return the array that `column` described."""
     kind = state.get("kind")
     if kind == "category":
         checked(state, kind=str, codes=ARRAY, categories=pd.Index, ordered=bool)
@@ -157,7 +157,7 @@ def index(value):
 
 
 def of_index(state):
-    """See `index`."""
+    """Return the index that `index` described."""
     if "levels" in state:
         checked(state, levels=list[pd.Index], codes=list[ARRAY], names=list)
         return pd.MultiIndex(state["levels"], state["codes"], names=state["names"])
@@ -174,7 +174,7 @@ def series(value):
 
 
 def of_series(state):
-    """See `series`."""
+    """Return the Series that `series` described."""
     checked(state, array=dict[str, object], index=pd.Index, name=object)
     array = of_column(state["array"])
     equal("values and labels", len(array), len(state["index"]))
@@ -188,7 +188,7 @@ def frame(value):
 
 
 def of_frame(state):
-    """See `frame`."""
+    """Return the DataFrame that `frame` described."""
     checked(state, columns=pd.Index, index=pd.Index, arrays=list[dict[str, object]])
     arrays = {j: of_column(one) for j, one in enumerate(state["arrays"])}
     equal("columns", len(arrays), len(state["columns"]))
@@ -205,7 +205,7 @@ def matrix(value):
 
 
 def of_matrix(state):
-    """See `matrix`."""
+    """Return the sparse array that `matrix` described."""
     checked(state, format=str, shape=list[COUNT], data=ARRAY, indices=ARRAY, indptr=ARRAY)
     kind = {"csr": sparse.csr_array, "csc": sparse.csc_array}[state["format"]]
     made = kind((state["data"], state["indices"], state["indptr"]), shape=tuple(state["shape"]))
@@ -219,7 +219,7 @@ def cubic(value):
 
 
 def of_cubic(state):
-    """See `cubic`."""
+    """Return the spline that `cubic` described."""
     checked(state, c=ARRAY, x=ARRAY, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
     PPoly(
         *(state[key] for key in ("c", "x", "extrapolate"))
@@ -234,7 +234,7 @@ def b_spline(value):
 
 
 def of_b_spline(state):
-    """See `b_spline`."""
+    """Return the spline that `b_spline` described."""
     checked(
         state,
         t=ARRAY,

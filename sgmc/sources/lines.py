@@ -39,7 +39,7 @@ class Lines(io.RawIOBase):
         return True
 
     def readinto(self, buffer):
-        """See `io.RawIOBase`."""
+        """Read the next bytes into a buffer, and count rows and the length of the last line."""
         content = self.file.read(len(buffer))
         buffer[: len(content)] = content
         end = max(content.rfind(b"\n"), content.rfind(b"\r"))

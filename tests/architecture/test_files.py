@@ -1,9 +1,10 @@
 """Files are small, public functions have docstrings, tests assert something."""
 
 import ast
+from importlib import import_module
 from pathlib import Path
 
-from .sources import PACKAGE, SOURCES
+from .sources import PACKAGE, SOURCES, module_name
 
 TESTS = Path(__file__).parents[1]
 WIDTH, LENGTH = 100, 400  # columns of a line, lines of a file
@@ -30,6 +31,44 @@ def test_public_functions_and_classes_have_docstrings():
         for node in tree.body:
             if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
                 assert ast.get_docstring(node), f"{path}: {node.name}"
+
+
+def undocumented(path):
+    """Public methods of a file without a docstring, be it of a method that they override."""
+    return [
+        f"{node.name}.{one.name}"
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
+        for one in node.body
+        if isinstance(one, ast.FunctionDef) and not one.name.startswith("_")
+        if not ast.get_docstring(one)
+        if not inherited(getattr(import_module(module_name(path)), node.name), one.name)
+    ]
+
+
+def inherited(cls, name):
+    """Whether a base of a class documents a method."""
+    return any(getattr(vars(base).get(name), "__doc__", None) for base in cls.__mro__)
+
+
+def test_public_methods_have_docstrings_or_inherit_them():
+    for path in (p for p in SOURCES if p.suffix == ".py"):
+        assert undocumented(path) == [], path
+
+
+def test_a_method_without_a_docstring_is_seen():
+    class Base:
+        def told(self):
+            """Documented."""
+
+    class Other(Base):
+        def told(self):
+            pass
+
+        def untold(self):
+            pass
+
+    assert inherited(Other, "told") and not inherited(Other, "untold")
 
 
 def asserts(node, helpers):

@@ -30,7 +30,7 @@ RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for a
 
 @dataclass(kw_only=True)
 class GeneralProblem(Problem):
-    """See `Problem`.
+    """The posterior of a model that is no regression.
 
     Attributes
     ----------

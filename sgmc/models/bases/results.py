@@ -28,11 +28,11 @@ class GeneralInfo:
         self.formula = None
 
     def heading(self, fit):
-        """See `ModelInfo.heading`."""
+        """Return the pairs (label, text) of a summary's head about model and data."""
         return [("Model", self.title)], [("No. Observations", f"{fit.problem.model.n}")]
 
     def remarks(self, fit):
-        """See `ModelInfo.remarks`."""
+        """Return the lines beneath a summary about model and data."""
         lines = [
             f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "")
             for name, (kind, low, high) in self.constraints.items()
@@ -51,7 +51,7 @@ class GeneralInfo:
         return ([f"Constrained: {'; '.join(lines)}."] if lines else []) + part + own
 
     def details(self, fit):
-        """See `ModelInfo.details`."""
+        """Return the lines about coordinates in the details of a summary."""
         if fit.problem.coordinates.between is not None:
             return []
         free = ", of constrained ones free numbers." if self.constraints else "."

@@ -202,10 +202,10 @@ class MMSB(Model):
         return indptr, other[order], kinds[order]
 
     def spare(self):
-        """See `Neighbourhoods`: the links of a node, and SPARE times the largest eigenvalue of the
-        adjacency matrix, which is at least the mean number of links within any set of nodes (at
-        most all other nodes, with which shapes are counts); of strengths the pairs of a K-th of all
-        pairs.
+        """Numbers that keep the shapes of `scir` positive: for nodes their links and SPARE times
+        the largest eigenvalue of the adjacency matrix, which is at least the mean number of links
+        within any set of nodes (at most all other nodes, with which shapes are counts); for
+        strengths the pairs of a K-th of all pairs.
         """
         degree = self.adjacency.sum(axis=0)
         within = SPARE * start.leading(self.adjacency, 1)[0][0]

@@ -34,7 +34,7 @@ class BankedEffects(Population):
         return drawn, drawn, np.zeros((*drawn.shape, drawn.shape[2]))
 
     def law(self, levels):
-        """See `LevelEffects`: each draw is all of its law."""
+        """Return the draws of levels as their law, each with probability one."""
         drawn = self.known(levels)[0][:, :, None]
         return drawn, np.ones(drawn.shape[:3])
 

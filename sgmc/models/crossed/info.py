@@ -7,7 +7,7 @@ from sgmc.models.regression.info import ModelInfo
 
 
 class CrossedInfo(ModelInfo):
-    """See `ModelInfo`.
+    """What a result keeps of a model with crossed factors.
 
     Attributes
     ----------

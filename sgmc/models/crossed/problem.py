@@ -36,7 +36,7 @@ EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and step
 
 @dataclass(kw_only=True)
 class CrossedProblem(Problem):
-    """See `Problem`; rows of the model are rows.
+    """The posterior of a regression with crossed factors; rows of the model are rows.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class CrossedProblem(Problem):
 
     @property
     def columns(self):
-        """See `Problem`: all parameters but the effects."""
+        """Places of all parameters but the effects."""
         return self.rows.blocks.places
 
     @property

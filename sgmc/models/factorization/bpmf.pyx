@@ -71,7 +71,7 @@ cdef class NormalGamma(Hierarchy):
 
     @property
     def ranks(self):
-        """See `Hierarchy`."""
+        """Numbers that `newcomer` draws, of each group."""
         return [self.groups[j].rank for j in range(self.groups.shape[0])]
 
     def __reduce__(self):

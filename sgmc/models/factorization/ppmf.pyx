@@ -74,7 +74,7 @@ cdef class GammaGamma(Hierarchy):
 
     @property
     def ranks(self):
-        """See `Hierarchy`."""
+        """Numbers that `newcomer` draws, of each group."""
         return np.asarray(self.places)[:, 2].tolist()
 
     def __reduce__(self):

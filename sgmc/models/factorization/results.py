@@ -29,7 +29,9 @@ class FactorInfo(GeneralInfo):
         self.newcomers, self.judged = model.newcomers(), model.judged_pairs
 
     def heading(self, fit):
-        """See `ModelInfo.heading`: the accuracy of the mean predictions of test pairs, too."""
+        """Return the pairs of a summary's head, with the accuracy of mean predictions of test
+        pairs.
+        """
         left, right = super().heading(fit)
         left = [*left, ("Users x items", f"{len(self.users)} x {len(self.items)}")]
         if self.rated:
@@ -38,8 +40,8 @@ class FactorInfo(GeneralInfo):
         return left, right
 
     def remarks(self, fit):
-        """See `ModelInfo.remarks`: hyperparameters, and how far chains agree on what is known
-        without rotations and signs.
+        """Return lines about hyperparameters, and how far chains agree on what is known without
+        rotations and signs.
         """
         given = (
             f"{k} = {v:g}" if isinstance(v, float) else f"{k} = {v}" for k, v in self.hyper.items()

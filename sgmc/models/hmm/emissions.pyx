@@ -82,7 +82,7 @@ cdef class PoissonHidden(Hidden):
         Hidden.__init__(self, y, table, buffer, states, initial)
 
     def moments(self, theta):
-        """See `GaussianHidden.moments`."""
+        """Means and variances of outcomes under each state, two arrays (K, D)."""
         rate = np.exp(np.reshape(np.asarray(theta, dtype=float)[self.states ** 2:],
                                  (self.states, -1)))
         return rate, rate

@@ -48,7 +48,7 @@ def long_run(results):
 
 
 class SequenceResults(ModelResults):
-    """See `HMMResults` and `LinearGaussianResults`.
+    """Results of models of sequences: `HMMResults` and `LinearGaussianResults`.
 
     Attributes
     ----------

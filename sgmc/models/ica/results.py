@@ -12,7 +12,7 @@ from sgmc.models.bases.results import GeneralInfo, ModelResults
 
 
 class SourcesInfo(GeneralInfo):
-    """See `GeneralInfo`."""
+    """What a result keeps of a model of independent components."""
 
     def __init__(self, model):
         super().__init__(model)
@@ -21,7 +21,7 @@ class SourcesInfo(GeneralInfo):
         self.start = model.start if isinstance(model.start, str) else "given"
 
     def details(self, fit):
-        """See `ModelInfo.details`: also where chains began."""
+        """Return the lines of the details, with the place where chains began."""
         return [
             *super().details(fit),
             f"Chains began near one unmixing ({self.start}), by which draws are matched.",

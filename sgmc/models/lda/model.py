@@ -153,7 +153,7 @@ class LDA(Model):
         )
 
     def derived_step(self, spec, batch):
-        """See `Model`: the largest step at which minibatches add at most half of the variance.
+        """Return the largest step at which minibatches add at most half of the variance.
 
         `scir` leaves gamma variables with shapes a the variance a + tanh(h/4) Var(a-hat) (Baker et
         al. 2018, section 4), and a minibatch of n documents has Var(a-hat) <= a (N/n - 1) sum c^2 /

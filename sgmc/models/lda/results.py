@@ -21,7 +21,7 @@ class LDAInfo(GeneralInfo):
         self.unused = int((np.asarray(model.counts.sum(axis=0)).ravel() == 0).sum())
 
     def remarks(self, fit):
-        """See `ModelInfo.remarks`: also words that no document has."""
+        """Return the lines beneath a summary, with the number of words that no document has."""
         unused = f"{self.unused} words occur in no document: their probabilities are the prior's."
         return super().remarks(fit) + ([unused] if self.unused else [])
 

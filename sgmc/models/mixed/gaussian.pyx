@@ -49,7 +49,7 @@ cdef class GaussianMarginal(Informed):
                     weight * z[:, a] * z[:, b], np.asarray(self.starts)[:-1])
 
     def precisions(self, theta):
-        """See `Quadrature`."""
+        """Precision with which rows tell the effect of each group, of one effect, (groups,)."""
         return np.asarray(self.S)[:, 0] * self.row_precision(theta)
 
     def precision(self, theta, groups):

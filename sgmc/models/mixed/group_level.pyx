@@ -66,11 +66,11 @@ cdef class GroupLevel(Model):
         return self.inner.h
 
     def precisions(self, theta):
-        """See `Quadrature`."""
+        """Precision with which rows tell the effect of each group, (groups,)."""
         return self.inner.precisions(theta)
 
     def row_precision(self, theta):
-        """See `GaussianMarginal`."""
+        """1 / sigma^2."""
         return self.inner.row_precision(theta)
 
     def units(self, theta):
@@ -79,11 +79,11 @@ cdef class GroupLevel(Model):
         return np.column_stack([first, self.gathered(np.asarray(self.unit), 1.0)])
 
     def with_nodes(self, Py_ssize_t nodes):
-        """See `Quadrature`."""
+        """The same at the same anchor with another number of nodes."""
         return self.of(self.inner.with_nodes(nodes))
 
     def anchored(self, theta, Py_ssize_t groups=0):
-        """See `Quadrature`."""
+        """The same with nodes around theta (dim,), of the first `groups` groups (0: all)."""
         if self.closed:
             return self
         return self.of(self.inner.anchored(self.local(theta), groups))
@@ -107,7 +107,7 @@ cdef class GroupLevel(Model):
         return np.column_stack([self.X.table @ theta[:self.p], self.gathered(theta, 0.0)])
 
     def moved(self, weight):
-        """See `Quadrature`."""
+        """sum_g weight_g M_g of groups with one effect, with columns of the groups' own."""
         each = weight[:, None] * np.asarray(self.inner.M)
         place = np.asarray(self.place)[:, :each.shape[1] - 1]
         there = place >= 0

@@ -9,7 +9,7 @@ LATENT = {"logit": np.pi**2 / 3, "probit": 1.0, "cloglog": np.pi**2 / 6}  # vari
 
 
 class MixedInfo(ModelInfo):
-    """See `ModelInfo`.
+    """What a result keeps of a model with group terms.
 
     Attributes
     ----------

@@ -13,7 +13,7 @@ ROW_WORK = 50.0  # floating-point operations of a row at a node
 
 
 class LevelsInfo(ModelInfo):
-    """See `ModelInfo`.
+    """What a result keeps of a model whose largest factor is integrated out.
 
     Attributes
     ----------

@@ -25,7 +25,9 @@ from sgmc.models.regression.search import first_guess, moments_of_outcomes
 
 @dataclass(kw_only=True)
 class LevelsProblem(GroupsProblem):
-    """See `GroupsProblem`: groups are the levels, and parts of the rows that have none."""
+    """The posterior with a factor integrated out: groups are its levels, and parts of the rows that
+    have none.
+    """
 
     def strata(self):
         raise NotSupported(

@@ -100,7 +100,7 @@ cdef class Nested(Marginal):
         return np.concatenate([beta, np.zeros(self.b), phi[self.b:self.q], phi[second:], rest])
 
     def precision(self, theta, Py_ssize_t groups):
-        """See `Quadrature.precision`: of the outer effects with the inner ones integrated out."""
+        """Mean precision with which rows tell the outer effects, the inner ones integrated out."""
         cdef Nested out = self.anchored(theta, min(self.n, groups))
         groups = min(self.n, groups)
         out.settled(theta, groups)

@@ -42,7 +42,7 @@ STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
 @dataclass(kw_only=True)
 class GroupsProblem(Problem):
-    """See `Problem`; rows of the model are groups.
+    """A posterior with effects integrated out; rows of the model are groups.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class GroupsProblem(Problem):
 
 @dataclass(kw_only=True)
 class MixedProblem(GroupsProblem):
-    """See `GroupsProblem`.
+    """The posterior of a regression with group terms.
 
     Attributes
     ----------
@@ -231,7 +231,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
 
 
 def sds_near_zero(kernel, terms, mode, effects, first):
-    """See `near_zero`; none where the time is up."""
+    """Return the effects whose sds may be zero; none where the time is up."""
 
     def log_density(at):
         return of_rows(kernel, at, slope=False)[0] + terms(at)[0]

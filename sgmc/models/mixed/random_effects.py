@@ -43,7 +43,7 @@ class Population:
         return replace(self, roots=self.roots[kept])
 
     def work(self, levels, steps=0):
-        """See `LevelEffects`."""
+        """Return how many draws of effects the levels take."""
         return len(levels)
 
     def draws(self, levels):

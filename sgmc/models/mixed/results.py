@@ -50,7 +50,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return with_effects(rows if kept is None else rows.with_draws(kept), effects, code, Z)
 
     def effects_of_new(self, code):
-        """See `LevelsWithoutData`, which files of earlier releases have not."""
+        """Return the effects of levels of new rows, and the draws that they belong to."""
+        # files of earlier releases have the population alone
         effects, sizes = self.model.effects, self.model.sizes
         found = self.of_known_or_new(code, effects.factors, sizes)
         return found or (populations(self.model, self.flat, self.seed), None)

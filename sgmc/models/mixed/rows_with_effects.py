@@ -86,7 +86,7 @@ class MeanEffects:
     integrable = False
 
     def draws(self, levels):
-        """See `LevelEffects`: one draw, the mean."""
+        """Return one draw (L, 1, q) of the effects of levels, the mean."""
         out = np.zeros((len(levels), 1, self.inner.roots.shape[1]))
         seen = levels < len(self.inner.sizes)
         mean = self.inner.known(levels[seen])[1]

@@ -63,21 +63,21 @@ class SavedEffects(Population):
         )
 
     def work(self, levels, **steps):
-        """See `LevelEffects`."""
+        """Return how many evaluations of a row's density a draw of the effects stands for."""
         known = np.asarray(levels)
         known = known[known < len(self.sizes)]
         return float(self.sizes[known].sum()) * looks(self, **steps) + len(levels)
 
     def known(self, levels):
-        """See `LevelEffects`."""
+        """Return draws, means and covariances of the effects of some levels."""
         return self.drawn[levels], self.mean[levels], self.covariance[levels]
 
     def moments(self, levels):
-        """See `LevelEffects`."""
+        """Return means and covariances of the effects of some levels."""
         return self.known(levels)[1:]
 
     def law(self, levels):
-        """See `LevelEffects`."""
+        """Return nodes (L, m, nodes, q) of the effects of levels, and their probabilities."""
         if self.closed:
             mean = self.mean[levels][:, :, None]
             return mean, np.ones(mean.shape[:3])

@@ -253,7 +253,7 @@ class Reordered:
 
     @property
     def coding(self):
-        """See `spec`."""
+        """The coding, which is this."""
         return self
 
     @property

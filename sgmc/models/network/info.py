@@ -100,14 +100,14 @@ class Recipe:
 
 
 class NetworkInfo(GeneralInfo):
-    """See `GeneralInfo`."""
+    """What a result keeps of a neural network."""
 
     def __init__(self, model):
         super().__init__(model)
         self.recipe, self.notes, self.formula = model.recipe, model.notes, model.formula
 
     def remarks(self, fit):
-        """See `GeneralInfo.remarks`."""
+        """Return the lines beneath a summary, with layers and kind of outcome."""
         r = self.recipe
         return [
             f"Layers {'-'.join(map(str, r.sizes))}, {r.activation} units, {r.outcome} outcome."

@@ -220,13 +220,13 @@ class Poisson(Numbers):
         return rng.poisson(self.expected(eta))
 
     def log_density(self, eta, sigma, y):
-        """See `Gaussian`."""
+        """Return the log density of outcomes y (n, k), each."""
         from scipy.stats import poisson
 
         return poisson.logpmf(y, np.exp(eta + self.shift))
 
     def shares(self, eta, sigma, y):
-        """See `Gaussian`."""
+        """Return P(Y < y) and P(Y <= y), each (n, k)."""
         from scipy.stats import poisson
 
         rate = np.exp(eta + self.shift)

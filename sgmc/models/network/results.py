@@ -162,7 +162,9 @@ class NetworkResults(ModelResults):
         )
 
     def _calibration_of_numbers(self, data, outcomes, most):
-        """See `calibration`; densities and shares are summed up one network at a time."""
+        """Return the calibration of numbers; densities and shares are summed up one network at a
+        time.
+        """
         recipe, (theta, weights) = self.model.recipe, self._some(most)
         law, X = recipe.law, recipe.table(data)
         y = law.new(outcomes, len(X))

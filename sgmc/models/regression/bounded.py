@@ -30,7 +30,7 @@ NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search g
 
 @dataclass(frozen=True)
 class Bounded(Found):
-    """See `Found`; `mode` is the peak of u's density, as phi.
+    """A table's posterior with ends; `mode` is the peak of u's density, as phi.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Bounded(Found):
         return [], super().trouble(data, family)[1]
 
     def where(self, back, precondition):
-        """See `chosen_coordinates`."""
+        """Return the coordinates in which the posterior is sampled."""
         centre, precision = self.free.place, self.free.precision
         root, between, (soft, stiff) = root_of_inverse(precision), None, (1.0, 1.0)
         if precondition == "dense":
@@ -85,7 +85,7 @@ class Bounded(Found):
 
 @dataclass(frozen=True)
 class BoundedCoordinates(Coordinates):
-    """See `Coordinates`.
+    """Coordinates of a posterior with ends.
 
     Attributes
     ----------

@@ -16,21 +16,21 @@ from sgmc.models.regression.search import Found, first_guess
 
 @dataclass(frozen=True)
 class PriorsAlone(PriorTable):
-    """See `PriorTable`."""
+    """Priors of a fit with `prior_only=True`."""
 
     def described(self):
         return f"Draws of the prior alone: the outcomes do not count. {super().described()}"
 
 
 class Alone(Found):
-    """See `Found`: that data say nothing is no trouble here."""
+    """The prior alone: data that tell nothing are no trouble."""
 
     def trouble(self, data, family):
         return [], self.concerns
 
 
 class AloneBounded(Alone, Bounded):
-    """See `Bounded` and `Alone`."""
+    """The prior alone, with ends."""
 
 
 def silent(table):

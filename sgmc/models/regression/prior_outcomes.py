@@ -15,7 +15,7 @@ from sgmc.results.priors.laws import from_spoken, prior_draws
 
 
 def outcomes(model, prior, draws, seed):
-    """See `PriorPredictive.prior_predict`."""
+    """Simulate outcomes of draws of the prior; see `PriorPredictive.prior_predict`."""
     if model.family.working:
         raise NotSupported(
             f"prior_predict needs a model of the outcomes, and {model.family.name} has none; "

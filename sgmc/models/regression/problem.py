@@ -50,7 +50,7 @@ EIGENVECTORS = (
 
 @dataclass(kw_only=True)
 class RegressionProblem(Problem):
-    """See `Problem`.
+    """The posterior of a regression.
 
     Attributes
     ----------

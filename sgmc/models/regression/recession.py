@@ -102,7 +102,9 @@ class Likelihood:
         return Sides(table.X, self.model.X, basis, side(0), side(1))
 
     def open(self, rows):
-        """See `Family.open_sides`, for a slice of the rows; rows that do not count bound none."""
+        """Return which rows leave their mean free to go up, and down; rows that do not count bound
+        none.
+        """
         y, trials, weight = (
             None if part is None else part[rows]
             for part in (self.table.y, self.table.trials, self.table.weight)

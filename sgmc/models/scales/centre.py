@@ -60,7 +60,7 @@ class Scales:
         return np.asarray(of.share) * g[np.asarray(of.group)] + np.asarray(of.noise) * first
 
     def grid(self, g, u):
-        """See `propagation.tilted`."""
+        """Return variances at the nodes of local scales, their slopes, masses and the nodes."""
         of = self.shrunk
         unit, slab = np.asarray(of.unit)[:, None] ** 2, np.asarray(of.slab)[:, None] ** 2
         own = np.exp(np.minimum(2 * (self.log_scales(g, u)[:, None] + self.nodes), 600.0))

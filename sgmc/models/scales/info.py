@@ -4,7 +4,7 @@ from sgmc.models.regression.info import ModelInfo
 
 
 class LearnedInfo(ModelInfo):
-    """See `ModelInfo`."""
+    """What a result keeps of a model whose prior scales are learned."""
 
     def __init__(self, model):
         super().__init__(model)

@@ -59,7 +59,7 @@ class Local:
         return v, np.log(np.maximum(mass, 1e-300))
 
     def quantiles(self, log_scale, unit, slab, place, h):
-        """See `walls.quantiles`: of v given N(place, h) for a coefficient whose scale is
+        """Return the quantiles of v given N(place, h) for a coefficient whose scale is
         exp(log_scale + v) unit, bounded by `slab`.
         """
 

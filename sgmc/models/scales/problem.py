@@ -31,7 +31,7 @@ FEW_LEAPS, MANY_LEAPS = 6, 12
 
 @dataclass(kw_only=True)
 class LearnedProblem(Problem):
-    """See `Problem`.
+    """The posterior of a regression whose prior scales are learned.
 
     Attributes
     ----------

@@ -113,7 +113,7 @@ def anchored(past, search, back):
 
 
 def settled(past, search, back):
-    """See `anchored`."""
+    """Return the mode of all rows, the earlier ones expanded where it is."""
     theta, anchors = past.place, 0
     while True:
         terms, anchors = Quadratics(theta, *expansion(past, theta), back), anchors + 1
@@ -184,7 +184,7 @@ def neglected(parts, theta, root, average):
 
 
 def bent(past, theta):
-    """See `Account`: 1 where no rows are gone."""
+    """Return the largest change of the curvature of gone rows, 1 where there are none."""
     found, gone = 1.0, past.gone()
     for one in gone:
         before, now = (

@@ -4,7 +4,7 @@ from sgmc.models.regression.info import ModelInfo
 
 
 class UpdatedInfo(ModelInfo):
-    """See `ModelInfo`."""
+    """What a result keeps of a regression and its updates."""
 
     def __init__(self, model):
         super().__init__(model)

@@ -30,7 +30,7 @@ class UpdatedRegression(Regression):
 
     @classmethod
     def update(cls, results, new_data, given):
-        """See `RegressionResults.update`."""
+        """Continue the posterior of results with new rows; see `RegressionResults.update`."""
         refuse_unknown("update()", given, [*GIVEN, *names(*FIT), "missing"])
         for name in OURS:
             if given.get(name) is not None:

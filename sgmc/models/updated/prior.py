@@ -91,8 +91,8 @@ class CarriedPriors(PriorTable):
 
 @dataclass(frozen=True)
 class Carried(Found):
-    """See `Found`: the prior is a Gaussian, so that new rows that separate outcomes, or tell
-    nothing about some parameters, are no trouble.
+    """A table's posterior whose prior is the earlier one: it is a Gaussian, so that new rows that
+    separate outcomes, or tell nothing about some parameters, are no trouble.
     """
 
     def density(self):

@@ -29,8 +29,8 @@ UNSEEN = "update keeps the coefficients that there are: fit all rows together, o
 
 @dataclass(kw_only=True)
 class UpdatedProblem(RegressionProblem):
-    """See `RegressionProblem`: the table has the new rows, the prior is what is carried on of the
-    earlier ones.
+    """The posterior of an update: the table has the new rows, the prior is what is carried on of
+    the earlier ones.
 
     Attributes
     ----------

@@ -31,7 +31,7 @@ class UpdatedResults(RegressionResults):
         }
 
     def resume(self, draws=None, data=None, **how):
-        """See `Results.resume`; in the session of the update alone.
+        """Add draws, in the session of the update alone.
 
         Raises
         ------

@@ -60,7 +60,7 @@ class JaxModel(Model):
         self.n, self.log_lik_of_batch, self.data = lengths.pop()[0], log_lik, data
 
     def log_lik(self, theta, rows):
-        """See `Model`; through the compiled function."""
+        """Return the log likelihood of some rows, by the compiled function."""
         return self.compiled_pair()[0](self.layout().pack(theta), rows)
 
     def kernel(self):

@@ -76,7 +76,7 @@ class Arbitration:
 
 
 def arbiter(fit, names, draws, steps, seed, ess):
-    """See `Results.arbiter`; `ess` is the least effective sample size of a parameter."""
+    """Compare draws with an exact sampler; `ess` is the least effective size of a parameter."""
     refuse(fit)
     begun, problem = time.perf_counter(), fit.problem
     many = min(draws, int(ess), fit.x.shape[0] * fit.x.shape[1])

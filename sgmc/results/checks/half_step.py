@@ -18,7 +18,7 @@ COMPARISON_SHARE = 4  # a quarter of the draws
 
 
 def half_step(fit, names, draws):
-    """See `Results.half_step`."""
+    """Compare draws with those of half the step; see `Results.half_step`."""
     done, spec, problem = fit.plan, fit.plan.spec, fit.problem
     if spec.exact or not spec.uses_gradient or spec.continuous and not spec.holds:
         raise NotSupported(

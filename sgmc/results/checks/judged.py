@@ -29,7 +29,8 @@ class Judged(NamedTuple):
 
 
 def judged(fit, results):
-    """See `Judged`; None where single parameters are judged, or what functionals need was not kept.
+    """Return what is judged in place of parameters; None where parameters are, or where what
+    functionals need was not kept.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from sgmc.errors import NotSupported
 
 
 def noise_table(fit, names):
-    """See `Results.gradient_noise`; None where gradients had no noise.
+    """Return the gradient noise of each coordinate; None where gradients had no noise.
 
     Parameters
     ----------

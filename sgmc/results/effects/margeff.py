@@ -83,7 +83,7 @@ class MarginalEffects:
 
 
 def get_margeff(results, at, method, dummy, count, data):
-    """See `Effects.get_margeff`."""
+    """Return marginal effects as statsmodels has them; see `Effects.get_margeff`."""
     one_of("at", at, PLACES)
     one_of("method", method, tuple(METHODS))
     family = results.model.family

@@ -11,7 +11,7 @@ from sgmc.results.outcomes.working import refuse_working
 
 
 def r2(results, alpha):
-    """See `Predictions.r2`."""
+    """Return the Bayesian R^2; see `Predictions.r2`."""
     refuse_working(results, "r2")
     ends = [level(alpha) / 2, 1 - alpha / 2]
     family = results.model.family

@@ -127,7 +127,7 @@ class Task:
 
 
 def loo(results, rows=None, seed=None, unit="rows"):
-    """See `Results.loo`."""
+    """Estimate the expected log predictive density; see `Results.loo`."""
     task = begun(results, unit)
     count = whole("rows", rows, 2, none=True)
     seed = results.seed if seed is None else entropy(seed)

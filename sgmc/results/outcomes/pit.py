@@ -18,7 +18,7 @@ from sgmc.results.outcomes.working import refuse_working
 
 
 def loo_pit(results, seed):
-    """See `Criticism.loo_pit`."""
+    """Return the rank of each outcome in its prediction; see `Criticism.loo_pit`."""
     refuse_working(results, "loo_pit")
     family = results.model.family
     if family.several or (family.outcome == "binary" and "trials" not in results.model.given):

@@ -15,7 +15,7 @@ CHECKED_DRAWS = 500
 
 
 def pp_check(results, groups, draws, alpha, seed):
-    """See `Results.pp_check`."""
+    """Compare outcomes with simulated ones; see `Results.pp_check`."""
     refuse_working(results, "pp_check")
     count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
     if results.model.family.several:

@@ -51,7 +51,7 @@ def simulated(rows, rng):
 
 
 def posterior_predict(results, exog, offset, trials, draws, seed, **how):
-    """See `Results.posterior_predict`."""
+    """Simulate outcomes of rows; see `Results.posterior_predict`."""
     refuse_working(results, "posterior_predict")
     need_trials(results, exog, trials, "posterior_predict")
     need_errors(results, exog, how.get("se"), "posterior_predict")
@@ -140,11 +140,11 @@ class StreamedPrediction(Intervals):
 
     @property
     def predicted_mean(self):
-        """See `Prediction`."""
+        """Posterior means of E[y | x], labelled as the rows are."""
         return self._stream.run(mean_of(self._results))
 
     def summary_frame(self, alpha=0.05, *, to=None):
-        """See `Prediction`."""
+        """Return a table of means and intervals, or write it to the file `to`; see `Prediction`."""
         rng = outcome_stream(self._results, self._seed)
         level(alpha)
         method = Method(
@@ -155,7 +155,7 @@ class StreamedPrediction(Intervals):
         return self._stream.run(method, to)
 
     def frame(self, alpha):
-        """See `Prediction`."""
+        """Return the table of means and intervals."""
         return self.summary_frame(alpha)
 
 
@@ -180,7 +180,7 @@ def outcomes_of(results, draws, seed):
 
 
 def summary(rows, results, alpha, rng):
-    """See `Prediction.summary_frame`; `rng` simulates outcomes."""
+    """Return means and intervals of rows; `rng` simulates outcomes."""
     levels = [level(alpha) / 2, 1 - alpha / 2]
     if rows.family.several:
         return summary_by_kind(rows, results, levels)

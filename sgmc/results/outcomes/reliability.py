@@ -79,7 +79,7 @@ class Reliability:
         return np.array([score, score - best, constant - best, constant])
 
     def summary(self):
-        """See `Criticism.calibration`."""
+        """Return the Brier score and its parts; see `Criticism.calibration`."""
         names = ["brier", "miscalibration", "discrimination", "uncertainty"]
         found = pd.Series(self.parts(self.share), names, name="calibration")
         as_much = sum(self.parts(one)[1] >= found["miscalibration"] for one in self.resampled)

@@ -150,7 +150,7 @@ def total(rows, values):
 
 
 def log_lik(results, exog, endog, offset, trials, draws, **how):
-    """See `Results.log_lik`."""
+    """Return the log likelihood of each row at draws; see `Results.log_lik`."""
     if exog is not None:
         need_outcomes(endog)
     need_trials(results, exog, trials, "log_lik")

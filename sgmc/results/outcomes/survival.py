@@ -24,7 +24,7 @@ def refuse_others(results, what):
 
 
 def survival(results, times, exog, offset, alpha, **how):
-    """See `Predictions.survival`."""
+    """Return P(T > t | x) and its interval; see `Predictions.survival`."""
     refuse_others(results, "survival")
     times = np.atleast_1d(vector("times", np.atleast_1d(times)))
     if (times < 0).any():
@@ -38,7 +38,7 @@ def survival(results, times, exog, offset, alpha, **how):
 
 
 def quantiles(results, p, exog, offset, alpha, **how):
-    """See `Predictions.quantiles`."""
+    """Return quantiles of survival times; see `Predictions.quantiles`."""
     refuse_others(results, "quantiles")
     p = np.atleast_1d(vector("p", np.atleast_1d(p)))
     if not ((p > 0) & (p < 1)).all():
@@ -83,7 +83,7 @@ def table(rows, functions, argument, name, alpha):
 
 
 def cox_snell(results):
-    """See `Predictions.resid_cox_snell`."""
+    """Return Cox-Snell residuals; see `Predictions.resid_cox_snell`."""
     refuse_others(results, "resid_cox_snell")
     rows = fitted_rows(results, "resid_cox_snell").affordable()
     if (rows.y.imag > 0).any() or (rows.y.imag == LEFT).any():

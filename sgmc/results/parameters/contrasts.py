@@ -51,7 +51,7 @@ def combinations(wanted, names):
 
 
 def contrast(results, wanted, alpha):
-    """See `Results.contrast`."""
+    """Return the posterior of linear combinations; see `Results.contrast`."""
     labels, constants, weights = combinations(wanted, results.names)
     return posterior_frame(results.draws @ weights.T + constants, results.weights, labels, alpha)
 

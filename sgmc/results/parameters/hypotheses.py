@@ -19,7 +19,7 @@ SHAPE = (
 
 
 def hypothesis(results, text):
-    """See `Estimates.hypothesis`."""
+    """Return the posterior probability of a statement; see `Estimates.hypothesis`."""
     if not isinstance(text, str):
         raise ArgumentError(f"hypothesis {text!r} must be text, such as 'x1 > 0'")
     read = Reading(results, text)

@@ -15,7 +15,7 @@ PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density
 
 
 def bayes_factor(results, statement):
-    """See `Criticism.bayes_factor`."""
+    """Return the Bayes factor of a point; see `Criticism.bayes_factor`."""
     if not isinstance(statement, str) or statement.count("=") != 1:
         raise ArgumentError(
             f"bayes_factor {statement!r} must be an equation, such as 'x1 = 0' or 'x1 = x2'"

@@ -13,7 +13,7 @@ FEWEST_SCALED = 100
 
 
 def sensitivity(results):
-    """See `Criticism.sensitivity`."""
+    """Return how much prior and likelihood matter; see `Criticism.sensitivity`."""
     rows = fitted_rows(results, "sensitivity")
     if results.weights is not None:
         raise NotSupported(

@@ -61,7 +61,7 @@ class NaturalCoordinates:
     """Base of specifications whose metric is the model's: it knows of no map."""
 
     def refusal(self, map):
-        """See `SamplerSpec.refusal`."""
+        """Why the sampler cannot move behind a map, empty where it can."""
         return "" if map is None else (f"{self.name} moves natural coordinates; use "
                                        "precondition=None, and for tables that stay as they are or "
                                        "separated columns another sampler, such as 'mala'")

@@ -265,7 +265,7 @@ cdef class Trajectory(Metropolis):
 
     @property
     def e_bfmi(self):
-        """See `Energies.bfmi`."""
+        """Estimated Bayesian fraction of missing information."""
         return self.energies.bfmi
 
     def state(self):

@@ -38,7 +38,7 @@ class KnownErrors(KnownFamily):
 
     @property
     def graded(self):
-        """See `Family`: an interval of a single outcome needs its standard error."""
+        """Whether intervals of single outcomes are known: their standard errors are."""
         return self.se is not None
 
     def of_errors(self, se):

@@ -144,11 +144,11 @@ class KnownFamily:
 
     @property
     def expands(self):
-        """See `Family`: those whose curvature is bounded have third derivatives that are."""
+        """Whether third derivatives have a bound, as where curvatures have one."""
         return self.whole.bounded_if_known
 
     def unbounded(self):
-        """See `Family.unbounded`."""
+        """Why curvatures have no bound, empty where they have one."""
         return "" if self.whole.bounded_if_known else ("its curvature grows without limit in the "
                                                        "linear predictor")
 
@@ -157,29 +157,29 @@ class KnownFamily:
         return Known(self.whole.kernel(X, y, offset, weight), self.values)
 
     def start(self, mean, variance):
-        """See `Family.start`."""
+        """A start at outcomes of this mean and variance, without auxiliary parameters."""
         return self.whole.start(mean, variance)[0], []
 
     def centre(self, eta, extra=None):
-        """See `Family.centre`."""
+        """`Family.centre` at the known parameters."""
         return self.whole.centre(eta, self.extra)
 
     def variance(self, eta, extra=None):
-        """See `Family.variance`."""
+        """`Family.variance` at the known parameters."""
         return self.whole.variance(eta, self.extra)
 
     def simulate(self, eta, rng, extra=None):
-        """See `Family.simulate`."""
+        """`Family.simulate` at the known parameters."""
         return self.whole.simulate(eta, rng, self.extra)
 
     def log_density(self, y, eta, extra=None):
-        """See `Family.log_density`."""
+        """`Family.log_density` at the known parameters."""
         return self.whole.log_density(y, eta, self.extra)
 
     def deviance(self, y, mean, extra=None):
-        """See `Family.deviance`."""
+        """`Family.deviance` at the known parameters."""
         return self.whole.deviance(y, mean, self.extra)
 
     def of_trials(self, trials):
-        """See `Family.of_trials`."""
+        """The family itself: outcomes have no trials."""
         return self
