@@ -6,10 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.covariances import COVARIANCES
-from sgmc.arguments.ends import HOW_LONG, HOW_MANY
 from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
-from sgmc.arguments.partitions import PARTITIONS
-from sgmc.arguments.reading import DATA, READING
 
 # Who takes an argument.
 FORMULA = "formula"  # verbs, and from_formula() of regressions
@@ -33,7 +30,15 @@ TABLE = (
         "str | SafeFormula",
         (FORMULA,),
     ),
-    DATA,
+    Keyword(
+        "data",
+        REQUIRED,
+        """Never changed.  Paths are of CSV, TSV, Parquet and Arrow files, a folder of these, or a
+        pattern such as ``"data/*.parquet"``.""",
+        "table, dict of arrays, path or list of paths, lazy table, or Prepared",
+        "_Table",
+        (FORMULA,),
+    ),
     Keyword(
         "names",
         None,
@@ -169,7 +174,27 @@ TABLE = (
         "bool",
         (REGRESSION,),
     ),
-    *HOW_MANY,
+    Keyword(
+        "draws",
+        1000,
+        "Kept draws per chain.",
+        "int >= 1",
+        "int",
+        FIT,
+        int,
+    ),
+    Keyword(
+        "accuracy",
+        None,
+        """Largest accepted Monte Carlo error of posterior means, in posterior sds, e.g. 0.05.
+        Chains stop at the first of 250, 500, 1000, ... draws per chain at which all means are
+        within it with 95 % confidence.  `draws` is then the limit, 20,000 by default.  Draws are
+        the first ones of a longer run.  Samplers in continuous time and `client` are refused.""",
+        "float between 0 and 1",
+        "float | None",
+        FIT,
+        float,
+    ),
     Keyword(
         "thin",
         None,
@@ -301,7 +326,27 @@ TABLE = (
         (FORMULA,),
         str,
     ),
-    *READING,
+    Keyword(
+        "cache",
+        None,
+        """A folder for what is prepared of files that are too large to be read at once; the next
+        fit of the same formula to the same files finds it there.  Default: a temporary folder,
+        removed with the results.""",
+        "path",
+        "str | PathLike[str] | None",
+        (FORMULA,),
+        str,
+    ),
+    Keyword(
+        "memory_limit",
+        None,
+        """Of files: rows that take more memory are prepared in a file, in as much memory.  Default:
+        a quarter of what is available.""",
+        'bytes, at least 64 MB, or text such as "500MB"',
+        "float | str | None",
+        (FORMULA,),
+        str,
+    ),
     Keyword(
         "nodes",
         None,
@@ -312,7 +357,33 @@ TABLE = (
         (FORMULA,),
         int,
     ),
-    *PARTITIONS,
+    Keyword(
+        "client",
+        None,
+        """Of a dask cluster, for data in partitions: a dask DataFrame, or the path or pattern of
+        Parquet or CSV files that the workers can read.  Sums over all rows come from the workers,
+        mini-batches from a uniform sample of the rows (see `reservoir`).""",
+        "dask.distributed.Client",
+        "Any",
+        (FORMULA,),
+    ),
+    Keyword(
+        "client",
+        None,
+        """Of a dask cluster: chains run on its workers, with the draws that they have here.""",
+        "dask.distributed.Client",
+        "Any",
+        (MODEL,),
+    ),
+    Keyword(
+        "reservoir",
+        None,
+        """Of data in partitions: rows of the uniform sample that mini-batches are drawn from.
+        Default: as many as keep its error, which the verdict states, below 0.02 sd.""",
+        "int >= 100",
+        "int | None",
+        (FORMULA,),
+    ),
     *COVARIANCES,
     Keyword(
         "tune",
@@ -325,7 +396,28 @@ TABLE = (
         FIT,
         str,
     ),
-    *HOW_LONG,
+    Keyword(
+        "time_limit",
+        None,
+        """Seconds from the call to the return, within a tenth and half a second, checks included.
+        Draws are the first ones of the unlimited run; where there is no time for any, they are of
+        the Gaussian approximation at the mode, and marked (``results.stand_in``); where there is
+        none for the mode, the summary has no numbers.""",
+        "float > 0",
+        "float | None",
+        FIT,
+        float,
+    ),
+    Keyword(
+        "max_data_passes",
+        None,
+        """Data passes (rows used, divided by their number) after which sampling stops.  Its draws
+        are the first ones of the unlimited run.""",
+        "float > 0",
+        "float | None",
+        FIT,
+        float,
+    ),
     Keyword(
         "progress",
         None,

@@ -18,7 +18,7 @@ import patsy
 
 from sgmc.arguments.choices import nearest
 from sgmc.errors import FormulaError
-from sgmc.formula import bars, beyond, bounds, safe, smooths, unreadable, words
+from sgmc.formula import bars, bounds, safe, smooths, unreadable, words
 from sgmc.formula.functions import FUNCTIONS, ours
 from sgmc.formula.places import DOT, PLACEHOLDER
 
@@ -394,7 +394,7 @@ class _Resolver:
             )
         hint = unreadable.in_backticks(self.formula, self.names)
         if after == "(":
-            hint = beyond.near(name) or hint or nearest(name, [*FUNCTIONS, *self.scope])
+            hint = unreadable.near(name) or hint or nearest(name, [*FUNCTIONS, *self.scope])
             return f"there is no function {name!r}{hint}"
         hint = hint or nearest(name, map(_quote, self.names.columns), "columns are")
         return f"{name!r} is neither a column nor a call of a function{hint}"

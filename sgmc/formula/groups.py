@@ -7,11 +7,11 @@ import pandas as pd
 from scipy import sparse
 
 from sgmc.errors import DataError, FormulaError
+from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.columns import kind
 from sgmc.formula.frames import as_frame
 from sgmc.formula.levels import places_of
 from sgmc.formula.spreads import of_array, of_rows
-from sgmc.formula.twice import refuse_twice
 from sgmc.splines.smooth import fitted
 
 MISSING = -1  # the code of a row that lacks its group
@@ -391,3 +391,50 @@ def sorted_rows(codes, levels):
         shape=(levels, len(codes)),
     ).tocsr()
     return rows[by_code.indices], by_code.indptr.astype(np.int64)
+
+
+# ---- effects that a formula has twice ------------------------------------------------------------
+
+
+def refuse_twice(table, bar, design, codes, levels):
+    """FormulaError where coefficients and a group term have the same columns, one a level.
+
+    Data then tell only the sum of the two: how it is shared is the priors' alone, and chains hardly
+    move along that.
+
+    Parameters
+    ----------
+    table : Table
+    bar : Bar
+        The group term,
+    design : DesignSpec
+        its effects,
+    codes : array (n,) of int
+        and the level of each row.
+    levels : int
+    """
+    for block in table.spec.blocks_with_levels:
+        numbers = ":".join(factor.label for factor in block.numeric) or INTERCEPT
+        if numbers in design.exog_names and same_rows(table, block, codes, levels):
+            name = block.term_name(clean=True)
+            raise FormulaError(
+                f"{name} and ({bar.text}) are the same columns, one for each level of "
+                f"{':'.join(bar.columns)}, of which the data tell the sum alone: drop one of them; "
+                f"({bar.text}) pools the levels, {name} does not"
+            )
+
+
+def same_rows(table, block, codes, levels):
+    """Whether the combinations of a block's factors are the levels of a group, under other names
+    perhaps.
+    """
+    sizes = [contrast.matrix.shape[0] for _, contrast in block.categorical]
+    if np.prod(sizes, dtype=float) < levels:
+        return False
+    pairs = np.empty(0, dtype=np.int64)
+    for span, values in table.spec.values(table.frame, table.rows, of=block.factors):
+        pairs = np.unique(np.append(pairs, block.joint(values) * levels + codes[span]))
+        cells, groups = (len(np.unique(one)) for one in np.divmod(pairs, levels))
+        if not len(pairs) == cells == groups:  # as soon as one is cut by the other
+            return False
+    return True

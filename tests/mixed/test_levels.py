@@ -8,7 +8,7 @@ import sgmc
 from sgmc.core import deadline
 from sgmc.fit.settings import check_settings
 from sgmc.models.mixed.levels import LevelsRegression
-from sgmc.models.mixed.worth import worth_it
+from sgmc.models.mixed.split import worth_it
 from sgmc.models.regression import model
 
 LEVELS, ROWS, SIGMA = 300, 3000, 0.7

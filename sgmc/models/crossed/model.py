@@ -44,7 +44,7 @@ class CrossedRegression(MixedRegression):
         return CrossedResults
 
     def info(self):
-        from sgmc.models.crossed.info import CrossedInfo
+        from sgmc.models.crossed.results import CrossedInfo
 
         return CrossedInfo(self)
 

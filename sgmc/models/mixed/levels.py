@@ -65,7 +65,7 @@ class LevelsRegression(Regression):
         return LevelsResults
 
     def info(self):
-        from sgmc.models.mixed.levels_info import LevelsInfo
+        from sgmc.models.mixed.levels_results import LevelsInfo
 
         return LevelsInfo(self)
 

@@ -6,13 +6,17 @@ import numpy as np
 import pandas as pd
 
 from sgmc.coordinates.prior_table import PriorTable, resolve
+from sgmc.fit.tolerance import SMALLEST_BATCH
+from sgmc.fit.work import CURVATURE
 from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
 from sgmc.formula.spreads import of_array
-from sgmc.models.mixed.worth import worth_it
+from sgmc.models.mixed.rules import scheme_of
+from sgmc.models.regression import coordinates
 from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import moments_of_outcomes, scales
 
 FEWEST_APART = 16  # rows of a group without a level
+NODE = 3e-9  # seconds of a row at a node, as those of `sgmc.fit.work`
 
 
 @dataclass(frozen=True)
@@ -301,3 +305,19 @@ def without(priors, split):
         priors.auxiliary,
         priors.unit,
     )
+
+
+def worth_it(rows, parameters, levels):
+    """Whether levels are integrated out: where a matrix of all parameters is too large, or a step
+    on it costs more than one with the nodes of a mini-batch of levels.
+
+    Parameters
+    ----------
+    rows, parameters : int
+    levels : int
+        Those that occur.
+    """
+    if parameters > coordinates.LONGEST_PULLED:
+        return True
+    whole = parameters**2 * CURVATURE
+    return whole > SMALLEST_BATCH * rows / max(levels, 1) * scheme_of(1).first * NODE

@@ -3,6 +3,7 @@
 import time
 from dataclasses import replace
 
+from sgmc.arguments.covariances import check_covariance_of
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
@@ -11,7 +12,6 @@ from sgmc.core.deadline import limited
 from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.beside import check_beside
 from sgmc.models.regression.data import check_outcomes, equations, of_table
 from sgmc.models.regression.from_arrays import from_arrays, outcome_name
 from sgmc.models.regression.options import option
@@ -393,3 +393,21 @@ class Regression(PriorPredictive):
         from sgmc.models.regression.problem import regression_problem
 
         return regression_problem(self.data, self.family, prior, checked)
+
+
+def check_beside(data, prior, checked):
+    """Refuse settings that strata, groups or known errors of the rows do not go with.
+
+    Parameters
+    ----------
+    data : RegressionData
+    prior : None, str, PriorSpec or dict
+    checked : Settings
+    """
+    if data.strata is not None and checked.subsample != "stratified":
+        raise ArgumentError(
+            f"strata does not apply to subsample={checked.subsample!r}; give subsample='stratified'"
+        )
+    check_covariance_of(data.groups, data.equations, checked.cov_type)
+    if data.se is not None:
+        errors.refuse_beside_errors(prior, checked)

@@ -129,7 +129,7 @@ class UpdatedRegression(Regression):
         return self
 
     def info(self):
-        from sgmc.models.updated.info import UpdatedInfo
+        from sgmc.models.updated.results import UpdatedInfo
 
         return UpdatedInfo(self)
 
