@@ -56,7 +56,6 @@ class GeometricFamily(Counts):
 
     @staticmethod
     def log_density(y, eta, extra=None):
-        """See `Family.log_density`."""
         return -y * np.logaddexp(0, -eta) - np.logaddexp(0, eta)
 
     @staticmethod

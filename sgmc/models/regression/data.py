@@ -7,7 +7,11 @@ import numpy as np
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
+from sgmc.errors import DataError
+from sgmc.models.regression.bases.family import MAX_COUNT_MEAN
 from sgmc.priors import INTERCEPT
+
+FAR_BELOW = 10.0  # of the outcomes' mean, in logs: there the least count is likely
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,8 @@ def check_outcomes(family, data):
     y, trials, weight, label = data.y, data.trials, data.weight, data.endog_name
     if not is_large(y, data.n):
         kept = slice(None) if weight is None else weight > 0
-        family.of_trials(None if trials is None else trials[kept]).check(as_floats(y[kept]), label)
+        single = family.of_trials(None if trials is None else trials[kept])
+        check_support(single, as_floats(y[kept]), label)
         return
     witnesses, tried = np.empty(0), False
     for span in spans(data.n):
@@ -200,9 +205,29 @@ def check_outcomes(family, data):
         if trials is not None:
             tried = tried or trials[span][counted].any()
         elif len(witnesses) == 2 or span.stop == data.n:
-            family.check(np.concatenate([part, witnesses]), label)
+            check_support(family, np.concatenate([part, witnesses]), label)
     if trials is not None:
         family.of_trials(np.array([float(tried)])).check(np.zeros(1), label)
+
+
+def check_support(family, y, label):
+    """Raise DataError where outcomes do not suit a family, or where the least count that `check`
+    accepts has no probability: the intercept of such a fit would fall without limit.
+    """
+    family.check(y, label)
+    if not getattr(family, "counts", False) or family.parts or not len(y):
+        return
+    least, mean = y.min(), min(y.mean(), MAX_COUNT_MEAN)
+    level, logs = family.start(mean, 2 * mean)
+    eta = np.array([[level - FAR_BELOW, level]])
+    extra = np.exp(logs)[:, None] if len(logs) else None
+    found = family.log_density(np.full((1, 1), least), eta, extra)
+    rounding = 1e-6 * max(1.0, least)
+    if not (np.isfinite(found) & (found <= rounding)).all():
+        raise DataError(
+            f"the outcome {label!r} is {least:g} in some rows, where the density of {family.name} "
+            "is no probability: leave such rows out; the `check` of the family should refuse them"
+        )
 
 
 def total_offset(offset, exposure, **beside):
