@@ -16,7 +16,7 @@ from sgmc.errors import ArgumentError, DataError
 
 
 def names():
-    """Names of the data sets that `load` knows, in alphabetical order."""
+    """Return the names of the data sets that `load` finds, in alphabetical order."""
     return sorted(CATALOGUE)
 
 

@@ -8,8 +8,8 @@ from sgmc.errors import ArgumentError
 
 
 def relative_sd_error(result, reference):
-    r"""Error of posterior standard deviations,
-    :math:`\lVert \hat\sigma - \sigma \rVert_2 / \lVert \sigma \rVert_2`.
+    r"""Return the error of posterior standard deviations, :math:`\lVert \hat\sigma - \sigma
+    \rVert_2 / \lVert \sigma \rVert_2`.
 
     Coullon, South and Nemeth (2023, section 4.1).  The largest sds decide it: give parameters of
     like units.
@@ -28,7 +28,8 @@ def relative_sd_error(result, reference):
 
 
 def standardised_mean_error(result, reference):
-    r"""Errors of posterior means in the reference's sds, :math:`(\hat\mu_j - \mu_j) / \sigma_j`.
+    r"""Return errors of posterior means in the reference's sds, :math:`(\hat\mu_j - \mu_j) /
+    \sigma_j`.
 
     Parameters
     ----------

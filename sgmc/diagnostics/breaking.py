@@ -7,8 +7,8 @@ LOGISTIC_DEPARTURE = 0.0095
 
 
 def breaking_point(increment, gradient=None):
-    r"""tau*, the largest sd of normal gradient noise that stochastic gradient Barker dynamics can
-    correct for.
+    r"""Return tau*, the largest sd of normal gradient noise that stochastic gradient Barker
+    dynamics can correct for.
 
     It solves :math:`\Phi(|g| / \tau^*) = 1 / (1 + \exp(-|z g|))` (Mauri and Zanella, eq. 12):
     :math:`\tau^* = |g| / \Phi^{-1}(\mathrm{logistic}(|z g|))`, between
@@ -35,8 +35,8 @@ def breaking_point(increment, gradient=None):
 
 
 def breaking_interval(increment, gradient, published=False):
-    r"""Limits between which the breaking point is, where the logistic function is known by its
-    normal approximation.
+    r"""Return the limits of the breaking point where the logistic function is known by its normal
+    approximation.
 
     From :math:`|\Phi(x / 1.702) - \mathrm{logistic}(x)| < 0.0095` (Mauri and Zanella, eq. 43),
     with :math:`p = \Phi(|z g| / 1.702)`,

@@ -9,8 +9,8 @@ from sgmc.errors import DataError
 
 
 def ece(probabilities, outcomes, *, bins=10):
-    r"""Expected calibration error: how far predicted probabilities are from frequencies, on
-    average.
+    r"""Return the expected calibration error: how far predicted probabilities are from frequencies,
+    on average.
 
     :math:`\sum_b (n_b / n) |\mathrm{freq}_b - \mathrm{conf}_b|` over bins of equal width of the
     confidence (Naeini, Cooper and Hauskrecht 2015; Guo et al. 2017, eq. 3), freq the share of
@@ -35,8 +35,8 @@ def ece(probabilities, outcomes, *, bins=10):
 
 
 def mce(probabilities, outcomes, *, bins=10):
-    r"""Maximum calibration error: :math:`\max_b |\mathrm{freq}_b - \mathrm{conf}_b|` over the bins
-    that hold rows.
+    r"""Return the maximum calibration error: :math:`\max_b |\mathrm{freq}_b - \mathrm{conf}_b|`
+    over the bins that hold rows.
 
     Guo et al. (2017, eq. 5); a bin of few rows decides it as well as one of many.
 
@@ -54,8 +54,8 @@ def mce(probabilities, outcomes, *, bins=10):
 
 
 def log_loss(probabilities, outcomes):
-    r"""Mean of :math:`-\log p_i`, the predicted probability of what was observed (Nemeth and
-    Fearnhead 2021, section 6.1).
+    r"""Return the mean of :math:`-\log p_i`, the predicted probability of what was observed (Nemeth
+    and Fearnhead 2021, section 6.1).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def log_loss(probabilities, outcomes):
 
 
 def rmse(predictions, outcomes):
-    r"""Root mean square error, :math:`(\sum_i (y_i - \hat y_i)^2 / n)^{1/2}`.
+    r"""Return the root mean square error, :math:`(\sum_i (y_i - \hat y_i)^2 / n)^{1/2}`.
 
     Parameters
     ----------

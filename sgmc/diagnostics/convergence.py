@@ -19,7 +19,7 @@ FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
 
 
 def ess(draws, *, method="bulk", weights=None):
-    r"""Effective sample size of each parameter, over all chains.
+    r"""Return the effective sample size of each parameter, over all chains.
 
     With step-size weights w the variance of a weighted mean is about
     :math:`\sigma^2 \tau \sum_t w_t^2 / (\sum_t w_t)^2` for an autocorrelation time :math:`\tau`
@@ -59,8 +59,8 @@ def _weighed(size, weights, draws):
 
 
 def rhat(draws):
-    """Rank-normalised split R-hat of each parameter,
-    the larger of the bulk's and the folded draws'.
+    """Return the rank-normalised split R-hat of each parameter, the larger of the bulk's and the
+    folded draws'.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def bulk(draws, weights=None):
 
 
 def mcse(draws, method="mean", *, weights=None):
-    r"""Monte Carlo standard error of each parameter's mean or standard deviation.
+    r"""Return the Monte Carlo standard error of each parameter's mean or standard deviation.
 
     :math:`s / \sqrt{\mathrm{ESS}_{mean}}`, and by the delta method
     :math:`\mathrm{sd}[(x - m)^2] / (2 s \sqrt{\mathrm{ESS}_{sd}})`, as arviz-stats >= 1 and R's
@@ -115,7 +115,7 @@ def mcse(draws, method="mean", *, weights=None):
 
 
 def autocorr(draws, max_lag, *, weights=None):
-    r"""Autocorrelation of each chain and parameter at lags 0 to `max_lag`.
+    r"""Return the autocorrelation of each chain and parameter at lags 0 to `max_lag`.
 
     :math:`\rho_k = \sum_t \sqrt{w_t w_{t+k}} (x_t - m)(x_{t+k} - m) / \sum_t w_t (x_t - m)^2` with
     the weighted mean m of the chain; without weights this is arviz-stats' own.

@@ -32,7 +32,7 @@ def fssd(
     scale=None,
     seed=0,
 ):
-    r"""Finite set Stein discrepancy between draws and the target whose scores are given.
+    r"""Return the finite set Stein discrepancy between draws and the target whose scores are given.
 
     With the Stein witness :math:`g(v) = \sum_a w_a [s(x_a) k(x_a, v) + \nabla_x k(x_a, v)]`, zero
     everywhere in expectation over the target alone, and :math:`\tau_a` its term of draw a,

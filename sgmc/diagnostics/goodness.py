@@ -44,8 +44,8 @@ def ksd_test(
     scale=None,
     seed=0,
 ):
-    r"""Goodness of fit of draws to their target:
-    p-value of the kernel Stein discrepancy by the wild bootstrap.
+    r"""Test whether draws are of their target: p-value of the kernel Stein discrepancy by the wild
+    bootstrap.
 
     :math:`T = \sum_{a,b} w_a w_b k^0(x_a, x_b)` is compared with
     :math:`\sum_{a,b} w_a w_b W_a W_b k^0(x_a, x_b)` for random signs W that change from one draw to

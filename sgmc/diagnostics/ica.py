@@ -7,8 +7,8 @@ from sgmc.errors import ArgumentError, DataError
 
 
 def amari_distance(unmixing, mixing):
-    r"""Amari distance of an unmixing matrix from the inverse of a mixing matrix, up to order, sign
-    and scale of components.
+    r"""Return the Amari distance of an unmixing matrix from the inverse of a mixing matrix, up to
+    order, sign and scale of components.
 
     With :math:`P = W A`,
     :math:`\sum_i (\sum_j |p_{ij}| / \max_k |p_{ik}| - 1) + \sum_j (\sum_i |p_{ij}| /
@@ -37,8 +37,8 @@ def amari_distance(unmixing, mixing):
 
 
 def instability(unmixing, data):
-    r"""Instability index of each component,
-    :math:`I_i = \sum_j \mathrm{var}(W_{ij}) \, \mathrm{var}(x_j)`.
+    r"""Return the instability index of each component, :math:`I_i = \sum_j \mathrm{var}(W_{ij}) \,
+    \mathrm{var}(x_j)`.
 
     Variances over posterior draws of W and over the rows of the data (Welling and Teh 2011, section
     5.3).  Draws must belong to one order and sign of the components.

@@ -43,8 +43,8 @@ class ImpliedMoments:
 
 
 def implied_moments(draws, scores, *, directions=None, weights=None, scale=None):
-    r"""Means and sds of the target that scores imply: those of the Gaussian whose scores are the
-    draws' regression of s on x.
+    r"""Return the means and sds of the target that scores imply: those of the Gaussian whose scores
+    are the draws' regression of s on x.
 
     With :math:`s = \bar s + B (x - \bar x) + r` by least squares, :math:`\Sigma = -B^{-1}` (its
     symmetric part) and :math:`\mu = \bar x + \Sigma \bar s`.  On a Gaussian target both are exact

@@ -22,7 +22,7 @@ def ksd(
     beta=-0.5,
     scale=None,
 ):
-    r"""Kernel Stein discrepancy between draws and the target whose scores are given.
+    r"""Return the kernel Stein discrepancy between draws and the target whose scores are given.
 
     With :math:`s = \nabla \log \pi` and a kernel k, coordinate j of the Stein kernel is
 
@@ -85,7 +85,8 @@ def ksd(
 
 
 def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
-    r"""Kernel Stein discrepancy in O(n) time, from n/2 pairs of draws (Liu, Lee and Jordan 2016).
+    r"""Return the kernel Stein discrepancy in O(n) time, from n/2 pairs of draws (Liu, Lee and
+    Jordan 2016).
 
     :math:`T = \frac{2}{n} \sum_{t \le n/2} k^0(x_t, x_{t + n/2})` estimates the joint `ksd` squared
     without bias, as its "u" does, with a larger error.  Draws half a run apart are paired, not

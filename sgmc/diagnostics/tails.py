@@ -18,8 +18,8 @@ WITHIN_ONE_SD = 0.16, 0.5, 0.84  # probabilities of the ends, and of the middle
 
 
 def tail_index(draws, weights=None, quantiles=None):
-    r"""Tail index of each parameter, the larger of its two tails': a mean exists below 1, an sd
-    below 1/2.
+    r"""Return the tail index of each parameter, the larger of its two tails': a mean exists below
+    1, an sd below 1/2.
 
     The shape k of a generalised Pareto law that is fitted to the
     :math:`\min(n/5, 3 \sqrt{n})` draws farthest out (Zhang and Stephens 2009,

@@ -8,7 +8,7 @@ from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
 
 
 def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="covariance"):
-    r"""Numbers of m draws chosen one by one so that the kernel Stein discrepancy of those chosen is
+    r"""Return the numbers of m draws chosen one by one so that their kernel Stein discrepancy is
     least.
 
     .. math:: \pi(j) = \arg\min_i \tfrac{1}{2} k^0(x_i, x_i) + \sum_{j' < j} k^0(x_{\pi(j')}, x_i)

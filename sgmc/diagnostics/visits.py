@@ -45,8 +45,8 @@ def mcse_of_batches(means, share):
 
 
 def equal_visits(draws, weights=None, quantiles=None):
-    r"""p-values of the same law in all half-chains, (parameter,): small where some chains visit a
-    place that others hardly do.
+    r"""Return p-values of the same law in all half-chains, (parameter,): small where some chains
+    visit a place that others seldom visit.
 
     At six quantiles q of all draws, the shares of :math:`x \le q` in the half-chains are compared
     by an analysis of variance of batch means: :math:`F = s^2_{between} / s^2_{within}`, with as
@@ -104,7 +104,7 @@ VALLEY = 0.25  # density in the emptiest of them, in units of the place's, of a 
 
 
 def long_stays(draws, weights=None):
-    r"""What few long stays in a place far out may do to means and sds, (parameter,), in sds.
+    r"""Return by how many sds a few long stays far out may move means and sds, (parameter,).
 
     A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
     LONG_STAY :math:`(1 + \rho) / (1 - \rho)` draws, :math:`\rho` the correlation of successive

@@ -11,7 +11,7 @@ from sgmc.errors import ArgumentError
 
 
 def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=None):
-    r"""Values of functions at draws, corrected so that their means have less Monte Carlo error.
+    r"""Correct values of functions at draws, so that their means have less Monte Carlo error.
 
     For a polynomial P without constant, :math:`\Delta P + \nabla P \cdot s` has mean zero over the
     target (:math:`s = \nabla \log \pi`): the controls are :math:`s_j` for order 1, also

@@ -13,8 +13,8 @@ class Criticism:
     """Methods of `RegressionResults` that judge model and prior."""
 
     def sensitivity(self):
-        """How much each parameter's posterior would change if prior or likelihood counted a little
-        more or less.
+        """Estimate how much each parameter's posterior would change if prior or likelihood counted
+        a little more or less.
 
         Prior or likelihood is raised to the powers .99 and 1.01 by Pareto-smoothed weights of the
         draws.  The numbers are the rate at which a parameter's distribution moves, by the
@@ -37,7 +37,7 @@ class Criticism:
         return sensitivity(self)
 
     def bayes_factor(self, statement):
-        """Bayes factor of a point against the rest, by the Savage-Dickey ratio.
+        """Return the Bayes factor of a point against the rest, by the Savage-Dickey ratio.
 
         BF01 = p(point | data) / p(point), the density of the posterior over that of the prior: how
         much more (or less) the point is worth believing after the data (Dickey 1971,
@@ -63,7 +63,7 @@ class Criticism:
         return bayes_factor(self, statement)
 
     def loo_pit(self, seed=None):
-        """Rank of each outcome in what the other rows predict for it, between 0 and 1.
+        """Return the rank of each outcome in what the other rows predict for it, between 0 and 1.
 
         P(y_new <= y_i | y without row i), by Pareto-smoothed weights of simulated outcomes, spread
         evenly over ties: uniform if the model is calibrated (Gelfand, Dey & Chang 1992; Vehtari,
@@ -88,16 +88,16 @@ class Criticism:
         return loo_pit(self, seed)
 
     def plot_loo_pit(self, ax=None, seed=None):
-        """Share of `loo_pit` below each level, less that level, with 95 % limits for all levels
-        together.
+        """Plot the share of `loo_pit` below each level, less that level, with 95 % limits for all
+        levels together.
         """
         from sgmc.plots.calibration import ranks
 
         return ranks(self.loo_pit(seed), ax)
 
     def calibration(self, loo=True, seed=None):
-        """Brier score and its parts: do outcomes predicted with probability p happen with
-        frequency p?
+        """Return the Brier score and its parts: do outcomes predicted with probability p happen
+        with frequency p?
 
         Frequencies are the isotonic regression of outcomes on predicted probabilities (CORP:
         Dimitriadis, Gneiting & Jordan 2021, eqs. 4 to 6, doi:10.1073/pnas.2016191118).  With S the
@@ -134,7 +134,7 @@ class Criticism:
         return table.rename_axis(self.model.endog_names)
 
     def plot_calibration(self, ax=None, *, alpha=0.05, loo=True, seed=None):
-        """Reliability diagram: frequency of the outcome over its predicted probability.
+        """Plot a reliability diagram: frequency of the outcome over its predicted probability.
 
         The curve is the isotonic regression of `calibration`, the band its pointwise consistency
         band: where curves lie with probability 1 - alpha, if outcomes happen with the predicted

@@ -48,7 +48,8 @@ class Paths:
         return self._paths
 
     def expect(self, f, points=4):
-        """Posterior expectation of a function, as its mean over time along the paths of the chains.
+        """Return the posterior expectation of a function, as its mean over time along the paths of
+        the chains.
 
         Each straight line is integrated by Gauss-Legendre quadrature, which is exact for
         polynomials up to degree 2 points - 1: for moments there is no error but Monte Carlo's.
@@ -82,8 +83,8 @@ class Paths:
         return expectation(paths, f, points)
 
     def inclusion(self):
-        """Posterior probabilities that slopes are not zero, under the spike-and-slab prior of a
-        sticky sampler.
+        """Return posterior probabilities that slopes are not zero, under the spike-and-slab prior
+        of a sticky sampler.
 
         Shares of the time that the chains' paths spend away from zero.
 
@@ -111,7 +112,7 @@ class Paths:
         )
 
     def path_summary(self):
-        """Moments of the parameters over the whole of the paths, a DataFrame with a row a
+        """Return moments of the parameters over the whole of the paths, a DataFrame with a row per
         parameter.
 
         Returns
@@ -124,8 +125,8 @@ class Paths:
         return moments(self._travelled("path_summary"), self.names)
 
     def skeleton(self, chain=0):
-        """Turning points of a chain's path after warmup,
-        as far as they were kept (128 MB of all chains).
+        """Return turning points of a chain's path after warmup, as far as they were kept (128 MB of
+        all chains).
 
         Parameters
         ----------

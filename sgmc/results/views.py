@@ -77,7 +77,7 @@ class Views:
         return intervals(names, moments.mean(draws, weights), low, high, label, ax)
 
     def plot_trace(self, cols=None, ax=None, *, warmup=True, density=False):
-        """Draws of each chain in their order; along the time of the dynamics where steps vary.
+        """Plot draws of each chain in their order; along the time of the dynamics where steps vary.
 
         Positions of warmup, of a fit with ``keep_warmup=True``, are before 0, on a grey ground;
         a dashed vertical line is at the end of warmup.  Each takes as much room as a draw; the
@@ -110,8 +110,8 @@ class Views:
         return trace(draws, weights, names, ax, before, flag("density", density))
 
     def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None, prior=False):
-        """Histogram of each parameter's draws, weighted where they are, with mean and interval;
-        see `plot_trace`.
+        """Plot a histogram of each parameter's draws, weighted where they are, with mean and
+        interval; see `plot_trace`.
 
         Parameters
         ----------
@@ -141,7 +141,9 @@ class Views:
         return posterior(draws, weights, names, ax, level(alpha), other, curves)
 
     def plot_acf(self, cols=None, ax=None, *, max_lag=40):
-        """Autocorrelation of each chain's draws, weighted where they are; see `plot_trace`."""
+        """Plot the autocorrelation of each chain's draws, weighted where they are; see
+        `plot_trace`.
+        """
         from sgmc.plots.chains import acf
 
         return acf(*self._plotted(cols), ax, max_lag)

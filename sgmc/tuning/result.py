@@ -58,7 +58,8 @@ class TuneResult:
         )
 
     def plot(self, x=None, ax=None, *, kind="metric"):
-        """The metric against an axis of the grid, or the race rung by rung; the winner is marked.
+        """Plot the metric against an axis of the grid, or the race rung by rung; the winner is
+        marked.
 
         ``kind="metric"``: each arm at its last rung, a line for each choice of the other axes, such
         as KSD against step size with a line a minibatch.  ``kind="race"``: each arm's metric by its

@@ -96,8 +96,8 @@ class Model:
     title = ""
 
     def kernel(self):
-        """The compiled model; compiled leaves return theirs,
-        and need neither `log_lik` nor `grad`.
+        """Return the compiled model; compiled leaves return theirs, and need neither `log_lik` nor
+        `grad`.
         """
         from sgmc.models.bases.callbacks import PythonKernel
 
@@ -109,7 +109,7 @@ class Model:
         return PythonKernel(layout.size, self.rows(), *functions(self, layout, ("log_lik", "grad")))
 
     def prior_kernel(self):
-        """A compiled prior in the place of independent ones by name, or None."""
+        """Return a compiled prior in the place of independent ones by name, or None."""
         if not hasattr(self, "log_prior"):
             return None
         from sgmc.models.bases.callbacks import PythonPrior
@@ -119,46 +119,46 @@ class Model:
         return PythonPrior(layout.size, *functions(self, layout, names))
 
     def recorder_class(self):
-        """`Partial`, or a compiled subclass that sums up more of the draws than their moments,
-        for what is not kept.
+        """Return `Partial`, or a compiled subclass that sums up more of the draws than their
+        moments, for what is not kept.
         """
         from sgmc.core.partial import Partial
 
         return Partial
 
     def functionals(self):
-        """What the verdict is about, `Functionals`, where parameters one by one mean nothing, as
-        they can change places or signs; None where they have meanings of their own.
+        """Return what the verdict is about, `Functionals`, where parameters one by one mean
+        nothing, as they can change places or signs; None where they have meanings of their own.
         """
 
     def result_class(self):
-        """`ModelResults`, or a subclass with predictions of the model's own."""
+        """Return `ModelResults`, or a subclass with predictions of the model's own."""
         from sgmc.models.bases.results import ModelResults
 
         return ModelResults
 
     def info(self):
-        """What results keep of the model: a `GeneralInfo`,
-        or a subclass with what predictions need.
+        """Return what results keep of the model: a `GeneralInfo`, or a subclass with what
+        predictions need.
         """
         from sgmc.models.bases.results import GeneralInfo
 
         return GeneralInfo(self)
 
     def layout(self):
-        """Where each parameter is in the vector of all;
-        ArgumentError for shapes or constraints that are none.
+        """Return where each parameter is in the vector of all; ArgumentError for shapes or
+        constraints that are none.
         """
         from sgmc.coordinates.layout import Layout
 
         return Layout(self.parameters, self.constraints)
 
     def rows(self):
-        """n, checked."""
+        """Return n, checked."""
         return whole(f"{type(self).__name__}.n", self.n, 1, advice="it is the number of rows")
 
     def starts(self, rng):
-        """Where a chain without a Gaussian approximation begins, or the search for a mode:
+        """Return where a chain without a Gaussian approximation begins, or the search for a mode:
         theta as a vector.
 
         By default `start`, or the centre of what is allowed, with free numbers moved by N(0,
@@ -305,7 +305,7 @@ class Model:
         )
 
     def problem(self, prior, checked):
-        """The posterior in sampler coordinates, for checked settings."""
+        """Return the posterior in sampler coordinates, for checked settings."""
         from sgmc.core.blas import one_blas_thread
         from sgmc.models.bases.ingredients import Ingredients
         from sgmc.models.bases.problem import general_problem

@@ -72,7 +72,7 @@ class ModelResults(Results):
         return {"_moments": pd.DataFrame({"mean": mean, "sd": sd}, index=fit.problem.priors.names)}
 
     def draws_of(self, name):
-        """Draws of a parameter, (chain, draw, *shape).
+        """Return draws of a parameter, (chain, draw, *shape).
 
         Parameters
         ----------
@@ -94,8 +94,8 @@ class ModelResults(Results):
         return self.draws[..., places].reshape(*self.draws.shape[:2], *self.model.shapes[name])
 
     def judged_quantities(self):
-        """Draws of what the verdict is about: the parameters, or, where these have no meaning one
-        by one, functionals of them that do not depend on labels.
+        """Return draws of what the verdict is about: the parameters, or, where these have no
+        meaning one by one, functionals of them that do not depend on labels.
 
         Returns
         -------
@@ -117,19 +117,19 @@ class ModelResults(Results):
         return self._fit.problem.functionals.of(self)
 
     def moments(self):
-        """Posterior means and sds of all parameters, a DataFrame;
-        also of those whose draws were not kept.
+        """Return posterior means and sds of all parameters, a DataFrame; also of those whose draws
+        were not kept.
         """
         if self._moments is None:
             return pd.DataFrame({"mean": self.params, "sd": self.bse})
         return self._moments.copy()
 
     def mean_of(self, name):
-        """Posterior mean of a parameter, in its shape."""
+        """Return the posterior mean of a parameter, in its shape."""
         return self._shaped("mean", name)
 
     def sd_of(self, name):
-        """Posterior standard deviation of a parameter, in its shape."""
+        """Return the posterior standard deviation of a parameter, in its shape."""
         return self._shaped("sd", name)
 
     def _shaped(self, moment, name):
@@ -142,8 +142,8 @@ class ModelResults(Results):
         )
 
     def to_arviz(self, log_likelihood=False):
-        """An ArviZ `DataTree` with each parameter as a variable of its shape;
-        weighted draws are resampled.
+        """Return an ArviZ `DataTree` with each parameter as a variable of its shape; weighted draws
+        are resampled.
 
         Raises
         ------

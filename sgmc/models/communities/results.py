@@ -47,13 +47,15 @@ class MMSBResults(ModelResults):
         }
 
     def memberships(self):
-        """Posterior means of the memberships, a DataFrame (node, community)."""
+        """Return posterior means of the memberships, a DataFrame (node, community)."""
         means = self._means("memberships")
         mean = np.mean([one[:, order] for one, order in zip(means, self._orders())], axis=0)
         return self._frame(mean, self.model.nodes, "node")
 
     def strengths(self):
-        """Posterior means and sds of the strengths, a DataFrame with a row for each community."""
+        """Return posterior means and sds of the strengths, a DataFrame with a row for each
+        community.
+        """
         draws, weights = self._whole()
         beta = draws[..., self.model.slices["strengths"]][..., ::2]
         beta = np.concatenate([one[:, order] for one, order in zip(beta, self._orders())])
@@ -64,7 +66,7 @@ class MMSBResults(ModelResults):
         return pd.DataFrame({"mean": mean, "sd": sd}, index=index)
 
     def link_draws(self, pairs):
-        """Probabilities of links under each whole draw that was kept, (draw, pair).
+        """Return probabilities of links under each whole draw that was kept, (draw, pair).
 
         Parameters
         ----------
@@ -83,7 +85,7 @@ class MMSBResults(ModelResults):
         )
 
     def predict(self, pairs):
-        """Posterior predictive probabilities of links, (m,), averaged over draws.
+        """Return posterior predictive probabilities of links, (m,), averaged over draws.
 
         Parameters
         ----------
@@ -110,8 +112,8 @@ class MMSBResults(ModelResults):
         return pd.DataFrame({"mean": mean, "sd": sd}, index=index)
 
     def perplexity(self, test=None):
-        """Perplexity of pairs: exp(-mean log p(y_ab)), p(y_ab) the mean over draws (Li, Ahn &
-        Welling 2016, eq. 18).
+        """Return the perplexity of pairs: exp(-mean log p(y_ab)), p(y_ab) the mean over draws (Li,
+        Ahn & Welling 2016, eq. 18).
 
         Parameters
         ----------

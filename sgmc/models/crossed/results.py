@@ -75,7 +75,7 @@ class CrossedResults(Smooths, MixedResults):
         return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.freedom}
 
     def whole(self, what):
-        """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
+        """Return whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
         draws = None if self._fit is None else whole_draws(self._fit)
         if draws is None:
             raise ArgumentError(
@@ -91,7 +91,7 @@ class CrossedResults(Smooths, MixedResults):
         return [described(self._fit, self.model.effects.factors, self._ess)]
 
     def effects_at_draws(self, draws, seed=None):
-        """`BankedEffects` of each factor at whole draws."""
+        """Return the `BankedEffects` of each factor at whole draws."""
         seed = self.seed if seed is None else entropy(seed)
         effects, rows = self._fit.problem.effects, self._fit.problem.rows
         return banked_effects(draws, rows, effects, self.model.sizes, seed)
@@ -107,7 +107,7 @@ class CrossedResults(Smooths, MixedResults):
         return effects.with_draws(evenly(len(effects.points), count)), None
 
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
-        """Effects of the levels: posterior mean, sd and interval.
+        """Return effects of the levels: posterior mean, sd and interval.
 
         Means and sds are those of all draws, intervals quantiles of the whole draws that were kept.
 
@@ -133,7 +133,7 @@ class CrossedResults(Smooths, MixedResults):
         return table.assign(mean=mean, sd=sd)
 
     def moments_of_effects(self, k):
-        """Means and sds of a factor's effects over all draws."""
+        """Return means and sds of a factor's effects over all draws."""
         if self._fit is None:
             return self._levels.moments[k]
         mean, sd = pooled(self._fit.recorders)
@@ -144,7 +144,7 @@ class CrossedResults(Smooths, MixedResults):
         self, log_likelihood=False, effects=False, *, posterior_predictive=False,
         observed_data=True,
     ):  # fmt: skip
-        """An ArviZ `DataTree`, see `Results.to_arviz`.
+        """Return an ArviZ `DataTree`, see `Results.to_arviz`.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class CrossedResults(Smooths, MixedResults):
         return tree
 
     def banked_dataset(self):
-        """Effects at the whole draws, an xarray `Dataset`."""
+        """Return effects at the whole draws, an xarray `Dataset`."""
         from xarray import Dataset
 
         found = {}
@@ -206,7 +206,7 @@ class CrossedResults(Smooths, MixedResults):
         self, exog=None, offset=None, *, endog=None, random=True, new_levels=None,
         transform=True, **beside,
     ):  # fmt: skip
-        """`Rows` of new data or of the fit's, with the effects of their levels."""
+        """Return the `Rows` of new data or of the fit's, with the effects of their levels."""
         one_of("new_levels", new_levels, NEW_LEVELS)
         factors, smooths = self.model.effects.factors, self.model.groups.smooths
         if exog is None and self._fit is not None:
@@ -247,7 +247,7 @@ class CrossedResults(Smooths, MixedResults):
         )
 
     def rows_of_fit(self, random):
-        """The fit's rows, with the effects of their levels or at effects of zero."""
+        """Return the fit's rows, with the effects of their levels or at effects of zero."""
         problem, draws = self._fit.problem, self.whole("predictions with effects or smooths")
         table, offset = problem.rows.fixed, np.asarray(problem.model.offset)
         rows = Rows(
@@ -272,7 +272,7 @@ class CrossedResults(Smooths, MixedResults):
         return with_effects(rows, self.effects_at_draws(draws), own.codes, Z)
 
     def new_rows(self, exog, offset, endog, transform, trials=None, se=None):
-        """New rows at effects of zero, at the whole draws."""
+        """Return new rows at effects of zero, at the whole draws."""
         smooths, curves = self.model.groups.smooths, self.curve_draws
         if smooths and (self.model.spec is None or not transform):
             raise ArgumentError("smooths of new rows need a table with their columns")
@@ -287,7 +287,7 @@ class CrossedResults(Smooths, MixedResults):
         return with_curves(rows, columns_of(smooths, exog), curves.columns) if smooths else rows
 
     def auxiliary_at(self, draws):
-        """Auxiliary parameters (k, m) of whole draws, or None."""
+        """Return auxiliary parameters (k, m) of whole draws, or None."""
         k = len(self.model.family.auxiliary)
         return np.exp(draws[:, draws.shape[1] - k :]).T if k else None
 

@@ -23,7 +23,7 @@ class Smooths:
         return pd.DataFrame(list(rows.values()), list(rows), ["edf", "most"])
 
     def smooth(self, name=None, at=None, *, alpha=0.05, points=None):
-        """A smooth on the scale of the linear predictor: posterior mean, sd and interval.
+        """Return a smooth on the scale of the linear predictor: posterior mean, sd and interval.
 
         Its mean over the rows of the fit is zero: the level belongs to the intercept, or to the
         levels of a factor.  A smooth that is multiplied by a number, ``s(x, by=z)``, is what z is
@@ -61,7 +61,7 @@ class Smooths:
         )
 
     def curve(self, name=None, at=None, points=None):
-        """Values (n, c), draws of a smooth there (n, m), and names of the covariates."""
+        """Return values (n, c), draws of a smooth there (n, m), and names of the covariates."""
         if self.curve_draws is None:
             raise ArgumentError(
                 "there are no draws of smooths: time_limit left none; fit again with more time"
@@ -89,7 +89,7 @@ class Smooths:
         return x, curve_at(one, by, places, draws, exog, x), names
 
     def plot_smooth(self, name=None, ax=None, *, alpha=0.05):
-        """A smooth with its interval, or the mean of a surface as a map.
+        """Plot a smooth with its interval, or the mean of a surface as a map.
 
         Parameters
         ----------

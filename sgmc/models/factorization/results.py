@@ -127,7 +127,7 @@ class FactorResults(ModelResults):
         return error(self.model, self._test_mean)
 
     def accuracy_path(self):
-        """Accuracy on the test pairs as draws come in, a DataFrame by chain and draw.
+        """Return the accuracy on the test pairs as draws come in, a DataFrame by chain and draw.
 
         Columns are ``draw``, of the predictions of each draw alone, and ``average``, of the mean of
         the chain's predictions so far: root mean square errors, or of counts sums of log densities.
@@ -141,7 +141,7 @@ class FactorResults(ModelResults):
         )
 
     def predict(self, users=None, items=None):
-        """Posterior mean predictions of pairs, (n,).
+        """Return posterior mean predictions of pairs, (n,).
 
         Parameters
         ----------
@@ -152,8 +152,8 @@ class FactorResults(ModelResults):
         return self.get_prediction(users, items)["mean"].to_numpy()
 
     def get_prediction(self, users=None, items=None):
-        """Posterior mean and sd of expected ratings, a DataFrame indexed by user and item;
-        see `predict`.
+        """Return the posterior mean and sd of expected ratings, a DataFrame indexed by user and
+        item; see `predict`.
         """
         test = self.model.test
         if users is None and items is None:
@@ -180,7 +180,8 @@ class FactorResults(ModelResults):
         return self._framed(labels, mean, sd)
 
     def recommend(self, user, n=10, *, seen=False):
-        """The items with the largest mean predictions for a user, a DataFrame by item, best first.
+        """Return the items with the largest mean predictions for a user, a DataFrame by item, best
+        first.
 
         Parameters
         ----------

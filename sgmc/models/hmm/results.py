@@ -68,7 +68,7 @@ class SequenceResults(ModelResults):
         }
 
     def buffer_bias(self, buffers=None, data=None):
-        """What buffers do to the sum of all windows' gradients at the posterior mean.
+        """Estimate what buffers do to the sum of all windows' gradients at the posterior mean.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class HMMResults(SequenceResults):
     """The posterior of a hidden Markov model."""
 
     def moments_of_states(self):
-        """Draws of the outcomes' means and variances in each state, (chain, draw, K, D); of
+        """Return draws of the outcomes' means and variances in each state, (chain, draw, K, D); of
         categories their probabilities, and None.
         """
         if "probability" in self.model.shapes:
@@ -144,8 +144,8 @@ class HMMResults(SequenceResults):
         )
 
     def smooth(self, draws=100, data=None):
-        """Probabilities of the states at each step given all outcomes of the sequence, averaged
-        over draws: (T, K).
+        """Return probabilities of the states at each step given all outcomes of the sequence,
+        averaged over draws: (T, K).
 
         Parameters
         ----------
@@ -157,13 +157,13 @@ class HMMResults(SequenceResults):
         return sum(kernel.laws(theta) for theta in thetas) / len(thetas)
 
     def path(self, data=None):
-        """The likeliest path of states at the posterior mean, (T,), by Viterbi's algorithm;
+        """Return the likeliest path of states at the posterior mean, (T,), by Viterbi's algorithm;
         `data` as in `smooth`.
         """
         return self._kernel(data).path(self.params.to_numpy())
 
     def forecast(self, steps, draws=200, data=None):
-        """States and outcomes after the end of the last sequence, averaged over draws.
+        """Return states and outcomes after the end of the last sequence, averaged over draws.
 
         Parameters
         ----------
@@ -198,8 +198,8 @@ class LinearGaussianResults(SequenceResults):
     """The posterior of a linear-Gaussian state-space model."""
 
     def smooth(self, draws=100, data=None):
-        """The state at each step given all outcomes of the sequence, a DataFrame with ``mean`` and
-        ``sd`` over states and draws.
+        """Return the state at each step given all outcomes of the sequence, a DataFrame with
+        ``mean`` and ``sd`` over states and draws.
 
         Parameters
         ----------
@@ -214,8 +214,8 @@ class LinearGaussianResults(SequenceResults):
         return pd.DataFrame({"mean": laws[0], "sd": np.sqrt(laws[1] - laws[0] ** 2)})
 
     def forecast(self, steps, draws=200, data=None):
-        """Outcomes after the end of the last sequence: a dict of ``mean`` and ``sd``, (steps, D);
-        `data` as in `smooth`.
+        """Return outcomes after the end of the last sequence: a dict of ``mean`` and ``sd``,
+        (steps, D); `data` as in `smooth`.
         """
         kernel, thetas = self._kernel(data), self._thetas(draws)
         steps = whole("steps", steps, 1)

@@ -48,18 +48,18 @@ class ICAResults(ModelResults):
     """
 
     def unmixing(self):
-        """All draws of W, (k, d, d), as drawn."""
+        """Return all draws of W, (k, d, d), as drawn."""
         W = self.draws_of("W")
         return W.reshape(-1, *W.shape[2:])
 
     def shares(self):
-        """Weights of these draws, (k,), with the sum one."""
+        """Return the weights of these draws, (k,), with the sum one."""
         each = np.ones(self.draws.shape[1]) if self.weights is None else self.weights
         return np.tile(each, self.draws.shape[0]) / (each.sum() * self.draws.shape[0])
 
     def matched(self):
-        """All draws of W, (k, d, d), their rows in the order and with the signs that suit the
-        reference best.
+        """Return all draws of W, (k, d, d), their rows in the order and with the signs that suit
+        the reference best.
 
         The best order has the largest sum of |W A|, A the inverse of the reference, its rows scaled
         to length one.
@@ -73,7 +73,7 @@ class ICAResults(ModelResults):
         return out
 
     def amari(self, mixing=None):
-        """Amari distance of each draw, (chain, draw), from the inverse of a mixing; see
+        """Return the Amari distance of each draw, (chain, draw), from the inverse of a mixing; see
         `sgmc.diagnostics.amari_distance`.
 
         Parameters
@@ -89,15 +89,15 @@ class ICAResults(ModelResults):
         return ica.amari_distance(self.unmixing(), mixing).reshape(self.draws.shape[:2])
 
     def instability(self):
-        """Instability index of each source, sum_j var(W_kj) var(x_j), (d,), of matched draws; see
-        `sgmc.diagnostics.instability`.
+        """Return the instability index of each source, sum_j var(W_kj) var(x_j), (d,), of matched
+        draws; see `sgmc.diagnostics.instability`.
         """
         W, share = self.matched(), self.shares()
         mean = np.tensordot(share, W, 1)
         return np.tensordot(share, (W - mean) ** 2, 1) @ self.model.variances
 
     def sources(self, data):
-        """Posterior mean and sd of the sources of some rows, arrays (n, d) and (n, d).
+        """Return the posterior mean and sd of the sources of some rows, arrays (n, d) and (n, d).
 
         Parameters
         ----------
@@ -115,8 +115,8 @@ class ICAResults(ModelResults):
         )
 
     def log_lik(self, data):
-        """Mean log-likelihood of a row, in the data's units, of each draw, (chain, draw), and of
-        their mean density, a number.
+        """Return the mean log-likelihood of a row, in the data's units, of each draw, (chain,
+        draw), and of their mean density, a number.
 
         The latter is the mean over rows of log mean_s p(x_i | W_s): what the posterior predicts
         (Mauri & Zanella 2024, figure 6).

@@ -84,7 +84,7 @@ class LDAResults(ModelResults):
         return np.average(self.draws_of("topics"), axis=1, weights=self.weights)
 
     def topics(self, n=10, chain=0):
-        """The n words of most weight in each topic of a chain, a DataFrame (K, n); words are
+        """Return the n words of most weight in each topic of a chain, a DataFrame (K, n); words are
         numbers where there is no vocabulary.
 
         Parameters
@@ -99,8 +99,8 @@ class LDAResults(ModelResults):
         return pd.DataFrame(words, index=pd.RangeIndex(len(theta), name="topic"))
 
     def transform(self, counts, chain=0):
-        """Proportions of a chain's mean topics in documents, an array (documents, K), by the fixed
-        point of `core.folding.Folding`.
+        """Return proportions of a chain's mean topics in documents, an array (documents, K), by the
+        fixed point of `core.folding.Folding`.
 
         Parameters
         ----------
@@ -114,8 +114,8 @@ class LDAResults(ModelResults):
         )
 
     def perplexity(self, test=None):
-        """Perplexity of half of the words of documents, given the other half: exp(-mean log of the
-        posterior mean of their probabilities).
+        """Return the perplexity of half of the words of documents, given the other half: exp(-mean
+        log of the posterior mean of their probabilities).
 
         Proportions are those of the first half under each draw of the topics
         (`core.folding.Folding`), and probabilities are averaged over all draws of all chains: as

@@ -20,7 +20,7 @@ class EffectsOfLevels(LevelsWithoutData):
     """Methods of `MixedResults` that give effects, drawn when they are asked for."""
 
     def check_groups(self, what):
-        """ArgumentError where the formula has smooths and no group terms."""
+        """Raise an ArgumentError where the formula has smooths and no group terms."""
         if not self.model.effects.factors:
             raise ArgumentError(
                 f"{what}: the formula has no group terms, such as (1 | g); smooth() has its smooths"
@@ -66,7 +66,7 @@ class EffectsOfLevels(LevelsWithoutData):
         return found if len(found) > 1 else found[self.model.effects.factor]
 
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
-        """Effects of the levels: posterior mean, sd and interval.
+        """Return the effects of the levels: posterior mean, sd and interval.
 
         Means and sds are averages over draws of the parameters of the conditional ones, of inner
         factors given draws of the outer effects too; intervals are quantiles of draws.
@@ -101,7 +101,7 @@ class EffectsOfLevels(LevelsWithoutData):
         return pd.DataFrame(out.reshape(-1, 4), index, names)
 
     def ranef_draws(self, factor=None, levels=None, *, draws=None, seed=None):
-        """Draws of the effects of levels, jointly with those of the parameters.
+        """Return draws of the effects of levels, jointly with those of the parameters.
 
         Parameters
         ----------
@@ -149,8 +149,8 @@ class EffectsOfLevels(LevelsWithoutData):
         return np.ascontiguousarray(np.moveaxis(effects.draws(wanted), 1, 0))
 
     def check_factor(self, factor):
-        """The number of a factor; ArgumentError for one that the fit does not have, or where there
-        are several and none is named.
+        """Return the number of a factor; ArgumentError for one that the fit does not have, or where
+        there are several and none is named.
         """
         self.check_groups("effects of levels")
         names = self.model.effects.factors
@@ -165,11 +165,11 @@ class EffectsOfLevels(LevelsWithoutData):
         return 0 if factor is None else names.index(factor)
 
     def columns_of(self, k):
-        """The effects of each level of a factor."""
+        """Return the effects of each level of a factor."""
         return [self.model.effects.columns[j] for j in self.model.effects.places()[k]]
 
     def index_names(self, k):
-        """Names of the levels' index: that of the factor, or those of its columns."""
+        """Return names of the levels' index: that of the factor, or those of its columns."""
         index = self.model.factor_levels[k]
         return list(index.names) if index.nlevels > 1 else self.model.effects.factors[k]
 
@@ -177,7 +177,7 @@ class EffectsOfLevels(LevelsWithoutData):
         self, log_likelihood=False, effects=False, *, posterior_predictive=False,
         observed_data=True,
     ):  # fmt: skip
-        """An ArviZ `DataTree`, see `Results.to_arviz`.
+        """Return an ArviZ `DataTree`, see `Results.to_arviz`.
 
         Parameters
         ----------
@@ -205,7 +205,8 @@ class EffectsOfLevels(LevelsWithoutData):
         return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data), more)
 
     def plot_ranef(self, factor=None, ax=None, *, alpha=0.05, draws=None):
-        """Means and intervals of the effects of levels, sorted by their means: a caterpillar plot.
+        """Plot means and intervals of the effects of levels, sorted by their means: a caterpillar
+        plot.
 
         Of more than 60 levels the ten lowest, the ten highest and 40 at even ranks between them are
         shown.

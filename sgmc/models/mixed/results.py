@@ -28,8 +28,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         self, exog=None, offset=None, *, random=True, new_levels=None, transform=True,
         groups=None, **how,
     ):  # fmt: skip
-        """`Rows` of new data or of the fit's, with the effects of their groups: those of a table,
-        or `groups`, labels of designs without one.
+        """Return the `Rows` of new data or of the fit's, with the effects of their groups: those of
+        a table, or `groups`, labels of designs without one.
         """
         one_of("new_levels", new_levels, NEW_LEVELS)
         rows = rows_of(self, exog, offset, transform=transform, **how)
@@ -66,7 +66,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         self, exog=None, transform=True, *, offset=None, exposure=None, random=True,
         new_levels=None,
     ):  # fmt: skip
-        """Posterior mean of E[y | x, group], averaged over draws.
+        """Return the posterior mean of E[y | x, group], averaged over draws.
 
         Parameters
         ----------
@@ -87,8 +87,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None,
         seed=None, random=True, new_levels=None,
     ):  # fmt: skip
-        """E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`, all else
-        as for regressions.
+        """Return E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`,
+        all else as for regressions.
         """
         offset = with_exposure(self, exog, offset, exposure, transform)
         rows = self.table_rows(
@@ -101,7 +101,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None,
         random=True, new_levels=None,
     ):  # fmt: skip
-        """Simulated outcomes, one data set a draw; `random` and `new_levels` as in `predict`, all
+        """Simulate outcomes, one data set per draw; `random` and `new_levels` as in `predict`, all
         else as for regressions.
         """
         how = dict(random=random, new_levels=new_levels, se=se)
@@ -112,7 +112,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         self, exog=None, endog=None, *, offset=None, exposure=None, trials=None, se=None,
         draws=None, random=True, new_levels=None,
     ):  # fmt: skip
-        """Log densities of single outcomes given the effects of their groups; `random` and
+        """Return log densities of single outcomes given the effects of their groups; `random` and
         `new_levels` as in `predict`, all else as for regressions.
         """
         how = dict(random=random, new_levels=new_levels, se=se)
@@ -120,8 +120,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return residuals.log_lik(self, exog, endog, offset, trials, draws, **how)
 
     def loo(self, rows=None, seed=None, *, group=False):
-        """Expected log predictive density by leaving out one row, or one group, at a time, with
-        Pareto-smoothed importance sampling.
+        """Estimate the expected log predictive density by leaving out one row, or one group, at a
+        time, with Pareto-smoothed importance sampling.
 
         A row is predicted by the other rows of its group, sum_i log p(y_i | y_-i): how well new
         rows of known levels are predicted.  A group is predicted by the other groups, sum_g log
@@ -143,7 +143,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return loo(self, rows, seed, "groups" if group else "rows")
 
     def left_out(self, unit):
-        """What `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
+        """Return what `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
         fitted_rows(self, "loo")
         if self._fit.problem.rule.nodes == 1:
             raise NotSupported(

@@ -35,7 +35,8 @@ class GaussianMixtureResults(ModelResults):
     """
 
     def log_density(self, X):
-        """Log of the posterior predictive density at points, log E[sum_k w_k N(x; mu_k, Sigma_k)].
+        """Return the log of the posterior predictive density at points, log E[sum_k w_k N(x; mu_k,
+        Sigma_k)].
 
         Parameters
         ----------
@@ -52,11 +53,11 @@ class GaussianMixtureResults(ModelResults):
         return total
 
     def density(self, X):
-        """The posterior predictive density at points; see `log_density`."""
+        """Return the posterior predictive density at points; see `log_density`."""
         return np.exp(self.log_density(X))
 
     def responsibilities(self, X):
-        """Posterior probabilities that points are of each component, an array (m, K).
+        """Return posterior probabilities that points are of each component, an array (m, K).
 
         They have a meaning where labels have one: see `sgmc.GaussianMixture` on their switching.
         """
@@ -67,11 +68,11 @@ class GaussianMixtureResults(ModelResults):
         )
 
     def predict(self, X):
-        """The most probable component of each point, an array (m,) of int."""
+        """Return the most probable component of each point, an array (m,) of int."""
         return self.responsibilities(X).argmax(axis=1)
 
     def covariances(self):
-        """Posterior means of the components' covariance matrices, an array (K, D, D)."""
+        """Return posterior means of the components' covariance matrices, an array (K, D, D)."""
         _, _, sds, slopes, weights = self._components()
         D = sds.shape[2]
         roots = np.linalg.inv(np.eye(D) - slopes) * sds[:, :, None, :]  # e = (I - B)^-1 S z

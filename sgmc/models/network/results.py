@@ -48,8 +48,8 @@ class NetworkResults(ModelResults):
         return {**kept, "_bank": tuple(np.concatenate(part) for part in zip(*banks))}
 
     def networks(self):
-        """Whole draws of theta that predictions are averaged over, (k, size),
-        and their weights, (k,).
+        """Return whole draws of theta that predictions are averaged over, (k, size), and their
+        weights, (k,).
         """
         if self._bank is not None:
             return self._bank
@@ -57,8 +57,8 @@ class NetworkResults(ModelResults):
         return self.draws.reshape(-1, self.draws.shape[-1]), np.tile(weights, self.draws.shape[0])
 
     def outputs(self, data, most=None):
-        """What each network expects: E[y | x], (k, n) or (k, n, outcomes),
-        or the probabilities of the classes, (k, n, classes).
+        """Return what each network expects: E[y | x], (k, n) or (k, n, outcomes), or the
+        probabilities of the classes, (k, n, classes).
 
         Parameters
         ----------
@@ -72,8 +72,8 @@ class NetworkResults(ModelResults):
         return np.stack([recipe.outputs(one, X) for one in theta])
 
     def predict_proba(self, data, most=None):
-        """Posterior predictive probabilities of the classes, (n, classes),
-        in the order of `classes`.
+        """Return posterior predictive probabilities of the classes, (n, classes), in the order of
+        `classes`.
 
         Parameters
         ----------
@@ -92,8 +92,8 @@ class NetworkResults(ModelResults):
         return self._average(data, most)
 
     def predict(self, data, most=None):
-        """The most probable class of each row by `predict_proba`,
-        or the posterior mean of E[y | x].
+        """Return the most probable class of each row by `predict_proba`, or the posterior mean of
+        E[y | x].
 
         Parameters
         ----------
@@ -105,8 +105,8 @@ class NetworkResults(ModelResults):
         return self._average(data, most)
 
     def posterior_predict(self, data, most=None, seed=None):
-        """A new outcome of each row from each network, (k, n), or (k, n, outcomes) where a row has
-        several; classes as their labels.
+        """Simulate a new outcome of each row from each network, (k, n), or (k, n, outcomes) where a
+        row has several; classes as their labels.
 
         Parameters
         ----------
@@ -128,7 +128,8 @@ class NetworkResults(ModelResults):
         return np.asarray(self.classes)[drawn] if recipe.outcome == "softmax" else drawn
 
     def calibration(self, data, outcomes, most=None, bins=10):
-        """How well predictions fit outcomes, a Series; of several outcomes a DataFrame, a row each.
+        """Return how well predictions fit outcomes, a Series; of several outcomes a DataFrame, a
+        row each.
 
         Of classes: ``error`` (share of wrong ones), ``log_loss``, ``ece`` and ``mce`` (see
         `sgmc.diagnostics.ece`).  Of numbers: ``rmse`` of the posterior mean, ``log_loss``, the mean

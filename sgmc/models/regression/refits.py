@@ -34,8 +34,8 @@ class Refits:
     """Methods of regression results that fit again."""
 
     def kfold(self, data, k=10, *, groups=None, seed=None, **how):
-        """Expected log predictive density by K-fold cross-validation: each fold is predicted by a
-        fit to the others.
+        """Estimate the expected log predictive density by K-fold cross-validation: each fold is
+        predicted by a fit to the others.
 
         elpd_i = log p(y_i | y without the fold of i), by an exact fit for each fold, where `loo`
         approximates what leaving out single rows gives (Vehtari, Gelman & Gabry 2017, section

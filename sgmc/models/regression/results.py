@@ -22,8 +22,8 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
     _past = None  # of results that were loaded from a file: see `update`
 
     def update(self, new_data, data=None, **how):
-        """Carry the posterior on when new rows arrive; the earlier ones need not be there.  Or fit
-        another formula: ``update("~ . + z", df)``.
+        """Continue the posterior when new rows arrive, without the earlier ones; or fit another
+        formula: ``update("~ . + z", df)``.
 
         New rows count exactly, by their likelihood l.  Of the earlier ones the log posterior L
         (likelihood and prior) is known by its expansion at a place a near the mode,

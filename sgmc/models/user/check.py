@@ -61,9 +61,10 @@ class Wrong(Exception):
 
 
 def check_model(model, prior=None, seed=0):
-    """Look at a model where its chains would begin, and say what is wrong: shapes, values that are
-    not finite, gradients against finite differences, sums over rows that do not add up, rows that
-    are ignored, randomness, priors.
+    """Check a model where its chains would begin.
+
+    Reported are shapes, values that are not finite, gradients against finite differences, sums over
+    rows that do not add up, rows that are ignored, randomness and priors.
 
     Parameters
     ----------

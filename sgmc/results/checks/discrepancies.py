@@ -25,7 +25,7 @@ class Discrepancies:
     """
 
     def scored_draws(self, scores=None, draws=None, batch_size=SCORE_BATCH):
-        """Draws in the sampler's coordinates, and gradients of the log posterior at them.
+        """Return draws in the sampler's coordinates, and gradients of the log posterior at them.
 
         Networks that keep whole draws for predictions have scores at those.  Parameters with
         updates of their own in the place of gradients are left out.
@@ -53,8 +53,8 @@ class Discrepancies:
         return scored_draws(self, "scored_draws", scores, draws, linear=True, batch=batch)
 
     def ksd(self, scores=None, draws=None, **options):
-        """Kernel Stein discrepancy of the draws in whitened coordinates; None where it is not
-        defined, as for the sandwich, which is no density.
+        """Return the kernel Stein discrepancy of the draws in whitened coordinates; None where it
+        is not defined, as for the sandwich, which is no density.
 
         Parameters
         ----------
@@ -79,7 +79,8 @@ class Discrepancies:
         return _of(diagnostics.ksd, scored_draws(self, "ksd", scores, draws), options)
 
     def fssd(self, scores=None, draws=None, **options):
-        """Finite set Stein discrepancy of the draws in whitened coordinates, in linear time.
+        """Return the finite set Stein discrepancy of the draws in whitened coordinates, in linear
+        time.
 
         Parameters
         ----------
@@ -97,8 +98,8 @@ class Discrepancies:
         )
 
     def ksd_test(self, scores=None, draws=None, **options):
-        """Whether draws are of the posterior:
-        p-value of the kernel Stein discrepancy by the wild bootstrap.
+        """Test whether draws are of the posterior: p-value of the kernel Stein discrepancy by the
+        wild bootstrap.
 
         A sampler with bias fails with draws enough; how large the bias is, is another question.
 
@@ -116,8 +117,8 @@ class Discrepancies:
         return _of(diagnostics.ksd_test, scored_draws(self, "ksd_test", scores, draws), options)
 
     def thin_stein(self, m, scores=None, draws=None):
-        """The m draws that together are closest to the posterior,
-        by Stein thinning (Riabiz et al. 2022).
+        """Return the m draws that together are closest to the posterior, by Stein thinning (Riabiz
+        et al. 2022).
 
         Parameters
         ----------
@@ -136,7 +137,7 @@ class Discrepancies:
         return self.to_frame()[list(self.names)].iloc[some.kept[chosen]]
 
     def zv_means(self, order=1, scores=None, draws=None):
-        """Posterior means with less Monte Carlo error, by zero-variance control variates
+        """Return posterior means with less Monte Carlo error, by zero-variance control variates
         (`sgmc.diagnostics.control_variates`).
 
         Parameters

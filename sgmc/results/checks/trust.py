@@ -15,24 +15,24 @@ class Trust:
     """Methods of `Results` that judge its draws."""
 
     def ess(self, method="bulk"):
-        """Effective sample sizes, a Series; see `sgmc.diagnostics.ess`."""
+        """Return effective sample sizes, a Series; see `sgmc.diagnostics.ess`."""
         return pd.Series(
             convergence.ess(self.draws, method=method, weights=self.weights), self.names
         )
 
     def rhat(self):
-        """Rank-normalised split R-hat, a Series; NaN for one chain."""
+        """Return rank-normalised split R-hat, a Series; NaN for one chain."""
         return pd.Series(self._rhat, self.names)
 
     def mcse(self, method="mean"):
-        """Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
+        """Return Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
         return pd.Series(
             convergence.mcse(self.draws, method=method, weights=self.weights), self.names
         )
 
     def diagnostics(self):
-        """ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with a row a
-        parameter.
+        """Return ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with
+        a row per parameter.
         """
         return pd.DataFrame(
             {
@@ -46,7 +46,7 @@ class Trust:
         )
 
     def tail_index(self):
-        """Tail indices (Pareto k-hat), a Series: a mean exists below 1, an sd below 1/2; see
+        """Return tail indices (Pareto k-hat), a Series: a mean exists below 1, an sd below 1/2; see
         `sgmc.diagnostics.tail_index`.
 
         Where it is known from model and prior it is not estimated.
@@ -54,8 +54,8 @@ class Trust:
         return pd.Series(self._tails, self.names)
 
     def accuracy(self):
-        """Errors of what the summary prints, bias and Monte Carlo error together, by the scores at
-        some of the draws.
+        """Return errors of what the summary prints, bias and Monte Carlo error together, by the
+        scores at some of the draws.
 
         The posterior's moments are those that scores imply (`sgmc.diagnostics.implied_moments`);
         they cost no second run, and a hundredth of an sd is seen where draws alone would have to be
@@ -77,8 +77,8 @@ class Trust:
         return self._accuracy.copy()
 
     def half_step(self, draws=None):
-        """Means and sds of the draws beside those of the same sampler at half its step, which goes
-        on from where the chains ended.
+        """Compare means and sds of the draws with those of the same sampler at half its step, which
+        continues from where the chains ended.
 
         A bias of first order in the step is about twice the change.  It costs a part of the fit
         again and sees the step alone, where `accuracy` compares with the posterior itself; it needs
@@ -161,8 +161,8 @@ class Trust:
         )
 
     def chain_diagnostics(self):
-        """How each chain went, a DataFrame with a row a chain;
-        NaN where a figure does not apply to the sampler.
+        """Return a DataFrame with a row per chain; NaN where a figure does not apply to the
+        sampler.
 
         Returns
         -------
@@ -214,8 +214,8 @@ class Trust:
         return self._threshold
 
     def gradient_noise(self):
-        """Noise of the gradient estimates, a DataFrame with a row for each coordinate of the
-        sampler.
+        """Return the noise of the gradient estimates, a DataFrame with a row for each coordinate of
+        the sampler.
 
         Returns
         -------

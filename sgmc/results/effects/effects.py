@@ -37,7 +37,7 @@ class Effects:
     """
 
     def population_rows(self, frame, offset):
-        """`Rows` of new data, effects of group terms being zero."""
+        """Return the `Rows` of new data, effects of group terms being zero."""
         return self.table_rows(frame, offset)
 
     def predictions(
@@ -231,7 +231,7 @@ class Effects:
         return self._tabled(places, found, link, level, averaged)
 
     def get_margeff(self, at="overall", method="dydx", *, dummy=False, count=False, data=None):
-        """Marginal effects of the columns of the design, one at a time, as in statsmodels.
+        """Return marginal effects of the columns of the design, one at a time, as in statsmodels.
 
         Of ``x + I(x**2)`` each column moves alone; `avg_slopes` moves x.
 

@@ -260,7 +260,7 @@ def good_k(m):
 
 
 def compare(*results, **named):
-    """Models of the same outcomes by leave-one-out predictive accuracy, the best first.
+    """Compare models of the same outcomes by leave-one-out predictive accuracy, the best first.
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class Intervals:
     labels = None
 
     def conf_int(self, alpha=0.05):
-        """Equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
+        """Return equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
         limits = self.frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
         return labels.table(limits.set_axis([0, 1], axis=1), self.labels)
 
@@ -119,7 +119,7 @@ class Prediction(Intervals):
         return labels.table(found, self.labels) if to is None else written(found, to)
 
     def frame(self, alpha):
-        """The summary as a DataFrame of pandas."""
+        """Return the summary as a DataFrame of pandas."""
         rng = outcome_stream(self._results, self._seed)
         return summary(self._rows, self._results, alpha, rng)
 

@@ -12,12 +12,12 @@ class Predictions:
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
     def table_rows(self, exog=None, offset=None, **how):
-        """The `Rows` of new data or of the fit's, see `rows_of`."""
+        """Return the `Rows` of new data or of the fit's, see `rows_of`."""
         return rows_of(self, exog, offset, **how)
 
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None, to=None):
-        """Posterior mean of E[y | x], averaged over draws, never plugged in; of counts of
-        successes, the probability; of survival times, that of their median.
+        """Return the posterior mean of E[y | x], averaged over draws, never plugged in; of counts
+        of successes, the probability; of survival times, that of their median.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Predictions:
         se=None,
         seed=None,
     ):
-        """E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
+        """Return E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
         Parameters
         ----------
@@ -99,7 +99,7 @@ class Predictions:
         seed=None,
         to=None,
     ):
-        """Simulated outcomes, one data set a draw.
+        """Simulate outcomes, one data set per draw.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class Predictions:
         draws=None,
         to=None,
     ):
-        """Log densities of single outcomes, frequency weights left aside.
+        """Return log densities of single outcomes, frequency weights left aside.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class Predictions:
         return found if to is None else streams.written(found, to)
 
     def residuals(self, kind="response", *, to=None):
-        """Residuals of the data of the fit, in their order.
+        """Return residuals of the data of the fit, in their order.
 
         Parameters
         ----------
@@ -203,7 +203,7 @@ class Predictions:
         return found if to is None else streams.written(found, to, "residual")
 
     def survival(self, times, exog=None, *, offset=None, alpha=0.05, **how):
-        """P(T > t | x) of survival times, averaged over draws, with its posterior interval.
+        """Return P(T > t | x) of survival times, averaged over draws, with its posterior interval.
 
         Parameters
         ----------
@@ -229,7 +229,7 @@ class Predictions:
         return survival.survival(self, times, exog, offset, alpha, **how)
 
     def quantiles(self, p, exog=None, *, offset=None, alpha=0.05, **how):
-        """Quantiles of survival times T given x, averaged over draws, with their posterior
+        """Return quantiles of survival times T given x, averaged over draws, with their posterior
         intervals.
 
         Parameters
@@ -297,8 +297,8 @@ class Predictions:
         return residuals.null_deviance(self)
 
     def loo(self, rows=None, seed=None):
-        """Expected log predictive density by leaving out one row at a time, with Pareto-smoothed
-        importance sampling.
+        """Estimate the expected log predictive density by leaving out one row at a time, with
+        Pareto-smoothed importance sampling.
 
         With more than 5000 rows a sample of 1000 is left out.  The rest is approximated by an
         expansion at the posterior mean, corrected by the differences in the sample (Magnusson,
@@ -324,7 +324,8 @@ class Predictions:
         return loo(self, rows, seed)
 
     def r2(self, alpha=0.05):
-        r"""Bayesian R^2: the share of the outcomes' variance that the linear predictor explains.
+        r"""Return the Bayesian R^2: the share of the outcomes' variance that the linear predictor
+        explains.
 
         For each draw :math:`V(\mu) / (V(\mu) + \overline{V(y \mid x)})`, the variance over rows of
         E[y | x] and the mean of the model's variance of outcomes (Gelman, Goodrich, Gabry & Vehtari
@@ -350,7 +351,7 @@ class Predictions:
         return r2(self, alpha)
 
     def pp_check(self, groups=10, *, draws=None, alpha=0.05, seed=None):
-        """Mean, sd and calibration of the outcomes against those of simulated ones.
+        """Compare mean, sd and calibration of the outcomes with those of simulated ones.
 
         Parameters
         ----------
@@ -376,8 +377,8 @@ class Predictions:
         return pp_check(self, groups, draws, alpha, seed)
 
     def plot_pp_check(self, ax=None, **how):
-        """Mean outcome of groups of rows by E[y | x] against simulated ones;
-        `how` as in `pp_check`.
+        """Plot mean outcomes of groups of rows by E[y | x] against simulated ones; `how` as in
+        `pp_check`.
         """
         from sgmc.plots.calibration import calibration
 

@@ -59,7 +59,7 @@ class Estimates:
         return np.maximum(self.prob_positive, 1 - self.prob_positive)
 
     def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
-        """Posterior covariance, a DataFrame.
+        """Return the posterior covariance, a DataFrame.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class Estimates:
         )
 
     def conf_int(self, alpha=0.05, cols=None, *, method="eti"):
-        """Credible intervals, a DataFrame with columns 0 and 1.
+        """Return credible intervals, a DataFrame with columns 0 and 1.
 
         Parameters
         ----------
@@ -104,9 +104,9 @@ class Estimates:
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
     def summary_frame(self, alpha=0.05, *, exponentiate=False):
-        """The table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk, r_hat; of a
-        robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has it (None
-        where it has none).
+        """Return the table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk,
+        r_hat; of a robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has
+        it (None where it has none).
 
         Parameters
         ----------
@@ -171,13 +171,13 @@ class Estimates:
         )
 
     def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
-        """The same as statsmodels' `summary2.Summary`, whose `tables` are DataFrames."""
+        """Return the summary as statsmodels' `summary2.Summary`, whose `tables` are DataFrames."""
         from sgmc.results.report.summary import summary2
 
         return summary2(self, alpha, title, (yname, xname), float_format)
 
     def prior_summary(self):
-        """Priors as specified and as used (scales in the predictor's units), a DataFrame."""
+        """Return priors as specified and as used (scales in the predictor's units), a DataFrame."""
         priors = self.priors
         note = [
             "at centred predictors" if j in priors.intercepts and priors.centred else ""
@@ -193,8 +193,8 @@ class Estimates:
         )
 
     def to_frame(self):
-        """Draws as a DataFrame indexed by (chain, draw),
-        with a column ``weight`` where draws are weighted.
+        """Return draws as a DataFrame indexed by (chain, draw), with a column ``weight`` where
+        draws are weighted.
         """
         chains, draws, _ = self.draws.shape
         index = pd.MultiIndex.from_product([range(chains), range(draws)], names=["chain", "draw"])
@@ -202,7 +202,8 @@ class Estimates:
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
     def hypothesis(self, statement):
-        """Posterior probability of inequalities between linear combinations of parameters.
+        """Return the posterior probability of inequalities between linear combinations of
+        parameters.
 
         Parameters
         ----------
@@ -229,7 +230,7 @@ class Estimates:
         return hypothesis(self, statement)
 
     def contrast(self, contrast, alpha=0.05):
-        """Posterior of linear combinations of parameters.
+        """Return the posterior of linear combinations of parameters.
 
         Parameters
         ----------
@@ -248,11 +249,11 @@ class Estimates:
         return contrasts.contrast(self, contrast, alpha)
 
     def t_test(self, r_matrix, alpha=0.05):
-        """The posterior of what statsmodels tests: `contrast`, without a test."""
+        """Return the posterior of what statsmodels tests: `contrast`, without a test."""
         return contrasts.contrast(self, r_matrix, alpha)
 
     def linear(self, text):
-        """Draws of a linear expression in parameter names and numbers, (chain * draw,)."""
+        """Return draws of a linear expression in parameter names and numbers, (chain * draw,)."""
         from sgmc.results.parameters.expression import Statement
 
         statement = Statement(text, self.names, "linear")
