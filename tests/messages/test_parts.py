@@ -7,10 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import patsy
 import pytest
 from scipy import sparse
 
 import sgmc
+from sgmc import diagnostics
+from sgmc.api import verbs
 from sgmc.api.cli import main
 from sgmc.arguments.files import readable
 from sgmc.arguments.survival import uncensored
@@ -19,6 +22,7 @@ from sgmc.coordinates import prior_checks, sandwich
 from sgmc.coordinates.arrow import inverse_roots
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.propagation import marginals
+from sgmc.coordinates.whitening import joint_axes
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.schedules import Polynomial
 from sgmc.datasets.readers import idx
@@ -157,6 +161,45 @@ def test_models_that_the_command_line_has_not(capsys):
 def test_checkpoints_that_are_folders(tmp_path):
     with pytest.raises(SGMCError, match="the file is no regular file; delete"):
         checkpoint.read(str(tmp_path))
+
+
+def test_checkpoints_that_the_system_does_not_open(tmp_path, monkeypatch):
+    def refused(path, kind):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(checkpoint, "read_sealed", refused)
+    with pytest.raises(SGMCError, match="cannot be read: Permission denied"):
+        checkpoint.read(str(tmp_path))
+
+
+@pytest.mark.parametrize("module", [verbs, diagnostics])
+def test_names_that_a_module_has_not(module):
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'nil'"):
+        module.nil
+
+
+def test_axes_of_a_singular_precision():
+    with pytest.raises(SGMCError, match="the posterior's precision is singular to rounding"):
+        joint_axes(np.eye(2), np.ones((2, 2)), np.ones(2))
+
+
+def test_terms_whose_design_cannot_be_made(monkeypatch):
+    def broken(*given):
+        raise RuntimeError("no room")
+
+    monkeypatch.setattr(patsy, "design_matrix_builders", broken)
+    with pytest.raises(SGMCError, match="RuntimeError: no room"):
+        sgmc.logit("y ~ x", {"y": [0, 1, 1], "x": [1.0, 2.0, 4.0]})
+
+
+def test_expressions_that_become_text():
+    model = sgmc.Logit.from_formula("y ~ np.exp(x)", {"y": [0, 1, 1], "x": [1.0, 2.0, 4.0]})
+    (factor,) = model.spec.factors
+    object.__setattr__(factor, "evaluate", lambda columns: np.array(["a", "b"]))
+    with pytest.raises(
+        SGMCError, match=r"must be a number in each row, it has shape \(2,\) of <U1"
+    ):
+        factor.values(SimpleNamespace(n_rows=2))
 
 
 def test_workers_with_another_plan(monkeypatch):
