@@ -20,7 +20,7 @@ import statsmodels.api as sm
 import sgmc
 from sgmc.core.expansion import row_sizes
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit.rows import known_rows
+from sgmc.fit.noise import known_rows
 from sgmc.subsampling.preferential import Alias
 from sgmc.subsampling.uniform import Everything
 

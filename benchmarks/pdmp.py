@@ -34,7 +34,7 @@ from _ext.probes import repeated_slope
 import sgmc
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit.sampling import build_chain
+from sgmc.fit.chains import build_chain
 from sgmc.subsampling.uniform import Everything
 
 COLUMNS, SEED = 5, 1

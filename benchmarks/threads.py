@@ -19,7 +19,7 @@ import numpy as np
 
 import sgmc
 from sgmc.fit import sampling as fitting
-from sgmc.fit.run.chains import Watch, run_chains
+from sgmc.fit.chains import Watch, build_chain, run_chains
 
 N, D = 100_000, 10
 STEPS = {"lmsgld": 200_000, "mala": 150}
@@ -47,7 +47,7 @@ def caught(sampler):
 
 def seconds(parts, steps, chains, threads):
     """Wall time of that many chains of that many steps."""
-    built = [fitting.build_chain(**parts, k=k) for k in range(chains)]
+    built = [build_chain(**parts, k=k) for k in range(chains)]
     for chain in built:
         chain.run(1, False)
     begun = time.perf_counter()

@@ -6,9 +6,8 @@ import math
 from types import SimpleNamespace
 
 from sgmc.coordinates.densities import LONGEST_PULLED
-from sgmc.fit import noise, paths, pilot, plan, rows, tolerance
-from sgmc.fit.batch_noise import Noise
-from sgmc.fit.run import batches
+from sgmc.fit import decision, noise, paths, plan, tolerance
+from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
 from sgmc.results.report import concerns
 from sgmc.subsampling import preferential, stratified
@@ -117,13 +116,13 @@ CONSTANTS = [
     ),
     (
         "departure from a Gaussian for `auto`",
-        plan.AUTO_DEPARTURE,
+        decision.AUTO_DEPARTURE,
         "in posterior sds; beyond, `auto` takes an exact sampler",
         "0",
     ),
     (
         "sd of an auxiliary parameter's log for `auto`",
-        plan.SKEWED,
+        decision.SKEWED,
         "beyond, its posterior is skewed, and `auto` takes an exact sampler: "
         "`lmsgld` left sds of negativebinomial's alpha 1 % off at 0.4, 1.6 % at 0.6, 4 % at 0.7, "
         "and single chains diverged from 0.37 on",
@@ -149,21 +148,21 @@ CONSTANTS = [
     ),
     (
         "pilot pairs",
-        pilot.PAIRS,
+        noise.PAIRS,
         "draws z, -z of the Laplace approximation at which noise is measured; `laplace` takes "
-        f"{pilot.SHAPE_PAIRS}",
+        f"{noise.SHAPE_PAIRS}",
         "0",
     ),
     (
         "rows looked at by the pilot",
-        pilot.PILOT_ROWS,
+        noise.PILOT_ROWS,
         "where control values leave little to each",
         "0",
     ),
     (
         "rows computed at every step (`taylor`)",
         "as needed",
-        "rows of such leverage that no expansion serves (`sgmc.fit.leverage`)",
+        "rows of such leverage that no expansion serves (`sgmc.fit.problem.high_leverage`)",
         "0",
     ),
     (
@@ -174,7 +173,7 @@ CONSTANTS = [
     ),
     (
         "looks of adaptive batches",
-        batches.LOOKS,
+        noise.LOOKS,
         '`batch_size="adaptive"`, in warmup',
         "as the tolerance",
     ),
@@ -190,7 +189,7 @@ CONSTANTS = [
         "no stratum is starved",
         "0",
     ),
-    ("strata of an outcome", rows.MAX_STRATA, "its levels, or so many groups by quantiles", "0"),
+    ("strata of an outcome", noise.MAX_STRATA, "its levels, or so many groups by quantiles", "0"),
     (
         "turning points kept of a path",
         f"{paths.SKELETON >> 20} MB",

@@ -121,7 +121,7 @@ def time_limit_after(monkeypatch):
     import time
 
     from sgmc.core import deadline
-    from sgmc.fit.run import chains
+    from sgmc.fit import chains
 
     def keyword(draws):
         tasks, made = [], chains.Task

@@ -11,7 +11,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import DivergentTransitionsWarning, LowEnergyWarning, SGMCWarning
-from sgmc.fit.run.facts import ChainFacts
+from sgmc.fit.fitted import ChainFacts
 from sgmc.results.report.concerns import transitions
 
 COLUMNS = [

@@ -226,7 +226,7 @@ def test_wrong_usage_is_one_line(arguments):
 
 TELLING = """
 import sys, sgmc.api.cli as cli
-from sgmc.fit.run import chains
+from sgmc.fit import chains
 chunk, told = chains.Task.chunk, []
 def telling(task):
     done = chunk(task)

@@ -17,9 +17,10 @@ from threadpoolctl import threadpool_limits
 
 import sgmc
 from sgmc.errors import SGMCWarning
+from sgmc.fit import chains as running
+from sgmc.fit.chains import build_chain
 from sgmc.fit.noise import share_design_effect
-from sgmc.fit.run import chains as running
-from sgmc.fit.sampling import build_chain, fit
+from sgmc.fit.sampling import fit
 
 SAMPLERS = {
     "auto": dict(),

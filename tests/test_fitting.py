@@ -20,7 +20,7 @@ from sgmc.coordinates.whitening import whitener
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ModeWarning
-from sgmc.fit.pilot import SHAPE_PAIRS, draws_of_laplace, pilot
+from sgmc.fit.noise import SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.problem import regression_problem
 from sgmc.priors import laplace, normal, student_t

@@ -8,8 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
-from sgmc.fit import decision as fit
-from sgmc.fit import pilot
+from sgmc.fit import decision, noise
 from sgmc.models.regression.from_arrays import is_lent
 
 N, D = 24_000, 80
@@ -175,11 +174,11 @@ def test_noise_is_seen_in_all_of_a_sorted_table(subsample, exact, monkeypatch):
     y, X = y[order], X[order]
     how = dict(sampler="sgld-cv", subsample=subsample, batch_size=500, step_size=0.01, thin=1)
     expected = fitted(y, read_only(X, None), **how).gradient_noise().tau
-    monkeypatch.setattr(pilot, "PILOT_ROWS", 2000)
+    monkeypatch.setattr(noise, "PILOT_ROWS", 2000)
     found = fitted(y, read_only(X, None), **how).gradient_noise().tau
     # sds of 2000 rows: 3 % or so, with heavy tails 10 %
     np.testing.assert_allclose(found, expected, rtol=0.15)
-    monkeypatch.setattr(fit, "pilot_rows", lambda *of_what: 2000)
+    monkeypatch.setattr(decision, "pilot_rows", lambda *of_what: 2000)
     first = fitted(y, read_only(X, None), **how).gradient_noise().tau
     assert np.abs(first / expected - 1).max() > 0.15  # the mistake is seen
 

@@ -14,9 +14,15 @@ from scipy import stats
 import sgmc
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit.noise import noise_of
-from sgmc.fit.pilot import draws_of_laplace, pilot
-from sgmc.fit.rows import MAX_STRATA, groups_of, shared_rows, subsampler
+from sgmc.fit.noise import (
+    MAX_STRATA,
+    draws_of_laplace,
+    groups_of,
+    noise_of,
+    pilot,
+    shared_rows,
+    subsampler,
+)
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.problem import regression_problem
 from sgmc.registry import room

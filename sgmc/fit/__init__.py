@@ -3,13 +3,13 @@
 What other rooms call is named here; the modules behind it are the room's own affair.
 """
 
-from sgmc.fit.decision import check_init, decide, planned
+from sgmc.fit.chains import CHUNK_SECONDS, POLL_SECONDS, build_chain
+from sgmc.fit.decision import choose_sampler, make_plan
 from sgmc.fit.fitted import variance_of
 from sgmc.fit.noise import noise_of, noise_of_plan, share_design_effect
-from sgmc.fit.run.chains import CHUNK_SECONDS, POLL_SECONDS
-from sgmc.fit.sampling import build_chain, fit, prepared, sample
-from sgmc.fit.settings import check_settings, check_step
-from sgmc.fit.spacing import steps
+from sgmc.fit.plan import steps_after_warmup
+from sgmc.fit.sampling import fit, prepared, sample
+from sgmc.fit.settings import check_init, check_settings, check_step
 from sgmc.fit.stopping import ACCURACY_IS, error_bound, largest_time, looks, quantile
 from sgmc.fit.tolerance import OVERHEAD
 
@@ -22,18 +22,18 @@ __all__ = [
     "check_init",
     "check_settings",
     "check_step",
-    "decide",
+    "choose_sampler",
     "error_bound",
     "fit",
     "largest_time",
     "looks",
+    "make_plan",
     "noise_of",
     "noise_of_plan",
-    "planned",
     "prepared",
     "quantile",
     "sample",
     "share_design_effect",
-    "steps",
+    "steps_after_warmup",
     "variance_of",
 ]

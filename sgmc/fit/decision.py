@@ -1,183 +1,192 @@
-"""Which sampler and estimator a fit takes, and their plan."""
+"""Which sampler and gradient estimator a fit takes, their plan, and what takes their place where
+chains diverge.
 
+A sampler that is left open is chosen by what is known of the posterior, by the gradient noise that
+the pilot sees, and on wide tables by work that is counted in flops and bytes before anything is
+sampled.
+"""
+
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sgmc import registry
-from sgmc.arguments.arrays import shaped
 from sgmc.core.blas import one_blas_thread
+from sgmc.core.engine import full_many
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit import paths, tolerance, unbounded_paths, work
+from sgmc.errors import ArgumentError, NotSupported, ReplacedSamplerWarning
+from sgmc.fit import paths, tolerance
 from sgmc.fit import plan as planning
-from sgmc.fit.noise import noise_of
-from sgmc.fit.pilot import (
+from sgmc.fit.noise import (
     PAIRS,
     PILOT_ROWS,
     SHAPE_PAIRS,
     SINGLE_ROWS,
     draws_of_laplace,
+    noise_of,
     pilot,
     pilot_rows,
+    shared_rows,
 )
-from sgmc.fit.rows import shared_rows
-from sgmc.fit.spacing import spaced
 from sgmc.subsampling.uniform import Everything
 
+AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
+AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
+# sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
+SKEWED = 0.35
 FEW_PAIRS, FEW_ROWS = 2, 2000  # of a look at the noise, when other samplers may be cheaper
 FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds to be less
 DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
 
+WIDE = 64  # parameters from which products of matrices are thought of
+WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
+WALKERS_WORTH = 0.7  # of their draws, in independent ones
+PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
+SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
+IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
+MOST_VARIANCE = 16.0  # of log weights up to which it tells how many rotations a path takes
+# seconds on one core of about 3 GHz: only their ratios matter
+FLOP = 2.2e-11  # in products of matrices that fit the cache
+NUMBER = 2.5e-10  # of the table, where a row serves one point: read twice, multiplied and added
+CURVATURE = 5e-10  # of the Hessian that control variates are multiplied by
+PILOT_NOISE = 3e-11  # of a row's part of the noise's covariance
+ROW = 1e-9  # of a model's `nanoseconds`: a row's terms at one point
+SMALL_STEP = 5e-7  # of mini-batches, besides their rows
 
-def planned(problem, settings, spec, gradient, seen, reason=""):
-    """The plan of a sampler with a gradient, by what the pilot saw; with a longer warmup where
-    chains start far out.
+REPLACED = "Exact sampler chosen: chains of mini-batches diverged"
+SUSPECT = 10.0  # Laplace sds beyond sqrt(d), the usual distance: draws farther out are looked at
+# log density lost between mode and draw, and more a parameter, that no posterior's draws lose: in d
+# dimensions they lose about d / 2, under t priors some times the log of a distance
+LOST, LOST_EACH = 50.0, 20.0
+
+
+def choose_sampler(problem, settings):
+    """Choose sampler and gradient estimator where they are left open.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+
+    Returns
+    -------
+    spec : SamplerSpec
+    gradient : str
+    reason : str
+        Empty where the user chose.
+    seen : Pilot or None
     """
-    if settings.spaced and not spec.continuous:
-        by_steps = replace(settings, thin=None)
-        return spaced(planned(problem, by_steps, spec, gradient, seen, reason))
-    found = planned_at_home(problem, settings, spec, gradient, seen, reason)
-    if not settings.dispersed or settings.warmup is not None:
-        return found
-    return replace(found, warmup=min(DISPERSED_WARMUP * found.warmup, planning.MAX_STEPS))
-
-
-def planned_at_home(problem, settings, spec, gradient, seen, reason):
-    """The plan of chains that start at draws of the Laplace approximation."""
-    if not problem.coordinates.scaled and planning.step_is_open(spec, settings):
-        found = problem.step_plan(spec, gradient, settings)
-        if found is not None:
-            return found
-    if spec.continuous and spec.exact:
-        return paths.plan(spec, gradient, settings, problem)
-    unbiased = spec.exact or not spec.uses_gradient
-    known = None if unbiased else noise_of(problem, gradient, settings, seen)
-    if spec.continuous:
-        return unbounded_paths.plan(spec, gradient, settings, known, problem)
-    found = planning.plan(
-        spec, gradient, reason, settings, known, (problem.model.n, problem.dim), problem.coordinates
-    )
-    if not problem.surveyed and settings.sampler is None:
-        warmup = found.warmup if settings.warmup is not None else problem.warmup or found.warmup
-        return replace(found, thin=settings.thin or problem.thinning(settings), warmup=warmup)
-    if seen is None or seen.thin is None:
-        if spec.exact and settings.sampler is None and settings.thin is None:
-            return replace(found, thin=max(found.thin, problem.thinning(settings)))
-        return found
-    warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
-    return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
-
-
-def enough_rows(problem, size):
-    """Rows of the pilot: fewer where each is made of many numbers."""
-    most = PILOT_ROWS if problem.model.width else SINGLE_ROWS
-    return max(1, int(most * min(1.0, size[0] * size[1] / problem.cells)))
-
-
-def decide(problem, settings, size):
-    """Sampler, gradient, reason and pilot."""
-    whole = settings.sampler is not None and not settings.sampler.minibatches
-    if whole and settings.gradient:
+    given = settings.sampler
+    all_rows = given is not None and not given.minibatches
+    if all_rows and settings.gradient:
         raise ArgumentError(
             f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
             "all rows"
         )
-    name = settings.gradient or getattr(settings.sampler, "estimator", "") or problem.least_noise
-    if not problem.coordinates.scaled:
-        return unscaled(settings.sampler, name, problem.exact_sampler)
-    if not problem.surveyed:
+    name = settings.gradient or getattr(given, "estimator", "") or problem.least_noise
+    if not problem.coordinates.scaled:  # there is no Gaussian whose draws a pilot could look at
+        return unscaled(given, name, problem.exact_sampler)
+    if not problem.surveyed:  # a pilot would cost more than it tells
         return exact_alone(settings, name, problem)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
-    rests_on_shape = settings.sampler is not None and not settings.sampler.uses_gradient
-    z = draws_of_laplace(settings.seed, size[1], SHAPE_PAIRS if rests_on_shape else PAIRS)
-    counted = work.products(problem, settings) if choosable(problem, settings) else None
+    # draws without gradients are of the approximation: its shape is all that the answer rests on
+    rests_on_shape = given is not None and not given.uses_gradient
+    z = draws_of_laplace(settings.seed, problem.dim, SHAPE_PAIRS if rests_on_shape else PAIRS)
+    counted = products(problem, settings) if choosable(problem, settings) else None
     other = rival(problem, settings, name, rng, z, counted) if counted else None
-    # then the pilot looks for no noise
-    whole = whole or other is not None and counted.seconds < other.margin * other.seconds
-    shared = None if whole else shared_rows(problem, settings, name)
-    with one_blas_thread():
-        grouped = shared is not None and shared.groups is not None
-        rows = pilot_rows(
-            size[0],
-            settings.seed,
-            not problem.shuffled,
-            grouped,
-            enough_rows(problem, size),
-        )
-        noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
-        at_once = whole and counted is not None  # no control values are wanted then
-        seen = pilot(
-            problem.gradient("simple" if at_once else name, Everything(size[0]), rng),
-            problem.coordinates,
-            z,
-            noisy,
-            shared,
-            rows,
-            at_once,
-        )
+    by_work = other is not None and counted.seconds < other.margin * other.seconds
+    # no noise is looked for where no mini-batches will run; nor are control values wanted then
+    seen = look(problem, settings, name, rng, z, all_rows or by_work, at_once=by_work)
     lost = not np.isfinite(seen.covariance).all()
     if lost:
         refuse_minibatches(settings)
-        seen = replace(seen, noise=np.zeros((1, size[1])), covariance=np.zeros((1, *size[1:] * 2)))
-    if settings.sampler is not None:
-        return settings.sampler, name, "", seen
-    if whole:
-        why = work.reason(counted, [(other.name, other.seconds)])
+        d = problem.dim
+        seen = replace(seen, noise=np.zeros((1, d)), covariance=np.zeros((1, d, d)))
+    if given is not None:
+        return given, name, "", seen
+    if by_work:
+        why = reason_by_work(counted, [(other.name, other.seconds)])
         return counted.spec, name, why, counted.noted(seen)
+    return automatic(problem, settings, name, seen, counted, lost)
+
+
+def look(problem, settings, name, rng, z, whole, at_once):
+    """The `Pilot` at draws z with an estimator of that name: of the shape alone where all rows are
+    used (`whole`), by products of matrices where `at_once`.
+    """
+    shared = None if whole else shared_rows(problem, settings, name)
+    noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
+    with one_blas_thread():
+        rows = pilot_rows(
+            problem.model.n,
+            settings.seed,
+            not problem.shuffled,
+            shared is not None and shared.groups is not None,
+            enough_rows(problem),
+        )
+        gradient = problem.gradient("simple" if at_once else name, Everything(problem.model.n), rng)
+        return pilot(gradient, problem.coordinates, z, noisy, shared, rows, at_once)
+
+
+def enough_rows(problem):
+    """Rows of the pilot: fewer where each is made of many numbers."""
+    most = PILOT_ROWS if problem.model.width else SINGLE_ROWS
+    return max(1, int(most * min(1.0, problem.model.n * problem.dim / problem.cells)))
+
+
+def automatic(problem, settings, gradient, seen, counted, lost):
+    """Sampler, gradient, reason and pilot for ``sampler="auto"``, by what is known of the posterior
+    and by what the pilot saw; `counted` is what products of matrices would cost, `lost` whether the
+    gradient is not finite at some draws of the pilot.
+    """
+    samplers = registry.room("samplers")
+    stochastic, exact = samplers[AUTO](), samplers[problem.exact_sampler]()
     if settings.robust:
-        return (
-            registry.room("samplers")[planning.AUTO](),
-            name,
-            "Mini-batch sampler chosen: no exact sampler has the sandwich covariance",
-            seen,
-        )
+        why = "Mini-batch sampler chosen: no exact sampler has the sandwich covariance"
+        return stochastic, gradient, why, seen
+    why = why_exact(problem, lost)
+    if why:
+        return exact, gradient, f"Exact sampler chosen: {why}", seen
+    if seen.departure > AUTO_DEPARTURE:  # steps without accept-reject are biased there
+        why = f"Exact sampler chosen: the posterior is {seen.departure:.2g} sd from a Gaussian"
+        return exact, gradient, why, seen
+    noise, n = noise_of(problem, gradient, settings, seen), problem.model.n
+    if counted is not None:
+        h, rows = tolerance.derive(stochastic, noise, n)
+        seconds = minibatch_seconds(problem, settings, h, noise.rows(rows))
+        batches = CostEstimate("mini-batches", stochastic, None, seconds)
+        first, second = sorted((batches, counted), key=lambda one: one.seconds)
+        why = reason_by_work(first, [(second.name, second.seconds)])
+        return first.spec, gradient, why, first.noted(seen)
+    # a unit of Langevin time costs (rows a step) / h with minibatches; an exact sampler's steps are
+    # as long but partly rejected, and make up for about N/2 (measured on logistic posteriors)
+    h, m = tolerance.derive(stochastic, noise, n, settings.batch_size)
+    cost, whole, unit = noise.rows(m) / h, n / 2, problem.unit
+    counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
+    if cost > whole:
+        why = f"Exact sampler chosen: batches would need more {unit}s {counts}"
+        return exact, gradient, why, seen
+    fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
+    return stochastic, gradient, f"Mini-batch sampler chosen: {fewer} {counts}", seen
+
+
+def why_exact(problem, lost=False):
+    """What of a posterior speaks for an exact sampler, whatever the work, in words; empty where
+    nothing does.
+    """
     if len(problem.priors.shrunk):
-        return (
-            registry.room("samplers")[problem.exact_sampler](),
-            name,
-            "Exact sampler chosen: a horseshoe prior has a pole at zero",
-            seen,
-        )
-    stochastic, exact = (
-        registry.room("samplers")[s]() for s in (planning.AUTO, problem.exact_sampler)
-    )
+        return "a horseshoe prior has a pole at zero"
     if lost:
-        why = "Exact sampler chosen: the gradient is not finite some sds from the mode"
-        return exact, name, why, seen
+        return "the gradient is not finite some sds from the mode"
     if problem.coordinates.heavy:
-        why = "Exact sampler chosen: the data do not bound the tails of a t prior"
-        return exact, name, why, seen
+        return "the data do not bound the tails of a t prior"
     spread = problem.coordinates.spread_of_logs
-    if spread > planning.SKEWED:  # a tail that draws of a Gaussian at the mode do not see
-        return (
-            exact,
-            name,
-            f"Exact sampler chosen: the log of an auxiliary parameter has an sd of {spread:.2g}, "
-            "and is skewed",
-            seen,
-        )
+    if spread > SKEWED:  # a tail that draws of a Gaussian at the mode do not see
+        return f"the log of an auxiliary parameter has an sd of {spread:.2g}, and is skewed"
     if problem.searched.found > 1:
-        return (
-            exact,
-            name,
-            f"Exact sampler chosen: the posterior has {problem.searched.found} modes",
-            seen,
-        )
-    noise = noise_of(problem, name, settings, seen)
-    if counted is not None and seen.departure <= planning.AUTO_DEPARTURE:
-        h, rows = tolerance.derive(stochastic, noise, size[0])
-        batches = work.Choice(
-            "mini-batches",
-            stochastic,
-            None,
-            work.minibatches(problem, settings, h, noise.rows(rows)),
-        )
-        first, second = sorted((batches, counted), key=lambda choice: choice.seconds)
-        why = work.reason(first, [(second.name, second.seconds)])
-        return first.spec, name, why, first.noted(seen)
-    args = stochastic, exact, name, noise, seen.departure, size[0], settings.batch_size
-    return *planning.automatic(*args, problem.unit), seen
+        return f"the posterior has {problem.searched.found} modes"
+    return ""
 
 
 def exact_alone(settings, gradient, problem):
@@ -208,69 +217,6 @@ def exact_alone(settings, gradient, problem):
     return sampler, gradient, "", None
 
 
-@dataclass(frozen=True)
-class Rival:
-    """What mini-batches would take, before their noise is known: with what name, and a `margin`
-    within which it may be less.
-    """
-
-    name: str
-    seconds: float
-    margin: float
-
-
-def rival(problem, settings, name, rng, z, counted):
-    """The most that is known of the cost of mini-batches: the least that it may be, or, where that
-    does not decide, what the noise of few rows tells.
-    """
-    least = work.minibatches(problem, settings)
-    bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
-    if counted.seconds < least or not problem.shuffled:
-        return bound
-    with one_blas_thread():
-        gradient = problem.gradient(name, Everything(n), rng)
-        few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
-    if not np.isfinite(few.covariance).all():
-        return bound
-    noise = noise_of(problem, name, settings, few)
-    h, rows = tolerance.derive(registry.room("samplers")[planning.AUTO](), noise, n)
-    about = work.minibatches(problem, settings, h, noise.rows(rows))
-    found = Rival("mini-batches", about, FEW_TELL)
-    return max(bound, found, key=lambda one: one.margin * one.seconds)
-
-
-def choosable(problem, settings):
-    """Whether counted work may choose the sampler: where it is left open, and nothing but the work
-    speaks for one.
-    """
-    return (
-        settings.sampler is None
-        and not settings.robust
-        and not len(problem.priors.shrunk)
-        and not problem.coordinates.heavy
-        and problem.coordinates.spread_of_logs <= planning.SKEWED
-        and problem.searched.found <= 1
-    )
-
-
-def refuse_minibatches(settings):
-    """ArgumentError where mini-batches are asked for, and would lead to gradients that are not
-    finite.
-    """
-    if settings.sampler is None and not settings.robust:
-        return
-    asked = (
-        f"cov_type={settings.cov_type!r}"
-        if settings.robust
-        else f"sampler={settings.sampler.name!r}"
-    )
-    raise ArgumentError(
-        f"{asked}: the gradient is not finite at some draws of the Gaussian approximation at the "
-        "mode, and mini-batches would lead there. Constrain parameters or rescale data so that it "
-        "is, or use sampler='mala'"
-    )
-
-
 def unscaled(sampler, gradient, exact):
     """Sampler, gradient, reason and no pilot, where the posterior's scale is not known beforehand;
     `exact` is what "auto" takes.
@@ -296,19 +242,315 @@ def unscaled(sampler, gradient, exact):
     return sampler, gradient, "", None
 
 
-def check_init(settings, priors):
-    """Refuse a start that has not one number a parameter,
-    or none that is positive where the parameter is.
+def refuse_minibatches(settings):
+    """ArgumentError where mini-batches are asked for, and would lead to gradients that are not
+    finite.
     """
-    init, chains, d = settings.init, settings.chains, len(priors.names)
-    if not settings.start_given:
+    if settings.sampler is None and not settings.robust:
         return
-    first = d - priors.auxiliary
-    last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
-    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
-    if priors.report is not None:
-        priors.report.check_start(init)
-        return
-    for name, values in zip(priors.names[first:], init.T[first:]):
-        if np.min(values) <= 0:
-            raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")
+    asked = (
+        f"cov_type={settings.cov_type!r}"
+        if settings.robust
+        else f"sampler={settings.sampler.name!r}"
+    )
+    raise ArgumentError(
+        f"{asked}: the gradient is not finite at some draws of the Gaussian approximation at the "
+        "mode, and mini-batches would lead there. Constrain parameters or rescale data so that it "
+        "is, or use sampler='mala'"
+    )
+
+
+# ---- counted work --------------------------------------------------------------------------------
+
+# `auto` compares three: mini-batches, whose control variates cost d^2 a step; `imh`; and `hmc` with
+# many walkers a chain.  The last two compute densities by products of matrices, and how they mix is
+# told by the variance of the log weights of a few proposals.
+
+
+@dataclass(frozen=True)
+class CostEstimate:
+    """A sampler with what it would cost.
+
+    Attributes
+    ----------
+    name : str
+        As users are told of it.
+    spec : SamplerSpec
+    thin : int or None
+        Steps between draws; None: the plan's own.
+    seconds : float
+    error : float or None
+        What products in float32 move differences of log densities by; None: they are in float64.
+    warmup : int or None
+        Steps; None: the plan's own.
+    """
+
+    name: str
+    spec: object
+    thin: int | None
+    seconds: float
+    error: float | None = None
+    warmup: int | None = None
+
+    def noted(self, seen):
+        """A pilot that knows with what this sampler was counted."""
+        single = self.error is not None
+        return replace(seen, thin=self.thin, warmup=self.warmup, single=single)
+
+
+def choosable(problem, settings):
+    """Whether counted work may choose the sampler: where it is left open, and nothing but the work
+    speaks for one.
+    """
+    return settings.sampler is None and not settings.robust and not why_exact(problem)
+
+
+def products(problem, settings):
+    """The cheaper of `imh` and walkers of `hmc`, with its cost; None where products of matrices
+    do not apply, or log weights vary so much that nothing is known of how these mix.
+
+    Both are in the coordinates of the nearest Gaussian.  With variance v of the log weights of
+    skewed proposals the worst parameter's draw of `imh` is worth about 0.9 exp(-7 v) independent
+    ones, as chains stay at places of large weight: draws are thinned until each is worth more than
+    a half.  Energies of `hmc` change by about 1.1 sqrt(v) / k^2 over a path of k rotations, and
+    draws are worth as much where this is below a half: measured for 64 to 1,000 parameters.
+    """
+    n, d = problem.model.n, problem.dim
+    if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
+        return None
+    near = problem.nearest
+    v, error = variance_of_weights(near, settings)
+    if not v < MOST_VARIANCE:
+        return None
+    error = error if error < SINGLE_ENOUGH else None
+    flop = FLOP if error is None else FLOP / 2
+    samplers = registry.room("samplers")
+    chains, draws = settings.chains, settings.draws
+    thin = max(1, math.ceil(0.6 * math.exp(min(7 * v, 100.0))))
+    steps = IMH_WARMUP * thin + draws * (settings.thin or thin)
+    map, row = near.coordinates.map, ROW * problem.model.nanoseconds
+    mapped = 0.0 if map is None else 2.0 * d * d * FLOP  # a point
+    # points reflected in a centre have products that are told by each other
+    flops = (2 if map is None or map.affine else 4) * d
+    seconds = chains * steps * (n * (2 * row + flops * flop) + 2 * mapped)
+    imh = CostEstimate("imh", samplers["imh"](), thin, seconds, error, IMH_WARMUP * thin)
+    steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or 1)
+    rotations = math.ceil(1.5 * v**0.25)
+    hmc = CostEstimate(
+        f"hmc with {WALKERS} walkers",
+        samplers["hmc"](walkers=WALKERS),
+        1,
+        chains * steps * rotations * WALKERS * (n * (row + 4 * d * flop) + 2 * mapped),
+        error,
+    )
+    worth = min(0.9, 0.9 * thin * math.exp(-min(7 * v, 100.0)))
+    return imh if imh.seconds / worth < hmc.seconds / WALKERS_WORTH else hmc
+
+
+def left_open(settings):
+    """Whether no argument is given that is for mini-batches."""
+    given = (settings.gradient, settings.batch_size, settings.step_size)
+    return all(one is None for one in given) and not settings.adaptive
+
+
+def variance_of_weights(problem, settings):
+    """Variance of the log weights of skewed proposals, NaN where one is not finite; and the largest
+    error of differences of log densities by products in float32, infinite where there are none.
+    """
+    z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
+    both = np.concatenate([z, -z])
+    with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
+        value = full_many(problem.all_rows(), both, slopes=False)[0]
+        here, there = np.split(value, 2)
+        variance = float(np.var(np.logaddexp(here, there) + 0.5 * (z**2).sum(axis=1)))
+        if problem.single is None or not variance < MOST_VARIANCE:
+            return variance, np.inf
+        single = full_many(problem.computed(True).all_rows(), both, slopes=False)[0]
+        return variance, float(np.ptp(single - value))
+
+
+def minibatch_seconds(problem, settings, h=1.0, rows=tolerance.SMALLEST_BATCH):
+    """Seconds of mini-batches with steps of Langevin time h and so many rows each, with the pilot
+    that derives both: at the defaults, the least that it may be.
+    """
+    n, d = problem.model.n, problem.dim
+    pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * PILOT_NOISE
+    steps = settings.chains * (planning.WARMUP_TIME + planning.KEPT_TIME * settings.draws) / h
+    row = ROW * problem.model.nanoseconds + d * NUMBER
+    return pilot + steps * (SMALL_STEP + rows * row + d * d * CURVATURE)
+
+
+def reason_by_work(chosen, others):
+    """Why a sampler was chosen, for the summary."""
+    rest = ", ".join(f"{name} about {seconds:.2g} s" for name, seconds in others)
+    found = "Sampler chosen by estimated time, from counted flops and bytes: "
+    found += f"{chosen.name} about {chosen.seconds:.2g} s, {rest}"
+    if chosen.error is None:
+        return found
+    return f"{found}; products in float32 move log densities by {chosen.error:.1g} at most"
+
+
+@dataclass(frozen=True)
+class Rival:
+    """What mini-batches would take, before their noise is known: with what name, and a `margin`
+    within which it may be less.
+    """
+
+    name: str
+    seconds: float
+    margin: float
+
+
+def rival(problem, settings, name, rng, z, counted):
+    """The most that is known of the cost of mini-batches: the least that it may be, or, where that
+    does not decide, what the noise of few rows tells.
+    """
+    least = minibatch_seconds(problem, settings)
+    bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
+    if counted.seconds < least or not problem.shuffled:
+        return bound
+    with one_blas_thread():
+        gradient = problem.gradient(name, Everything(n), rng)
+        few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
+    if not np.isfinite(few.covariance).all():
+        return bound
+    noise = noise_of(problem, name, settings, few)
+    h, rows = tolerance.derive(registry.room("samplers")[AUTO](), noise, n)
+    about = minibatch_seconds(problem, settings, h, noise.rows(rows))
+    found = Rival("mini-batches", about, FEW_TELL)
+    return max(bound, found, key=lambda one: one.margin * one.seconds)
+
+
+# ---- the plan ------------------------------------------------------------------------------------
+
+
+def make_plan(problem, settings, spec, gradient, seen, reason=""):
+    """The plan of a sampler with a gradient, by what the pilot saw.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    spec : SamplerSpec
+    gradient : str
+    seen : Pilot or None
+    reason : str
+        Why this sampler.
+
+    Returns
+    -------
+    Plan
+    """
+    if settings.spaced and not spec.continuous:
+        by_steps = replace(settings, thin=None)
+        return planning.spaced(make_plan(problem, by_steps, spec, gradient, seen, reason))
+    found = plan_from_laplace(problem, settings, spec, gradient, seen, reason)
+    if not settings.dispersed or settings.warmup is not None:
+        return found
+    # chains that start far out have farther to go
+    return replace(found, warmup=min(DISPERSED_WARMUP * found.warmup, planning.MAX_STEPS))
+
+
+def plan_from_laplace(problem, settings, spec, gradient, seen, reason):
+    """The plan of chains that start at draws of the Laplace approximation."""
+    if not problem.coordinates.scaled and planning.step_is_open(spec, settings):
+        found = problem.step_plan(spec, gradient, settings)
+        if found is not None:
+            return found
+    if spec.continuous and spec.exact:
+        return paths.plan(spec, gradient, settings, problem)
+    unbiased = spec.exact or not spec.uses_gradient
+    noise = None if unbiased else noise_of(problem, gradient, settings, seen)
+    if spec.continuous:
+        return paths.unbounded_plan(spec, gradient, settings, noise, problem)
+    size = problem.model.n, problem.dim
+    found = planning.plan(spec, gradient, reason, settings, noise, size, problem.coordinates)
+    if not problem.surveyed and settings.sampler is None:
+        # no pilot tells how the default sampler mixes: the problem knows
+        warmup = found.warmup if settings.warmup is not None else problem.warmup or found.warmup
+        return replace(found, thin=settings.thin or problem.thinning(settings), warmup=warmup)
+    if seen is None or seen.thin is None:  # work was not counted
+        if spec.exact and settings.sampler is None and settings.thin is None:
+            return replace(found, thin=max(found.thin, problem.thinning(settings)))
+        return found
+    # the sampler was chosen for what it costs with these steps
+    warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
+    return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
+
+
+# ---- another sampler where chains diverge --------------------------------------------------------
+
+# The exact sampler that takes the place of a default one whose chains diverged: to numbers that are
+# not finite, or to where the posterior has no mass.
+
+
+def replaceable(plan, settings):
+    """Whether another sampler may take the place of a plan's: only where the user left the choice
+    and everything that depends on it open, and the run has no limit and no file.
+    """
+    choices = (
+        settings.sampler,
+        settings.gradient,
+        settings.step_size,
+        settings.batch_size,
+        settings.time_limit,
+        settings.max_data_passes,
+        settings.checkpoint,
+    )
+    return (
+        not plan.spec.exact
+        and all(one is None for one in choices)
+        and not (settings.adaptive or settings.robust or settings.tuned)
+        and settings.warmup != "threshold"
+    )
+
+
+def replacement(problem, settings, gradient, seen):
+    """The plan of the exact sampler that is the default."""
+    spec = registry.room("samplers")[problem.exact_sampler]()
+    return make_plan(problem, settings, spec, gradient, seen, REPLACED)
+
+
+def replaced(first, second):
+    """The warning that a second plan took the place of the first."""
+    return ReplacedSamplerWarning(
+        f"chains of the default sampler {first.spec.name} diverged; the draws are of "
+        f"{second.spec.name} instead.",
+        f"Give sampler='{second.spec.name}' to begin with it.",
+    )
+
+
+def diverged(problem, done):
+    """Whether chains left for numbers that are not finite, or for draws that cannot be of the
+    posterior: a drift that has no bound leads there long before it overflows.
+
+    Parameters
+    ----------
+    problem : Problem
+    done : Fit
+    """
+    if done.run.interrupted:
+        return False
+    return "diverged" in done.run.statuses or drifted(problem, done.x)
+
+
+def drifted(problem, x):
+    """Whether the farthest draw of a chain has hardly any density beside the mode.  The rows are
+    read only where a draw is farther out than the Gaussian approximation's are.
+
+    Parameters
+    ----------
+    problem : Problem
+    x : array (chain, draw, d)
+    """
+    where, d = problem.coordinates, x.shape[-1]
+    if not where.scaled:
+        return False
+    mode = where.from_white(np.zeros(d))
+    distance = np.sqrt(where.min_precision) * np.linalg.norm(x - mode, axis=-1)
+    farthest = x[np.arange(len(x)), distance.argmax(axis=1)]
+    if distance.max() < np.sqrt(d) + SUSPECT:
+        return False
+    with one_blas_thread(), np.errstate(all="ignore"):
+        value, _ = full_many(problem.all_rows(), np.vstack([mode, farthest]), slopes=False)
+    return not (value[0] - value[1:] < LOST + LOST_EACH * d).all()

@@ -1,4 +1,4 @@
-"""What a fit leaves behind."""
+"""What a fit leaves behind: draws, figures of each chain, positions in warmup."""
 
 import math
 from dataclasses import dataclass, field
@@ -7,7 +7,14 @@ import numpy as np
 
 from sgmc.errors import NotSupported
 from sgmc.fit.noise import cancels
-from sgmc.fit.threshold import at_draws
+from sgmc.fit.plan import alpha_at_draws
+
+NONE = float("nan")  # where a figure does not apply
+# what draws are in the place of a sampler's, for which there was no time
+LAPLACE = "draws of the Gaussian approximation at the mode (Laplace)"
+# which are no approximation of the posterior: no mean and no sd is known
+PLACES = "draws around the last place of that search, which is no mode"
+POSITIONS = "the positions of the chains in it"
 
 
 @dataclass
@@ -119,7 +126,7 @@ class Fit:
     def threshold(self):
         """alpha of Welling & Teh (2011, eq. 10) at the first draw that was kept."""
         if self.plan.spec.noisy and not self.problem.coordinates.scaled:
-            return at_draws(self)
+            return alpha_at_draws(self)
         return self.plan.spec.noise_ratio(self.first_time, self.noise.widest)
 
     @property
@@ -163,3 +170,187 @@ def variance_of(spec, h, noise):
         return spec.law(h, noise).variance
     except NotSupported:
         return 1 + spec.inflation(h, noise)
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """What the draws are where there was no time for the sampler's.
+
+    Attributes
+    ----------
+    during : str
+        What the limit ended.
+    draws : str
+    """
+
+    during: str
+    draws: str
+
+    @property
+    def unknown(self):
+        """Whether means and sds of these draws are none of the posterior."""
+        return self.draws != LAPLACE
+
+    def __str__(self):
+        return f"time_limit ended {self.during}; these are {self.draws}"
+
+
+# ---- chains --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ChainFacts:
+    """A chain in figures, over its whole life: a run that was resumed counts from its first step.
+
+    Attributes
+    ----------
+    steps : int
+        Warmup included.
+    data_passes : float
+        Rows touched, over N.
+    proposed, accepted, divergences, impossible : float
+        Counts of proposals once nothing was adapted any more; NaN for samplers without
+        accept-reject.  Those where the density is zero are divergent, too.
+    step_size : float
+        In use at the last step, in the sampler's own units; NaN where there are no steps.
+    e_bfmi : float
+        Estimated Bayesian fraction of missing information; NaN for samplers without momenta.
+    beyond : float
+        Share of moves whose gradient noise was past the breaking point; NaN for samplers without
+        one.
+    batch_size : int
+        Rows of its last minibatches.
+    diverged_index : int
+        The sampler's coordinate that was not finite first, or -1.
+    spacing : float
+        Time between draws of a sampler in continuous time, whose steps are events; else NaN.
+    violations, missed : float
+        Shares of proposed events whose rate exceeded its bound, and of all events which were lost
+        by that, where bounds are guesses; else NaN.
+    leapfrogs, tree_depth, saturated : float
+        Of trees once nothing was adapted any more: gradients, mean number of doublings, and trees
+        that the limit of doublings ended; NaN for samplers without trees.
+    """
+
+    steps: int
+    data_passes: float
+    proposed: float
+    accepted: float
+    divergences: float
+    impossible: float
+    step_size: float
+    e_bfmi: float
+    beyond: float = NONE
+    batch_size: int = 0
+    diverged_index: int = -1
+    spacing: float = NONE
+    violations: float = NONE
+    missed: float = NONE
+    leapfrogs: float = NONE
+    tree_depth: float = NONE
+    saturated: float = NONE
+
+    @property
+    def acceptance(self):
+        """Share of those proposals that were accepted; NaN where there were none."""
+        return self.accepted / self.proposed if self.proposed else NONE
+
+
+def facts_of(chain, plan, n):
+    """The facts of a chain that has run.
+
+    Parameters
+    ----------
+    chain : Chain
+    plan : Plan
+    n : int
+        Rows of the data.
+    """
+    transition = chain.sampler
+    counts = [
+        float(getattr(transition, name, NONE))
+        for name in ("proposed", "accepted", "divergent", "impossible")
+    ]
+    steps = (
+        not plan.spec.independent
+        and plan.spec.uses_gradient
+        and (plan.spec.holds or not plan.spec.continuous)
+    )
+    violated = (
+        getattr(transition, "violated", NONE) / transition.proposed if counts[0] > 0 else NONE
+    )
+    step = (
+        getattr(transition, "adapted_step", plan.schedule(max(chain.steps - 1, 0)))
+        if steps
+        else NONE
+    )
+    corrected = getattr(transition, "corrected", 0)
+    beyond = transition.beyond / corrected if corrected else NONE
+    return ChainFacts(
+        chain.steps,
+        chain.gradient.touched / n,
+        *counts,
+        step,
+        getattr(transition, "e_bfmi", NONE),
+        beyond,
+        chain.gradient.rows.m,
+        chain.diverged_index % chain.gradient.dim if chain.diverged_index >= 0 else -1,
+        getattr(chain.recorder, "spacing", NONE),
+        violated,
+        getattr(transition, "missed", NONE),
+        *(
+            float(getattr(transition, name, NONE))
+            for name in ("leapfrogs", "tree_depth", "saturated")
+        ),
+    )
+
+
+# ---- warmup --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Warmup:
+    """Where chains were before their first kept draw: no draws of the posterior.
+
+    Attributes
+    ----------
+    draws : array (chain, position, parameter)
+        In the units of the draws of the fit, for the same chains; the first positions are the
+        starts.  With several walkers per chain, those of the first walker.
+    steps : array (position,)
+        The number of steps made at each position; evenly spaced, at most 501.
+    weights : array (position,) or None
+        Step-size weights of the positions, for decreasing steps.
+    """
+
+    draws: np.ndarray
+    steps: np.ndarray
+    weights: np.ndarray | None
+
+    @property
+    def every(self):
+        """Steps between two positions."""
+        return int(self.steps[1] - self.steps[0]) if len(self.steps) > 1 else 1
+
+
+def warmup_of(chains, plan, problem, seed):
+    """The `Warmup` of chains that have ended theirs, in sampler coordinates; None where it was not
+    kept.
+    """
+    if any(chain.watched is None for chain in chains):
+        return None
+    positions = np.stack([chain.watched.state() for chain in chains])
+    steps = chains[0].watched.every * np.arange(positions.shape[1])
+    weights = None
+    if plan.weighted:  # the start has the weight of the first step
+        made = [plan.schedule(max(int(step) - 1, 0)) for step in steps]
+        weights = plan.spec.langevin_time(np.array(made))
+    return Warmup(problem.tidied(positions, seed), steps, weights)
+
+
+def places_of(chains, problem, seed):
+    """Where chains are, an array (chain, d) of what is kept of a position; with several walkers
+    per chain, the first walker of each.
+    """
+    places = np.stack([problem.recorded(np.array(chain.x[: problem.dim])) for chain in chains])
+    return problem.tidied(places[:, None], seed)[:, 0]

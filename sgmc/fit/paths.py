@@ -1,47 +1,35 @@
-"""Piecewise-deterministic samplers in a fit: what they refuse, their plan,
-and what their chains leave behind.
+"""Piecewise-deterministic samplers in a fit: what they refuse, their plans, what their compiled
+samplers are told, and the paths that their chains leave behind.
 """
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
+from sgmc.arguments.messages import must_be
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
-from sgmc.fit import plan as planning
-from sgmc.fit.rows import scheme, shared_rows
-from sgmc.fit.spike_and_slab import release_rates
+from sgmc.fit import tolerance
+from sgmc.fit.noise import scheme, shared_rows
+from sgmc.fit.plan import MAX_STEPS, SLOWEST, Plan, steps_for
+from sgmc.fit.settings import check_with_sampler
 from sgmc.samplers.bases.paths import Path
 
 WARMUP_DRAWS = 100  # autocorrelation times of warmup, as the sampler expects them
 LEAST_WARMUP = 1000  # events
 SKELETON = 1 << 27  # bytes of turning points, of all chains
+# densities at zero of the priors that may be slabs
+SLABS = {
+    "normal": lambda p: stats.norm.pdf(0, p.location, p.scale),
+    "student_t": lambda p: stats.t.pdf(0, p.df, p.location, p.scale),
+    "laplace": lambda p: stats.laplace.pdf(0, p.location, p.scale),
+}
 
 
-@dataclass(frozen=True)
-class Travelled:
-    """The path of a chain after warmup, in the user's coordinates.
-
-    Attributes
-    ----------
-    times : array (batch,)
-        Lengths in time of the batches that integrals are kept in.
-    integrals : array (batch, d)
-        Of the coordinates over them.
-    turns : array (turn,)
-        Times of the turning points kept, from the end of warmup on.
-    positions, velocities : array (turn, d)
-    whole : bool
-        Whether these are all of them.
-    """
-
-    times: np.ndarray
-    integrals: np.ndarray
-    turns: np.ndarray
-    positions: np.ndarray
-    velocities: np.ndarray
-    whole: bool
+# ---- what does not go together -------------------------------------------------------------------
 
 
 def refuse_unbounded(spec, family):
@@ -74,7 +62,7 @@ def refuse_unexpanded(spec, family):
     )
 
 
-def refuse(spec, gradient, settings):
+def check_with_paths(spec, gradient, settings):
     """ArgumentError or NotSupported for arguments that do not go together with a sampler in
     continuous time.
     """
@@ -109,11 +97,11 @@ def refuse(spec, gradient, settings):
         )
 
 
-def plan(spec, gradient, settings, problem):
-    """The plan of a sampler in continuous time.
+# ---- plans ---------------------------------------------------------------------------------------
 
-    Warmup lasts WARMUP_DRAWS autocorrelation times of the slowest direction, by what the sampler
-    expects of these and of its events in a unit of time.
+
+def plan(spec, gradient, settings, problem):
+    """The plan of a sampler in continuous time whose draws have no bias.
 
     Parameters
     ----------
@@ -122,32 +110,38 @@ def plan(spec, gradient, settings, problem):
     settings : Settings
     problem : Problem
     """
-    n, where = problem.model.n, problem.coordinates
-    planning.refuse(spec, settings, n)
-    refuse(spec, gradient, settings)
-    unit = 1 / math.sqrt(where.max_precision)
-    slow = unit * math.sqrt(min(where.max_precision / where.min_precision, planning.SLOWEST))
+    n = problem.model.n
+    check_with_sampler(spec, settings, n)
+    check_with_paths(spec, gradient, settings)
     bounds = bounds_of(spec, gradient, settings, problem)
-    spacing = spec.memory(bounds, slow)
-    apart = planning.steps_for(spacing * spec.events(bounds, unit), 1.0)
-    warmup = (
-        max(min(WARMUP_DRAWS * apart, planning.MAX_STEPS), LEAST_WARMUP)
-        if settings.warmup is None
-        else settings.warmup
-    )
+    unit, slow = scales(problem.coordinates)
+    spacing, apart, warmup = paced(spec, bounds, settings, unit, slow)
     batch = (settings.batch_size or min(spec.batch, n)) if spec.minibatches else n
-    return planning.Plan(
-        spec,
-        gradient if spec.minibatches else "simple",
-        Constant(unit),
-        unit,
-        batch,
-        apart,
-        warmup,
-        "none",
-        "",
-        spacing,
+    gradient = gradient if spec.minibatches else "simple"
+    return Plan(
+        spec, gradient, Constant(unit), unit, batch, apart, warmup, "none", "", spacing=spacing
     )
+
+
+def scales(where):
+    """The unit of time, in which the narrowest direction is passed through, and the time of the
+    widest that is waited for.
+    """
+    unit = 1 / math.sqrt(where.max_precision)
+    return unit, unit * math.sqrt(min(where.max_precision / where.min_precision, SLOWEST))
+
+
+def paced(spec, terms, settings, unit, slow):
+    """Time between draws, the events in it, and events of warmup: WARMUP_DRAWS autocorrelation
+    times of the slowest direction, by what the sampler expects of these and of its events in a unit
+    of time.
+    """
+    spacing = spec.memory(terms, slow)
+    apart = steps_for(spacing * spec.events(terms, unit), 1.0)
+    warmup = settings.warmup
+    if warmup is None:
+        warmup = max(min(WARMUP_DRAWS * apart, MAX_STEPS), LEAST_WARMUP)
+    return spacing, apart, warmup
 
 
 def bounds_of(spec, gradient, settings, problem):
@@ -169,6 +163,83 @@ def bounds_of(spec, gradient, settings, problem):
             f"{spec.name} needs bounds of {what}, which this model does not have: {error}; "
             "use sampler='mala'"
         ) from None
+
+
+class Terms(NamedTuple):
+    """What a sampler whose events need no bounds plans with.
+
+    Attributes
+    ----------
+    dim : int
+    noise : float
+        Variance of the gradient's noise, relative to the posterior precision.
+    step : float
+        That rates are held for, in posterior sds; NaN where they are not.
+    """
+
+    dim: int
+    noise: float
+    step: float = math.nan
+
+
+def unbounded_plan(spec, gradient, settings, noise, problem):
+    """The plan of a sampler in continuous time whose events need no bounds.
+
+    Parameters
+    ----------
+    spec : SamplerSpec
+    gradient : str
+    settings : Settings
+    noise : Noise
+        Of that gradient.
+    problem : Problem
+    """
+    n, d = problem.model.n, problem.dim
+    check_with_sampler(spec, settings, n)
+    check_with_paths(spec, gradient, settings)
+    if settings.warmup == "threshold":
+        raise ArgumentError(
+            f"warmup='threshold' does not apply to {spec.name}: it injects no noise to "
+            "compare that of its gradients with; give a number of steps"
+        )
+    unit, slow = scales(problem.coordinates)
+    step, batch, origin = sizes(spec, settings, noise, n, d, unit)
+    terms = Terms(d, noise.of(batch, n), step)
+    spec = spec.derived(terms, unit / slow)
+    spacing, apart, warmup = paced(spec, terms, settings, unit, slow)
+    schedule = Constant(unit if math.isnan(step) else step * unit)
+    return Plan(spec, gradient, schedule, step, batch, apart, warmup, origin, "", spacing=spacing)
+
+
+def sizes(spec, settings, noise, n, d, unit):
+    """Step in posterior sds (NaN where there is none), batch, and how the step came."""
+    if not spec.holds:
+        return math.nan, settings.batch_size or cheapest(spec, noise, n, d), "none"
+    if settings.step_size is None:
+        return *tolerance.derive(spec, noise, n, settings.batch_size), "derived"
+    if not isinstance(settings.step_size, float):
+        advice = f"{spec.name} takes steps of one size"
+        raise must_be("step_size", settings.step_size, "a number", advice)
+    step = settings.step_size / unit
+    return step, settings.batch_size or tolerance.batch_for_step(spec, noise, step, n), "given"
+
+
+def cheapest(spec, noise, n, d):
+    """The batch with the least rows (and overhead, in rows) an independent draw: events in a
+    memory, as the sampler expects them.
+    """
+
+    def cost(m):
+        terms = Terms(d, noise.of(m, n))
+        made = spec.derived(terms, 1.0)
+        return (
+            (noise.rows(m) + tolerance.OVERHEAD) * made.events(terms, 1.0) * made.memory(terms, 1.0)
+        )
+
+    return min(tolerance.batch_sizes(n), key=cost)
+
+
+# ---- chains --------------------------------------------------------------------------------------
 
 
 def equip(sampler, plan, problem):
@@ -200,6 +271,31 @@ def check(spec, run, chains):
             )
 
 
+@dataclass(frozen=True)
+class Travelled:
+    """The path of a chain after warmup, in the user's coordinates.
+
+    Attributes
+    ----------
+    times : array (batch,)
+        Lengths in time of the batches that integrals are kept in.
+    integrals : array (batch, d)
+        Of the coordinates over them.
+    turns : array (turn,)
+        Times of the turning points kept, from the end of warmup on.
+    positions, velocities : array (turn, d)
+    whole : bool
+        Whether these are all of them.
+    """
+
+    times: np.ndarray
+    integrals: np.ndarray
+    turns: np.ndarray
+    positions: np.ndarray
+    velocities: np.ndarray
+    whole: bool
+
+
 def travelled(chains, run, where):
     """What the paths of the chains were that did not diverge, in the user's coordinates; None where
     lines are none there.
@@ -228,3 +324,50 @@ def of_recorder(path, zero, matrix):
         points["velocities"] @ matrix,
         path.skeleton.kept < path.skeleton.most,
     )
+
+
+# ---- spike-and-slab priors of sticky samplers ----------------------------------------------------
+
+# Which slopes stick, and how fast they leave zero.
+
+
+def release_rates(spec, priors, where):
+    """w / (1 - w) f_j(0) in the sampler's coordinates, in which speeds are one;
+    0 for what does not stick.
+
+    Parameters
+    ----------
+    spec : SamplerSpec
+        Its `inclusion` is w.
+    priors : PriorTable
+        Of the slabs f_j.
+    where : Coordinates
+        Natural ones, or these scaled.
+
+    Raises
+    ------
+    NotSupported
+        For a slab without a density at zero.
+    """
+    scale = np.ones(len(priors.names)) if where.map is None else np.diag(where.map.jacobian(None))
+    rates = np.zeros(len(priors.names))
+    for j in sticky_places(priors):
+        slab = priors.used[j]
+        if slab.family not in SLABS:
+            raise NotSupported(
+                f"{spec.name} with prior {slab} of {priors.names[j]!r}: the slab needs a density "
+                "at zero that is finite and proper; use e.g. prior=sgmc.normal(0, 2.5)"
+            )
+        rates[j] = SLABS[slab.family](slab) * scale[j]
+    odds = spec.inclusion / (1 - spec.inclusion)
+    if not math.isfinite(odds * rates.sum()):
+        raise NotSupported(
+            f"{spec.name}: inclusion={spec.inclusion} leaves no probability for zero"
+        )
+    return odds * rates
+
+
+def sticky_places(priors):
+    """Places of the slopes: all parameters but intercepts and a family's own."""
+    coefficients = len(priors.names) - priors.auxiliary
+    return [j for j in range(coefficients) if j not in priors.intercepts]

@@ -1,4 +1,5 @@
-"""Step size, batch size, thinning and warmup: derived where not given, and the reasons.
+"""The plan of a fit in steps: step size, batch size, thinning and warmup, derived where they are
+not given, and the reasons.
 
 Steps and batches that are not given keep the error of the variance within a tolerance
 (`sgmc.fit.tolerance`).
@@ -7,20 +8,29 @@ Steps and batches that are not given keep the error of the variance within a tol
 import math
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from sgmc.coordinates.fisher import enough_rows
+from sgmc.coordinates.peak import MAX_CURVATURE_DIM
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Schedule
+from sgmc.core.expansion import row_noise
+from sgmc.core.recorders import steps_to_space
+from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 from sgmc.fit import tolerance
-from sgmc.fit.refusals import refuse
+from sgmc.fit.noise import SINGLE_ROWS, noise_in_x, scheme
+from sgmc.fit.settings import check_with_sampler
+from sgmc.fit.tolerance import Noise
+from sgmc.samplers.bases.metric_source import MetricSource, in_units_of
+from sgmc.subsampling.uniform import Everything
 
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
-AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
-AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
-# sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
-SKEWED = 0.35
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
 MAX_STEPS = 10**7  # of warmup, or between kept draws
+MAX_SPACED_STEPS = 10**8  # of a chain whose draws are kept by distance, warmup not included
 SLOWEST = 100.0  # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
 # steps in which an exact sampler adapts; twice as many where it learns a metric
@@ -30,6 +40,7 @@ METROPOLIS_WARMUP = 500
 LOCKSTEP_WARMUP = 20
 ROTATIONS_WARMUP = 100  # steps in which a chain that forgets its start in each adapts
 INDEPENDENT_WARMUP = 100  # steps in which a chain with independent proposals forgets its start
+FIRST_LOOK = 16  # steps after which alpha is computed anew for the first time
 
 
 @dataclass(frozen=True)
@@ -51,7 +62,7 @@ class Plan:
         Time between draws of samplers in continuous time, where warmup does not tell; `thin` is
         then a guess of its events.
     spaced : bool
-        Whether draws are kept by the time between them (`sgmc.fit.spacing`), and not by `thin`.
+        Whether draws are kept by the time between them (see `spaced`), and not by `thin`.
     single : bool
         Whether chains have products of many points in float32.
     """
@@ -84,29 +95,17 @@ class Plan:
         return self.spec.langevin_time(self.schedule(t)) * self.max_precision
 
     @property
+    def time_power(self):
+        """The power of a step that its Langevin time grows with: 1 for Langevin dynamics, 2 for
+        increments.
+        """
+        h = self.schedule(0)
+        return math.log2(self.spec.langevin_time(2 * h) / self.spec.langevin_time(h))
+
+    @property
     def weighted(self):
         """Whether draws are weighed by their step sizes."""
         return not isinstance(self.schedule, Constant)
-
-
-def automatic(stochastic, exact, gradient, noise, departure, n, batch=None, unit="row"):
-    """Sampler, gradient and reason for ``sampler="auto"``, by counted row touches and by shape;
-    `unit` is what a row is to the user.
-
-    A unit of Langevin time costs (rows a step)/h with minibatches; an exact sampler, whose steps
-    are as long but partly rejected, makes up for about N/2 (measured on logistic posteriors).  Far
-    from a Gaussian, steps without accept-reject are biased whatever the minibatch.
-    """
-    if departure > AUTO_DEPARTURE:
-        why = f"Exact sampler chosen: the posterior is {departure:.2g} sd from a Gaussian"
-        return exact, gradient, why
-    h, m = tolerance.derive(stochastic, noise, n, batch)
-    cost, whole = noise.rows(m) / h, n / 2
-    counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
-    if cost > whole:
-        return exact, gradient, f"Exact sampler chosen: batches would need more {unit}s {counts}"
-    fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
-    return stochastic, gradient, f"Mini-batch sampler chosen: {fewer} {counts}"
 
 
 def plan(spec, gradient, reason, settings, noise, size, coordinates):
@@ -131,22 +130,23 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
     """
     n, d = size
     spec = spec.fitted_to(coordinates.whitened, d).at_step(settings.step_size)
-    refuse(spec, settings, n)
+    check_with_sampler(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(spec, reason, settings, n, d, coordinates)
     if not coordinates.scaled:
         return unscaled_plan(spec, gradient, reason, settings, n)
     noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
+    # a sampler with units of its own sees no scale of x
     max_precision, min_precision = (
         (1.0, 1.0) if spec.own_units else (coordinates.max_precision, coordinates.min_precision)
     )
-    if spec.implied_time(1.0) is not None:
+    if spec.implied_time(1.0) is not None:  # its step is what the noise of a batch makes it
         h, batch = settled(spec, settings, noise, n)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "by the noise"
-    elif settings.step_size is None:
+    elif settings.step_size is None:  # step and batch trade off: the cheapest pair of both
         h, batch = tolerance.derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "derived"
-    else:
+    else:  # the step is settled, and a batch is left to choose that adds little to it
         schedule, origin = as_schedule(settings.step_size), "given"
         h = spec.langevin_time(schedule(0)) * max_precision
         batch = (
@@ -199,33 +199,6 @@ def paced(plan, settings, slowness, widest):
             "batch_size='adaptive' learns the size in warmup; warmup=0 leaves no time for it"
         )
     return replace(plan, warmup=warmup, thin=settings.thin or steps_for(KEPT_TIME * slowness, h))
-
-
-def threshold_step(plan, widest):
-    """The first step at which alpha is at most tolerance.NOISE_SHARE, for steps that do not grow.
-
-    Raises
-    ------
-    ArgumentError
-        Where that is at none of MAX_STEPS steps.
-    """
-
-    def ratio(t):
-        return plan.spec.noise_ratio(plan.time(t), widest)
-
-    low, high = -1, 0
-    while ratio(high) > tolerance.NOISE_SHARE:
-        low, high = high, 2 * high + 1
-        if high > MAX_STEPS:
-            raise ArgumentError(
-                "warmup='threshold': alpha, the gradient's noise over the noise injected, is "
-                f"{ratio(low):.2g} even at step {low}, over {tolerance.NOISE_SHARE}; take a "
-                "smaller or decreasing step_size, or a larger batch_size"
-            )
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if ratio(middle) > tolerance.NOISE_SHARE else (low, middle)
-    return high
 
 
 def steps_for(time, h):
@@ -303,12 +276,160 @@ def unscaled_plan(spec, gradient, reason, settings, n):
     )
 
 
+def as_schedule(step):
+    """A schedule from a number or schedule."""
+    return step if isinstance(step, Schedule) else Constant(step)
+
+
 def step_is_open(spec, settings):
     """Whether a step must be derived before the run: none is given, and no warmup finds it."""
     adapts = spec.exact and settings.warmup != 0
     return settings.step_size is None and spec.uses_gradient and not spec.continuous and not adapts
 
 
-def as_schedule(step):
-    """A schedule from a number or schedule."""
-    return step if isinstance(step, Schedule) else Constant(step)
+# ---- draws kept by the time between them ---------------------------------------------------------
+
+# The mixing distance of Welling & Teh (2011, section 5.3.1).
+
+
+def spaced(plan):
+    """The plan, with draws kept by distance.
+
+    Raises
+    ------
+    ArgumentError
+        For a constant step, between whose draws the number of steps is the same.
+    """
+    if not plan.weighted:
+        raise ArgumentError(
+            "thin='distance' is for steps that decrease; with a constant step_size give the number "
+            "of steps between draws"
+        )
+    return replace(plan, thin=1, spaced=True)
+
+
+def steps_after_warmup(plan, draws):
+    """Steps of a chain after warmup, until it has its draws."""
+    if not plan.spaced:
+        return plan.thin * math.ceil(draws / plan.spec.walkers)
+    found = steps_to_space(plan.schedule, plan.warmup, draws, plan.time_power, MAX_SPACED_STEPS)
+    if found < 0:
+        raise ArgumentError(
+            f"thin='distance': {draws} draws need more than {MAX_SPACED_STEPS:.0e} steps of this "
+            "step_size; take fewer draws, or steps that decrease more slowly"
+        )
+    return found
+
+
+# ---- the sampling threshold ----------------------------------------------------------------------
+
+
+def threshold_step(plan, widest):
+    """The first step at which alpha is at most tolerance.NOISE_SHARE, for steps that do not grow.
+
+    Raises
+    ------
+    ArgumentError
+        Where that is at none of MAX_STEPS steps.
+    """
+
+    def ratio(t):
+        return plan.spec.noise_ratio(plan.time(t), widest)
+
+    low, high = -1, 0
+    while ratio(high) > tolerance.NOISE_SHARE:
+        low, high = high, 2 * high + 1
+        if high > MAX_STEPS:
+            raise ArgumentError(
+                "warmup='threshold': alpha, the gradient's noise over the noise injected, is "
+                f"{ratio(low):.2g} even at step {low}, over {tolerance.NOISE_SHARE}; take a "
+                "smaller or decreasing step_size, or a larger batch_size"
+            )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if ratio(middle) > tolerance.NOISE_SHARE else (low, middle)
+    return high
+
+
+def plan_to_threshold(problem, plan, settings, chains):
+    """The plan with warmup until alpha is at most NOISE_SHARE at the places of the chains.
+
+    The chains are followed, and alpha is computed at steps whose numbers double.  The plan's own
+    chains make the same steps again.
+
+    Parameters
+    ----------
+    problem : Problem
+    plan : Plan
+        For steps that do not grow.
+    settings : Settings
+    chains : list of Chain
+        New ones, which are used up.
+
+    Raises
+    ------
+    ArgumentError
+        Where the noise is not to be had, or alpha is above NOISE_SHARE whatever the warmup.
+    """
+    reason = alpha_refusal(problem, plan, settings)
+    if reason:
+        raise ArgumentError(f"warmup='threshold' {reason}; give a number of steps")
+    step = 0
+    while True:
+        sound = [chain for chain in chains if chain.status == 0]
+        if not sound:  # the run itself reports where its chains diverge
+            return replace(plan, warmup=step)
+        with one_blas_thread():
+            widest = max(widest_noise_at(problem, plan, settings, np.array(c.x)) for c in sound)
+        if plan.spec.noise_ratio(plan.time(step), widest) <= tolerance.NOISE_SHARE:
+            return replace(plan, warmup=step)
+        ahead = min(max(threshold_step(plan, widest), step + 1), 2 * step + FIRST_LOOK)
+        for chain in sound:
+            chain.run(ahead - step, False)
+        step = ahead
+
+
+def alpha_at_draws(fit):
+    """alpha at the first kept draws, the largest of the chains'; NaN where it is not known."""
+    if fit.problem.partial or alpha_refusal(fit.problem, fit.plan, fit.settings):
+        return float("nan")
+    with one_blas_thread():
+        widest = max(widest_noise_at(fit.problem, fit.plan, fit.settings, x) for x in fit.x[:, 0])
+    return fit.plan.spec.noise_ratio(fit.first_time, widest)
+
+
+def alpha_refusal(problem, plan, settings):
+    """Why the noise is not to be had; empty where it is."""
+    if plan.spec.own_preconditioner:
+        return f"does not apply to {plan.spec.name}, whose steps follow the gradients it met"
+    if problem.dim > MAX_CURVATURE_DIM:
+        return (
+            f"needs the covariance of the rows' gradients, which is computed for at most "
+            f"{MAX_CURVATURE_DIM} numbers, and this model has {problem.dim}"
+        )
+    where = problem.coordinates.map
+    if not (where is None or where.diagonal or hasattr(where, "jacobian")):
+        return "does not apply to these coordinates of probabilities"
+    if scheme(settings).needs:
+        return f"does not apply to subsample={settings.subsample!r} here"
+    return ""
+
+
+def widest_noise_at(problem, plan, settings, x):
+    """The largest variance of the gradient's noise in any direction at x, in units of the
+    sampler's metric: lambda_max(M^(1/2) V M^(1/2)) (Welling & Teh 2011, eq. 10 and 20).
+    """
+    n, d = problem.model.n, problem.dim
+    most = min(n, SINGLE_ROWS if problem.foreign else enough_rows(d))
+    gradient = problem.gradient(
+        plan.gradient, Everything(n), Rng(seed_sequence(settings.seed, "pilot", 1))
+    )
+    natural = problem.coordinates.natural(x)
+    covariance = row_noise(gradient, natural, np.arange(most) * n // most)[1]
+    covariance = gradient.staleness * noise_in_x(problem.coordinates, x, covariance)
+    if plan.spec.own_units:
+        covariance = in_units_of(MetricSource().made(gradient, np.array(x)), x, covariance)
+    finite = np.isfinite(covariance).all()
+    one_row = float(np.linalg.eigvalsh(covariance)[-1]) if finite else np.inf
+    law = (lambda m: one_row / m) if scheme(settings).replaces else None
+    return Noise(one_row, 0, law=law).of(plan.batch, n)

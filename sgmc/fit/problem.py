@@ -1,6 +1,7 @@
 """A posterior in sampler coordinates: everything that the chains of a fit share."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,13 +12,13 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
-from sgmc.core.recorders import Keep
+from sgmc.core.expansion import leverages
+from sgmc.core.recorders import Keep, Spaced
 from sgmc.core.remainders import Remainders
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.storage import spans, too_many
 from sgmc.errors import ArgumentError
-from sgmc.fit import spacing
-from sgmc.fit.functionals import Functionals
-from sgmc.fit.leverage import high_leverage
+from sgmc.fit.tolerance import VARIANCE_TOLERANCE
 from sgmc.subsampling.uniform import Everything
 
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
@@ -25,6 +26,32 @@ ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there
 EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
 SEARCH, CURVATURE = "the search for the mode", "the analysis of the curvature at the mode"
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
+MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step
+MAX_EXACT = 1 << 20  # the most of these in tables that lie in files
+# posterior sd of a linear predictor beyond which no expansion serves: always computed
+MAX_EXPANDED_SD = 3.0
+ACCEPTED = 0.9  # of Hamiltonian paths: a rotation more costs less than what is rejected
+# paths between draws at most; numbers of the table in all gradients
+MOST_PATHS, AFFORDABLE = 4, 1.2e10
+
+
+class Functionals(NamedTuple):
+    """Numbers that a draw says something by, whatever the labels and signs of its parameters.
+
+    Attributes
+    ----------
+    what : str
+        In words, such as "predictions of 50 rows".
+    of : callable
+        ``of(results)`` gives their names (k,) and draws (chain, draw, k); None where what they need
+        was not kept.
+    why : str
+        Why single parameters mean nothing.
+    """
+
+    what: str
+    of: object
+    why: str
 
 
 @dataclass(kw_only=True)
@@ -46,7 +73,7 @@ class Problem:
     known : Anchor or None
         What the search for the mode has left of it, in the model's coordinates.
     shared : dict
-        What subsamplers share (`sgmc.fit.rows`), made at first use.
+        What subsamplers share (`sgmc.fit.noise.shared_rows`), made at first use.
     limits : dict
         Bounds, with and without their matrix and for schemes with probabilities of their own,
         made at first use.
@@ -317,7 +344,7 @@ class Problem:
     def recorder(self, draws, plan):
         """What keeps the draws of one chain."""
         return (
-            spacing.recorder(plan, draws, self.dim)
+            Spaced(draws, self.dim, plan.time_power)
             if plan.spaced
             else Keep(draws, self.dim, plan.thin)
         )
@@ -397,3 +424,89 @@ class Problem:
                 exact = high_leverage(self.model, self.coordinates, self.anchors[key])
                 self.anchors[key] = self.anchors[key].with_exact(exact)
         return self.anchors[key]
+
+
+# ---- rows of high leverage -----------------------------------------------------------------------
+
+# A minibatch should not be left to find them: few, and each with much to say about some parameter.
+
+
+def high_leverage(model, coordinates, anchor):
+    """Rows to compute at every step, because their second-order residuals would dominate the
+    gradient noise.
+
+    The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i),
+    and moves no parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6
+    to V1.  The set is the one that needs the fewest rows a step, itself and the batch that keeps
+    the rest within the tolerance at h = 1.
+
+    Returns
+    -------
+    rows : array of int
+    """
+    white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
+    largest = int(MAX_EXACT_SHARE * model.n) + 1
+    large = too_many(model, 2 * model.width)
+    if large:  # a list of more is of no use in a step, and may not fit into memory
+        largest = min(largest, MAX_EXACT)
+    wild, worth, shares = np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0)
+    for rows in spans(model.n) if large else [slice(0, model.n)]:
+        far, found, share = candidates(*leverages(model, white, anchor, rows), model.n)
+        wild = np.concatenate([wild, rows.start + far])
+        worth, shares = np.concatenate([worth, rows.start + found]), np.concatenate([shares, share])
+        if len(worth) > largest:
+            kept = np.sort(np.argsort(-shares, kind="stable")[:largest])
+            worth, shares = worth[kept], shares[kept]
+    return np.union1d(wild, worth)
+
+
+def outstanding(s, w, n):
+    """The rows of `high_leverage` among those with predictors' sds s and curvatures w, of n rows in
+    all, and their shares of the noise; of one that no expansion serves it is infinite.
+    """
+    wild, worth, share = candidates(s, w, n)
+    largest = int(MAX_EXACT_SHARE * n) + 1
+    if len(worth) > largest:
+        kept = np.argsort(-share, kind="stable")[:largest]
+        worth, share = worth[kept], share[kept]
+    rows = np.concatenate([wild, worth])
+    share = np.concatenate([np.full(len(wild), np.inf), share])
+    order = np.argsort(rows)
+    return rows[order], share[order]
+
+
+def candidates(s, w, n):
+    """Places of rows beyond any expansion, and of those that are worth their computation, with
+    their shares of the noise; of n rows in all.
+    """
+    # a row is worth it from the share of noise at which a larger batch costs as much
+    least = 3 * VARIANCE_TOLERANCE / (0.75 * n)
+    # exp(2 s) w s^3 = sqrt(least) for the largest w at some s <= end: nearly all rows are below
+    end = (np.sqrt(least) / max(w.max(initial=0.0), 1e-300)) ** (1 / 3)
+    low = end * np.exp(-2 / 3 * min(end, MAX_EXPANDED_SD))
+    looked = np.flatnonzero(s > min(low, MAX_EXPANDED_SD))
+    s, w = s[looked], w[looked]
+    wild = s > MAX_EXPANDED_SD
+    share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
+    worth = np.flatnonzero(share > least)
+    return looked[wild], looked[worth], share[worth]
+
+
+# ---- the sampler of problems without a pilot -----------------------------------------------------
+
+# Hamiltonian paths of all parameters at once, in coordinates that make these nearly standard
+# normal.
+
+
+def rotating_paths(walkers=1):
+    """The specification of the sampler, with so many walkers a chain."""
+    how = dict(walkers=walkers) if walkers > 1 else dict(rotations=2)
+    return registry.room("samplers")["hmc"](target_accept=ACCEPTED, **how)
+
+
+def paths_between_draws(settings, cells, gradients, most=MOST_PATHS):
+    """Paths between draws, at most so many: these are nearly independent where so many paths, each
+    of so many gradients, cost little.
+    """
+    work = gradients * settings.draws * settings.chains * cells
+    return int(np.clip(AFFORDABLE // work, 1, most))

@@ -1,34 +1,57 @@
-"""A fit from a problem to draws: pilot, plan, chains."""
+"""A fit from a problem to draws: pilot, plan, chains; and what is known where the time is up before
+there are draws.
+"""
 
-import math
 import time
 from dataclasses import replace
 
 import numpy as np
 
+from sgmc import registry
 from sgmc.core import deadline, phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
-from sgmc.core.engine import STATUS_NAMES, Chain
+from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.interrupts import taken, unbroken
 from sgmc.core.recorders import Keep, Walkers
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.schedules import Constant
 from sgmc.core.types import fits
 from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import paths, reading, replacement, spacing, stopping, threshold
-from sgmc.fit.decision import check_init, decide, planned
-from sgmc.fit.fitted import Fit
+from sgmc.fit import decision, paths, stopping
+from sgmc.fit.chains import (
+    TIME_LIMIT,
+    Run,
+    Watch,
+    build_chain,
+    forecast,
+    recorder,
+    run_chains,
+    warn_of_reading,
+    warn_of_tiny_steps,
+)
+from sgmc.fit.checkpoint import Checkpoint, check_like, compare, mark, of_this_fit, read
+from sgmc.fit.fitted import (
+    LAPLACE,
+    NONE,
+    PLACES,
+    POSITIONS,
+    ChainFacts,
+    Fit,
+    StandIn,
+    facts_of,
+    places_of,
+    warmup_of,
+)
 from sgmc.fit.noise import GradientNoise, noise_of_plan
-from sgmc.fit.out_of_time import PILOT, POSITIONS, WARMUP, StandIn, laplace_draws, reserve_of
-from sgmc.fit.rows import batch_search, subsampler
-from sgmc.fit.run import forecast
-from sgmc.fit.run.batches import largest
-from sgmc.fit.run.chains import TIME_LIMIT, Run, Watch, run_chains
-from sgmc.fit.run.checkpoint import Checkpoint, check_like, compare, mark, of_this_fit, read
-from sgmc.fit.run.facts import facts_of
-from sgmc.fit.run.warmup import Watched, of_chains, places_of, starts
-from sgmc.fit.run.workers import of_plan
-from sgmc.subsampling.uniform import Everything
+from sgmc.fit.plan import Plan, plan_to_threshold, steps_after_warmup
+from sgmc.fit.problem import SEARCH
+from sgmc.fit.settings import check_init
+from sgmc.fit.stopping import DRAWS_CHECKED
+
+PILOT = "the analysis of the gradient noise"  # what time_limit may end
+WARMUP = "warmup"
+LAPLACE_WORK, FEWEST_LAPLACE = 5e8, 25  # d^2 of a draw, in all; and draws a chain, at least
 
 
 def fit(problem, settings, begun, saved=None):
@@ -53,7 +76,8 @@ def fit(problem, settings, begun, saved=None):
 
 
 def drawn(problem, settings, begun, saved):
-    """See `fit`.
+    """The `Fit` of the chains that are planned, or, where those of a default sampler diverge, of an
+    exact one's.
 
     Raises
     ------
@@ -64,22 +88,22 @@ def drawn(problem, settings, begun, saved):
     usual = stopping.usual(settings)
     if settings.warmup == "threshold" and not problem.coordinates.scaled:
         chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-        plan = threshold.reached(problem, plan, usual, chains)
+        plan = plan_to_threshold(problem, plan, usual, chains)
     plan = continued(plan, settings, saved)
-    if not replacement.possible(plan, settings):
+    if not decision.replaceable(plan, settings):
         return sample(problem, plan, seen, settings, begun, saved)
-    other = replacement.plan(problem, usual, gradient, seen)
+    other = decision.replacement(problem, usual, gradient, seen)
     if saved is not None:  # it is known which of the two ran
         ran = other if saved.mark.get("sampler") == repr(other.spec) else plan
         return sample(problem, ran, seen, settings, begun, saved)
     try:
         done = sample(problem, plan, seen, settings, begun)
-        if not replacement.diverged(problem, done):
+        if not decision.diverged(problem, done):
             return done
     except DivergenceError:
         pass
     done = sample(problem, other, seen, settings, begun)
-    done.concerns.append(replacement.note(plan, other))
+    done.concerns.append(decision.replaced(plan, other))
     return done
 
 
@@ -97,14 +121,15 @@ def prepared(problem, settings):
     """
     phases.begin("pilot")
     usual = stopping.usual(settings)
-    spec, gradient, reason, seen = decide(problem, usual, (problem.model.n, problem.dim))
+    spec, gradient, reason, seen = decision.choose_sampler(problem, usual)
     stopping.refuse_plan(problem, spec, settings)
     refusal = spec.refusal(problem.coordinates.map)
     if refusal:
         raise NotSupported(refusal)
     if spec.independent or spec.walkers > 1:
         problem = problem.nearest
-    return problem, planned(problem, usual, spec, gradient, seen, reason), gradient, seen
+    plan = decision.make_plan(problem, usual, spec, gradient, seen, reason)
+    return problem, plan, gradient, seen
 
 
 def continued(plan, settings, saved):
@@ -119,22 +144,39 @@ def continued(plan, settings, saved):
 
 
 def sample(problem, plan, seen, settings, begun, saved=None):
-    """Run the chains of a plan; see `fit`."""
+    """Run the chains of a plan.
+
+    Parameters
+    ----------
+    problem : Problem
+        In the coordinates of its sampler.
+    plan : Plan
+    seen : Pilot or None
+    settings : Settings
+    begun : float
+    saved : Saved, optional
+        See `fit`.
+    """
     n = problem.model.n
     chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
     noise = noise_of_plan(problem, plan, settings, seen, chains)
-    steps, begin = spacing.steps(plan, settings.draws), places_of(chains, problem, settings.seed)
+    steps = steps_after_warmup(plan, settings.draws)
+    begin = places_of(chains, problem, settings.seed)
     checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
-    said = forecast.of_plan(problem, plan, settings, steps)
-    watch = Watch(reserve_of(problem, settings), settings.progress, checkpoint, said)
+    watch = Watch(
+        stopping.reserve_of(problem, settings),
+        settings.progress,
+        checkpoint,
+        forecast(problem, plan, settings, steps),
+    )
     problem.will_read(random=plan.spec.minibatches)
-    known = reading.warned(problem, plan, settings, steps) + forecast.warned(problem, plan)
+    known = warn_of_reading(problem, plan, settings, steps) + warn_of_tiny_steps(problem, plan)
     phases.begin("sampling")
     remote = settings.client is not None and saved is None
     if remote:
         with one_blas_thread():
-            run, ended = settings.client.run(chains, of_plan(plan)), settings
+            run, ended = settings.client.run(chains, plan), settings
     with unbroken():  # draws that are there are not lost by Ctrl-C
         if not remote:
             with one_blas_thread():  # for models whose gradients are products of matrices
@@ -165,44 +207,43 @@ def sample(problem, plan, seen, settings, begun, saved=None):
             [chain.recorder for chain in chains],
             paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
             stopping=stopping.judged(problem, x, weights, run, settings),
-            warmup=of_chains([chains[k] for k in used], plan, problem, settings.seed),
+            warmup=warmup_of([chains[k] for k in used], plan, problem, settings.seed),
             starts=begin[used],
         )
         taken()
     return done
 
 
-def run_rounds(problem, plan, settings, chains, watch):
-    """Run chains to their end, or with `accuracy` from look to look until one stops them.
+def restore(problem, plan, settings, chains, steps, saved):
+    """Put chains where a saved run was: the one given,
+    or that of the checkpoint file if there is one.
 
     Returns
     -------
-    run : Run
-    ended : Settings
-        With the number of draws that the run ended at, as if it had been asked for.
+    checkpoint : Checkpoint or None
+    earlier : float
+        Seconds that the saved run took.
     """
-    adapt, seconds = plan.step_origin != "given", 0.0
-    if settings.accuracy is None:
-        steps = spacing.steps(plan, settings.draws)
-        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
-        return run, settings
-    for draws in stopping.looks(settings.draws):
-        ended = replace(settings, draws=draws)
-        for chain in chains:
-            state = chain.state()
-            room = max(draws, len(state["recorder"]["draws"]))
-            chain.recorder = recorder(problem, plan, settings, room)
+    mine = mark(problem, plan, settings) if settings.checkpoint or (saved and saved.mark) else {}
+    filed = read(settings.checkpoint) if settings.checkpoint else None
+    for one, source in (
+        (filed, f"checkpoint={settings.checkpoint!r}"),
+        (saved, "the run to resume"),
+    ):
+        if one and one.mark:
+            compare(one.mark, mine, source)
+    saved = saved or filed
+    for chain, state in zip(chains, saved.chains if saved else ()):
+        source = f"checkpoint={settings.checkpoint!r}" if saved is filed else "the run to resume"
+        with of_this_fit(source):
+            draws = max(settings.draws, len(state["recorder"]["draws"]))
+            chain.recorder = recorder(problem, plan, settings, draws)
+            check_like(state, chain.state())
             chain.set_state(state)
-        steps = spacing.steps(plan, draws)
-        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
-        run.seconds = seconds = seconds + run.seconds
-        if run.interrupted or {"diverged", "spent"} & set(run.statuses):
-            return run, settings
-        x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
-        x = problem.tidied(x, settings.seed)
-        if stopping.judged(problem, x, weights, run, settings).reached:
-            break
-    return run, ended
+    earlier = saved.seconds if saved else 0.0
+    return Checkpoint(
+        settings.checkpoint, mine, chains, steps, earlier
+    ) if settings.checkpoint else None, earlier
 
 
 def together(recorders):
@@ -218,6 +259,89 @@ def together(recorders):
     return block
 
 
+def run_rounds(problem, plan, settings, chains, watch):
+    """Run chains to their end, or with `accuracy` from look to look until one stops them.
+
+    Returns
+    -------
+    run : Run
+    ended : Settings
+        With the number of draws that the run ended at, as if it had been asked for.
+    """
+    adapt, seconds = plan.step_origin != "given", 0.0
+    if settings.accuracy is None:
+        steps = steps_after_warmup(plan, settings.draws)
+        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+        return run, settings
+    for draws in stopping.looks(settings.draws):
+        ended = replace(settings, draws=draws)
+        for chain in chains:
+            state = chain.state()
+            room = max(draws, len(state["recorder"]["draws"]))
+            chain.recorder = recorder(problem, plan, settings, room)
+            chain.set_state(state)
+        steps = steps_after_warmup(plan, draws)
+        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+        run.seconds = seconds = seconds + run.seconds
+        if run.interrupted or {"diverged", "spent"} & set(run.statuses):
+            return run, settings
+        x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
+        x = problem.tidied(x, settings.seed)
+        if stopping.judged(problem, x, weights, run, settings).reached:
+            break
+    return run, ended
+
+
+def collect(chains, plan, run, settings, undefined, block):
+    """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
+    shortest chain has, and the numbers of the chains that they are of, without those that diverged
+    early; `undefined` is that of the problem, `block` what is `together`.
+    """
+    kept = np.array([c.recorder.kept for c in chains])
+    if kept.max() == 0:
+        raise_without_draws(chains, plan, run, settings, undefined)
+    enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
+    length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
+    enough = [k for k in enough if kept[k] >= length]
+    if block is not None and len(enough) == len(chains):
+        x = block[:, :length]
+    else:
+        x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
+    if plan.spec.walkers > 1:
+        x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
+    if not plan.weighted:
+        return x, None, None, enough
+    kept = chains[enough[0]].recorder
+    times = plan.spec.langevin_time(np.array(kept.weights[:length]))
+    if not plan.spaced:
+        return x, times, times, enough
+    between = np.array(kept.times[:length])
+    return x, times, plan.spec.langevin_time(kept.first) * between, enough
+
+
+def raise_without_draws(chains, plan, run, settings, undefined):
+    """Raise what ended the chains before their first draw: Ctrl-C, the budget or divergence."""
+    if run.interrupted == "Ctrl-C":
+        raise KeyboardInterrupt
+    if "spent" in run.statuses:
+        rows = np.mean([c.gradient.touched / c.steps for c in chains])
+        budget = settings.max_data_passes
+        raise ArgumentError(
+            f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} "
+            f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower "
+            "warmup or chains"
+        )
+    where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
+    h, stable = plan.schedule(0), plan.spec.from_langevin(1 / plan.max_precision)
+    advice = f"use a smaller step_size than {h:.3g}, e.g. {min(h / 10, stable):.1g}"
+    if undefined:
+        advice = f"{undefined[0].text}. Correct it, or {advice}"
+    raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")
+
+
+# ---- where the time is up ------------------------------------------------------------------------
+
+
 def without_chains(problem, settings, begun, during):
     """A `Fit` of what is known where no chain has run yet: the Gaussian approximation at the mode,
     or, where there is none, one step of each chain of an exact sampler.
@@ -226,8 +350,8 @@ def without_chains(problem, settings, begun, during):
         return laplace_draws(problem, settings, begun, during)
     with deadline.suspended():
         open_ = replace(settings, sampler=None, gradient=None, step_size=None, batch_size=None)
-        spec, gradient, reason, seen = decide(problem, open_, (problem.model.n, problem.dim))
-        plan = planned(problem, open_, spec, gradient, seen, reason)
+        spec, gradient, reason, seen = decision.choose_sampler(problem, open_)
+        plan = decision.make_plan(problem, open_, spec, gradient, seen, reason)
         chains = [build_chain(problem, plan, open_, k) for k in range(settings.chains)]
     return without_draws(problem, plan, open_, begun, chains)
 
@@ -273,121 +397,44 @@ def without_draws(problem, plan, settings, begun, chains, known=()):
     )
 
 
-def restore(problem, plan, settings, chains, steps, saved):
-    """Put chains where a saved run was: the one given,
-    or that of the checkpoint file if there is one.
+def laplace_draws(problem, settings, begun, during):
+    """A `Fit` whose draws are of the Gaussian approximation at the mode, or where the search for it
+    has not ended, around the place that it has reached.
 
-    Returns
-    -------
-    checkpoint : Checkpoint or None
-    earlier : float
-        Seconds that the saved run took.
+    Parameters
+    ----------
+    problem : Problem
+        With coordinates of known scale.
+    settings : Settings
+    begun : float
+    during : str
+        What the limit ended.
     """
-    mine = mark(problem, plan, settings) if settings.checkpoint or (saved and saved.mark) else {}
-    filed = read(settings.checkpoint) if settings.checkpoint else None
-    for one, source in (
-        (filed, f"checkpoint={settings.checkpoint!r}"),
-        (saved, "the run to resume"),
-    ):
-        if one and one.mark:
-            compare(one.mark, mine, source)
-    saved = saved or filed
-    for chain, state in zip(chains, saved.chains if saved else ()):
-        source = f"checkpoint={settings.checkpoint!r}" if saved is filed else "the run to resume"
-        with of_this_fit(source):
-            draws = max(settings.draws, len(state["recorder"]["draws"]))
-            chain.recorder = recorder(problem, plan, settings, draws)
-            check_like(state, chain.state())
-            chain.set_state(state)
-    earlier = saved.seconds if saved else 0.0
-    return Checkpoint(
-        settings.checkpoint, mine, chains, steps, earlier
-    ) if settings.checkpoint else None, earlier
-
-
-def recorder(problem, plan, settings, draws):
-    """Where the draws of a chain go."""
-    walkers = plan.spec.walkers
-    if walkers > 1:  # whole steps, so that a chain that goes on has its walkers in turn
-        return Walkers(math.ceil(draws / walkers) * walkers, walkers, problem.dim, plan.thin)
-    return (
-        paths.recorder(plan, settings, draws, problem.dim)
-        if plan.spec.continuous
-        else problem.recorder(draws, plan)
+    d, where = problem.dim, problem.coordinates
+    most = max(FEWEST_LAPLACE, int(min(LAPLACE_WORK / d**2, DRAWS_CHECKED) / settings.chains))
+    draws, spec = min(settings.draws, most), registry.room("samplers")["laplace"]()
+    x = []
+    for k in range(settings.chains):
+        z = Rng(seed_sequence(settings.seed, "chain", k)).normals(draws * d).reshape(draws, d)
+        chain = z if where.whitened else np.array([where.from_white(one) for one in z])
+        x.append(problem.recorded(chain))
+    reason = f"Stand-in draws taken: time_limit ended {during}"
+    plan = Plan(spec, problem.least_noise, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason)
+    none = ChainFacts(draws, 0.0, *[NONE] * 6)
+    return Fit(
+        problem,
+        plan,
+        None,
+        np.array(x),
+        None,
+        None,
+        Run(["ok"] * settings.chains, TIME_LIMIT),
+        [none] * settings.chains,
+        GradientNoise(0.0, 0.0, np.zeros(d)),
+        time.perf_counter() - begun,
+        settings,
+        [],
+        [],
+        [],
+        stand_in=StandIn(during, PLACES if SEARCH in problem.stopped else LAPLACE),
     )
-
-
-def build_chain(problem, plan, settings, k):
-    """The k-th chain; it depends on the seed and on k alone."""
-    n, d = problem.model.n, problem.dim
-    rng = Rng(seed_sequence(settings.seed, "chain", k))
-    batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
-    rows = (
-        subsampler(problem, settings, plan.gradient, batch)
-        if plan.spec.minibatches
-        else Everything(n)
-    )
-    gradient = problem.computed(plan.single).gradient(plan.gradient, rows, rng)
-    if plan.spec.needs_bounds:
-        gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
-    chain = Chain(
-        starts(problem, plan, settings, k),
-        plan.spec.build(d, plan.schedule(0)),
-        gradient,
-        rng,
-        plan.schedule,
-        plan.spec.continuous,
-    )
-    chain.sampler.plan_warmup(plan.warmup)
-    if plan.spec.continuous:
-        paths.equip(chain.sampler, plan, problem)
-    chain.recorder = recorder(problem, plan, settings, settings.draws)
-    if settings.adaptive:
-        chain.batches = batch_search(problem, plan, settings)
-    if settings.keep_warmup and plan.warmup:
-        chain.watched = Watched(plan.warmup, d, problem.recorded)
-    if settings.max_data_passes is not None:
-        chain.budget = int(settings.max_data_passes * n / settings.chains)
-    return chain
-
-
-def collect(chains, plan, run, settings, undefined, block):
-    """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
-    shortest chain has, and the numbers of the chains that they are of, without those that diverged
-    early; `undefined` is that of the problem, `block` what is `together`.
-    """
-    kept = np.array([c.recorder.kept for c in chains])
-    if kept.max() == 0:
-        if run.interrupted == "Ctrl-C":
-            raise KeyboardInterrupt
-        if "spent" in run.statuses:
-            rows = np.mean([c.gradient.touched / c.steps for c in chains])
-            budget = settings.max_data_passes
-            raise ArgumentError(
-                f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} "
-                f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower "
-                "warmup or chains"
-            )
-        where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
-        h, stable = plan.schedule(0), plan.spec.from_langevin(1 / plan.max_precision)
-        advice = f"use a smaller step_size than {h:.3g}, e.g. {min(h / 10, stable):.1g}"
-        if undefined:
-            advice = f"{undefined[0].text}. Correct it, or {advice}"
-        raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")
-    enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
-    length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
-    enough = [k for k in enough if kept[k] >= length]
-    if block is not None and len(enough) == len(chains):
-        x = block[:, :length]
-    else:
-        x = np.stack([np.asarray(chains[k].recorder.draws)[:length] for k in enough])
-    if plan.spec.walkers > 1:
-        x = np.stack([Walkers.by_walker(one, plan.spec.walkers) for one in x])
-    if not plan.weighted:
-        return x, None, None, enough
-    kept = chains[enough[0]].recorder
-    times = plan.spec.langevin_time(np.array(kept.weights[:length]))
-    if not plan.spaced:
-        return x, times, times, enough
-    between = np.array(kept.times[:length])
-    return x, times, plan.spec.langevin_time(kept.first) * between, enough

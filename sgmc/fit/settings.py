@@ -1,5 +1,6 @@
-"""The arguments of a fit, checked once."""
+"""What the user asked for: every argument of a fit read and checked once, alone and with others."""
 
+import math
 import os
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -7,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from sgmc import registry
-from sgmc.arguments.arrays import numeric
+from sgmc.arguments.arrays import numeric, shaped
 from sgmc.arguments.choices import flag, one_of
 from sgmc.arguments.covariances import COV_TYPES
 from sgmc.arguments.files import writable
@@ -31,12 +32,12 @@ from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.fit import stopping
-from sgmc.fit.run.checkpoint import read
-from sgmc.fit.run.warmup import MOST_POSITIONS
+from sgmc.fit.checkpoint import read
 
 PRECONDITIONERS = ("mode", "dense", "diag", None)
 DISPERSED = "dispersed"  # the word that init= may be
 SPACED = "distance"  # and that thin= may be
+MOST_POSITIONS = 500  # of a chain in warmup that are kept, besides its start
 
 
 @dataclass(frozen=True)
@@ -103,75 +104,6 @@ class Settings:
         return self.cov_type != "nonrobust"
 
 
-def steps_per_draw(value):
-    """A number of steps, "distance" or None."""
-    if isinstance(value, str):
-        return one_of("thin", value, (SPACED,), ", or a whole number of steps")
-    return whole("thin", value, 1, none=True)
-
-
-def warmup_steps(value):
-    """A number of steps, "threshold" or None."""
-    if isinstance(value, str):
-        return one_of("warmup", value, ("threshold",), ", or a whole number of steps")
-    return whole("warmup", value, 0, none=True)
-
-
-def warmup_kept(value, warmup):
-    """Whether positions of warmup are kept; ArgumentError where there is no warmup."""
-    if flag("keep_warmup", value) and warmup == 0:
-        raise ArgumentError(
-            "keep_warmup=True: there is no warmup to keep with warmup=0, which keeps every draw; "
-            "leave one of them out"
-        )
-    return value
-
-
-def check_step(value, name="step_size"):
-    """A number, a schedule, or a callable made into one."""
-    if isinstance(value, Schedule):
-        return value
-    if callable(value):
-        return Function(value)
-    step = positive(name, value, none=True)
-    return step if step is None else number(name, step, SMALLEST_SCALE, LARGEST_SCALE)
-
-
-def start(init):
-    """Finite numbers as an array, "dispersed" or None."""
-    if init is None:
-        return None
-    if isinstance(init, str):
-        return one_of("init", init, (DISPERSED,), ", or an array with one number per parameter")
-    try:
-        array = np.atleast_1d(numeric("init", init)).astype(float)
-    except DataError as error:
-        raise must_be("init", init, "an array of numbers, one for each parameter") from error
-    if not np.isfinite(array).all():
-        raise must_be("init", init, "an array of finite numbers")
-    return array
-
-
-def kept(keep):
-    """Names of parameters as a tuple, or None."""
-    return None if keep is None else tuple(texts("keep", keep, "names of parameters"))
-
-
-def check_covariance(cov_type):
-    """Refuse what is neither the model's posterior nor its sandwich."""
-    if not isinstance(cov_type, str) or cov_type not in COV_TYPES:
-        raise NotSupported(
-            f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior), 'robust' (the "
-            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)"
-        )
-
-
-def seed_of_run(seed, checkpoint):
-    """The seed given, or that of the run in a checkpoint file, or a fresh one."""
-    found = read(checkpoint) if seed is None and checkpoint else None
-    return entropy(seed) if found is None else found.mark["seed"]
-
-
 def check_settings(**given):
     """Check every argument of a fit; see `sgmc.logit` for their meaning.
 
@@ -222,10 +154,151 @@ def check_settings(**given):
         dtype,
         checkpoint,
         asked.cov_type,
-        keep=kept(asked.keep),
+        keep=None
+        if asked.keep is None
+        else tuple(texts("keep", asked.keep, "names of parameters")),
         modes=one_of("modes", asked.modes, ("one", "search")),
         prior_only=flag("prior_only", asked.prior_only),
         accuracy=accuracy,
         client=asked.client,
         keep_warmup=warmup_kept(asked.keep_warmup, asked.warmup),
     )
+
+
+# ---- single arguments ----------------------------------------------------------------------------
+
+
+def check_covariance(cov_type):
+    """Refuse what is neither the model's posterior nor its sandwich."""
+    if not isinstance(cov_type, str) or cov_type not in COV_TYPES:
+        raise NotSupported(
+            f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior), 'robust' (the "
+            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)"
+        )
+
+
+def check_step(value, name="step_size"):
+    """A number, a schedule, or a callable made into one."""
+    if isinstance(value, Schedule):
+        return value
+    if callable(value):
+        return Function(value)
+    step = positive(name, value, none=True)
+    return step if step is None else number(name, step, SMALLEST_SCALE, LARGEST_SCALE)
+
+
+def start(init):
+    """Finite numbers as an array, "dispersed" or None."""
+    if init is None:
+        return None
+    if isinstance(init, str):
+        return one_of("init", init, (DISPERSED,), ", or an array with one number per parameter")
+    try:
+        array = np.atleast_1d(numeric("init", init)).astype(float)
+    except DataError as error:
+        raise must_be("init", init, "an array of numbers, one for each parameter") from error
+    if not np.isfinite(array).all():
+        raise must_be("init", init, "an array of finite numbers")
+    return array
+
+
+def steps_per_draw(value):
+    """A number of steps, "distance" or None."""
+    if isinstance(value, str):
+        return one_of("thin", value, (SPACED,), ", or a whole number of steps")
+    return whole("thin", value, 1, none=True)
+
+
+def warmup_steps(value):
+    """A number of steps, "threshold" or None."""
+    if isinstance(value, str):
+        return one_of("warmup", value, ("threshold",), ", or a whole number of steps")
+    return whole("warmup", value, 0, none=True)
+
+
+def warmup_kept(value, warmup):
+    """Whether positions of warmup are kept; ArgumentError where there is no warmup."""
+    if flag("keep_warmup", value) and warmup == 0:
+        raise ArgumentError(
+            "keep_warmup=True: there is no warmup to keep with warmup=0, which keeps every draw; "
+            "leave one of them out"
+        )
+    return value
+
+
+def seed_of_run(seed, checkpoint):
+    """The seed given, or that of the run in a checkpoint file, or a fresh one."""
+    found = read(checkpoint) if seed is None and checkpoint else None
+    return entropy(seed) if found is None else found.mark["seed"]
+
+
+# ---- arguments with the sampler, and with the model ----------------------------------------------
+
+
+def check_with_sampler(spec, settings, n):
+    """ArgumentError for arguments that do not go together with the sampler or the data."""
+    if settings.batch_size is not None and settings.batch_size > n:
+        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
+    if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
+        given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
+        used = "all rows at each step" if spec.all_rows else "as many rows as its bounds ask for"
+        chosen = ", which sampler='auto' chose" if settings.sampler is None else ""
+        cure = "leave it, or use a mini-batch sampler such as sampler='lmsgld'"
+        raise ArgumentError(
+            f"{given} does not apply to {spec.name}{chosen}: it uses {used}; {cure}"
+        )
+    if registry.lookup("subsampling", settings.subsample, "subsample").sweeps and spec.minibatches:
+        check_sweeps(spec, settings)
+    if spec.implied_time(1.0) is not None and settings.step_size is not None:
+        raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")
+    if spec.independent and settings.step_size is not None:
+        raise ArgumentError(
+            f"step_size does not apply to {spec.name}: proposals do not depend on the position"
+        )
+    if settings.warmup == "threshold" and not spec.noisy:
+        why = (
+            "no noise of its gradients shows in its draws"
+            if spec.minibatches
+            else "its gradients have no noise"
+        )
+        raise ArgumentError(f"warmup='threshold' does not apply to {spec.name}: {why}")
+    if spec.needs_step:
+        unknown = "as its error on a Gaussian is not known; give a number"
+        if settings.step_size is None:
+            raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
+        if settings.adaptive:
+            raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")
+
+
+def check_sweeps(spec, settings):
+    """ArgumentError where batches are independent by assumption, and those of a sweep are not."""
+    given = f"subsample={settings.subsample!r}"
+    if math.isnan(spec.noise_left(1.0, 1)):
+        raise ArgumentError(
+            f"{given} does not go with {spec!r}, which takes the noise of successive mini-batches "
+            "for independent; use sampler='baoab', 'sghmc', 'lmsgld' or 'sgld', or "
+            "subsample='uniform'"
+        )
+    if settings.adaptive:
+        raise ArgumentError(
+            f"batch_size='adaptive' does not go with {given}: it takes the noise of successive "
+            "mini-batches for independent; leave batch_size=None, or give a number"
+        )
+
+
+def check_init(settings, priors):
+    """Refuse a start that has not one number a parameter,
+    or none that is positive where the parameter is.
+    """
+    init, chains, d = settings.init, settings.chains, len(priors.names)
+    if not settings.start_given:
+        return
+    first = d - priors.auxiliary
+    last = f", {', '.join(priors.names[first:])} last" if priors.auxiliary else ""
+    shaped("init", init, (d,), (chains, d), advice=f"give one number for each parameter{last}")
+    if priors.report is not None:
+        priors.report.check_start(init)
+        return
+    for name, values in zip(priors.names[first:], init.T[first:]):
+        if np.min(values) <= 0:
+            raise ArgumentError(f"init: {name!r} is {np.min(values):g}; it must be positive")

@@ -1,11 +1,13 @@
-"""Fits that stop once the means are known well enough: ``accuracy=``.
+"""What ends a fit before its draws: the accuracy that was asked for, and the time, some of which
+is left to the checks of the draws.
 
-Chains are looked at after 250, 500, 1000, ... draws each, and stop at the first look at which the
-error of every printed mean is at most `accuracy` posterior sds with 95 % confidence.  That is a
-fixed-width rule (Glynn & Whitt 1992, Annals of Applied Probability 2:180; for chains Flegal & Gong
-2015, Statistica Sinica 25:655), with what a rule that stops at an estimate has to add: the
-autocorrelation time is taken larger than its estimate, by so many of its own standard errors, and
-there is a look only where the draws have doubled, so that few have a chance to stop by luck.
+With ``accuracy=`` fits stop once the means are known well enough.  Chains are looked at after 250,
+500, 1000, ... draws each, and stop at the first look at which the error of every printed mean is at
+most `accuracy` posterior sds with 95 % confidence.  That is a fixed-width rule (Glynn & Whitt 1992,
+Annals of Applied Probability 2:180; for chains Flegal & Gong 2015, Statistica Sinica 25:655), with
+what a rule that stops at an estimate has to add: the autocorrelation time is taken larger than its
+estimate, by so many of its own standard errors, and there is a look only where the draws have
+doubled, so that few have a chance to stop by luck.
 """
 
 import math
@@ -15,20 +17,25 @@ import numpy as np
 from scipy import special
 
 from sgmc.arguments.keywords import SETTINGS
+from sgmc.core import deadline
 from sgmc.diagnostics.convergence import ess
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
 ACCURACY_IS = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
 DRAWS_AT_FIRST = 250  # per chain
-LIMIT_BY_DEFAULT = (
-    20  # times the default number of draws: the largest number where draws= is not given
-)
+# times the default number of draws: the largest number where draws= is not given
+LIMIT_BY_DEFAULT = 20
 CONFIDENCE = 0.95  # with which all means at once are within the accuracy
-TIME_MARGIN = (
-    2.0  # standard errors by which an autocorrelation time may be larger than its estimate
-)
+# standard errors by which an autocorrelation time may be larger than its estimate
+TIME_MARGIN = 2.0
 WINDOW = 3  # autocorrelation times over which one is summed up, about
 MOST_LOOKED_AT = 1000  # parameters, evenly: each takes about a millisecond a look
+
+# parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
+MAX_DIAGNOSED = 1000
+CHECKED_PER_SECOND = 150  # of these, of DRAWS_CHECKED draws in all
+DRAWS_CHECKED, LEAST_RESERVE = 4000, 0.1
+LARGEST_RESERVE = 1 / 3  # of the time that is left
 
 
 @dataclass(frozen=True)
@@ -100,13 +107,37 @@ class Stopping:
         ]
 
 
-def looks(limit):
-    """Numbers of draws per chain at which errors are estimated: doubling, and the limit last."""
-    found, draws = [], DRAWS_AT_FIRST
-    while draws < limit:
-        found.append(draws)
-        draws *= 2
-    return [*found, limit]
+def refuse(spec, settings):
+    """NotSupported for what does not go together with `accuracy`; `spec` may be None."""
+    if settings.accuracy is None:
+        return
+    why = ""
+    if settings.client is not None:
+        why = "client=, whose chains run elsewhere to their end"
+    elif spec is not None and spec.continuous:
+        why = f"{spec.name}: the spacing of its draws follows from their number"
+    elif spec is not None and spec.distortion:
+        why = f"{spec.name}: errors are told in posterior sds, which its draws do not have"
+    if why:
+        raise NotSupported(f"accuracy does not go with {why}; leave it out and give draws=")
+
+
+def refuse_plan(problem, spec, settings):
+    """Errors for what does not go together with `accuracy`, once model and sampler are known."""
+    refuse(spec, settings)
+    if settings.accuracy is None:
+        return
+    if problem.functionals is not None:
+        raise NotSupported(
+            "accuracy is of the means of parameters, which mean nothing one by one in this model "
+            f"({problem.functionals.why}); leave it out and give draws="
+        )
+    open_ = settings.warmup is None and not spec.exact and spec.uses_gradient
+    if open_ and not problem.coordinates.scaled:
+        raise ArgumentError(
+            "accuracy: warmup is as long as the draws by default here, whose number is not known "
+            "beforehand; give warmup= as a number of steps"
+        )
 
 
 def usual(settings):
@@ -116,17 +147,26 @@ def usual(settings):
     return settings if settings.accuracy is None else replace(settings, draws=SETTINGS["draws"])
 
 
-def quantile(parameters):
-    """Standard errors within which so many independent means are, with CONFIDENCE."""
-    return float(special.ndtri((1 + CONFIDENCE ** (1 / parameters)) / 2))
+def looks(limit):
+    """Numbers of draws per chain at which errors are estimated: doubling, and the limit last."""
+    found, draws = [], DRAWS_AT_FIRST
+    while draws < limit:
+        found.append(draws)
+        draws *= 2
+    return [*found, limit]
 
 
-def largest_time(time, draws):
-    """What an autocorrelation time may be by its estimate from so many draws: TIME_MARGIN standard
-    errors more, whose square is 2 (2 M + 1) / draws of it, summed up over M lags (Madras & Sokal
-    1988, Journal of Statistical Physics 50:109).
-    """
-    return time * (1 + TIME_MARGIN * np.sqrt(2 * (2 * WINDOW * time + 1) / draws))
+def judged(problem, x, weights, run, settings):
+    """The `Stopping` of draws in sampler coordinates; None without `accuracy`."""
+    if settings.accuracy is None:
+        return None
+    theta, names = problem.kept(x)
+    early = run.interrupted
+    if not early:
+        early = "a chain that diverged" if "diverged" in run.statuses else ""
+        early = "max_data_passes" if "spent" in run.statuses else early
+    error = error_bound(theta, weights)
+    return Stopping(settings.accuracy, error, x.shape[1], len(names), early)
 
 
 def error_bound(draws, weights=None):
@@ -159,47 +199,33 @@ def error_bound(draws, weights=None):
     return quantile(p) * math.sqrt(largest_time(count / size, count).max() / count)
 
 
-def judged(problem, x, weights, run, settings):
-    """The `Stopping` of draws in sampler coordinates; None without `accuracy`."""
-    if settings.accuracy is None:
-        return None
-    theta, names = problem.kept(x)
-    early = run.interrupted
-    if not early:
-        early = "a chain that diverged" if "diverged" in run.statuses else ""
-        early = "max_data_passes" if "spent" in run.statuses else early
-    error = error_bound(theta, weights)
-    return Stopping(settings.accuracy, error, x.shape[1], len(names), early)
+def largest_time(time, draws):
+    """What an autocorrelation time may be by its estimate from so many draws: TIME_MARGIN standard
+    errors more, whose square is 2 (2 M + 1) / draws of it, summed up over M lags (Madras & Sokal
+    1988, Journal of Statistical Physics 50:109).
+    """
+    return time * (1 + TIME_MARGIN * np.sqrt(2 * (2 * WINDOW * time + 1) / draws))
 
 
-def refuse(spec, settings):
-    """NotSupported for what does not go together with `accuracy`; `spec` may be None."""
-    if settings.accuracy is None:
-        return
-    why = ""
-    if settings.client is not None:
-        why = "client=, whose chains run elsewhere to their end"
-    elif spec is not None and spec.continuous:
-        why = f"{spec.name}: the spacing of its draws follows from their number"
-    elif spec is not None and spec.distortion:
-        why = f"{spec.name}: errors are told in posterior sds, which its draws do not have"
-    if why:
-        raise NotSupported(f"accuracy does not go with {why}; leave it out and give draws=")
+def quantile(parameters):
+    """Standard errors within which so many independent means are, with CONFIDENCE."""
+    return float(special.ndtri((1 + CONFIDENCE ** (1 / parameters)) / 2))
 
 
-def refuse_plan(problem, spec, settings):
-    """Errors for what does not go together with `accuracy`, once model and sampler are known."""
-    refuse(spec, settings)
-    if settings.accuracy is None:
-        return
-    if problem.functionals is not None:
-        raise NotSupported(
-            "accuracy is of the means of parameters, which mean nothing one by one in this model "
-            f"({problem.functionals.why}); leave it out and give draws="
-        )
-    open_ = settings.warmup is None and not spec.exact and spec.uses_gradient
-    if open_ and not problem.coordinates.scaled:
-        raise ArgumentError(
-            "accuracy: warmup is as long as the draws by default here, whose number is not known "
-            "beforehand; give warmup= as a number of steps"
-        )
+# ---- time for the checks -------------------------------------------------------------------------
+
+
+def reserve_of(problem, settings):
+    """Seconds of the time of the call that chains leave to the checks of their draws."""
+    left = deadline.current().left()
+    if left == np.inf:
+        return 0.0
+    kept = len(problem.columns) if problem.partial else problem.dim
+    wanted = checks_take(kept, settings.chains * settings.draws)
+    return min(wanted, LARGEST_RESERVE * max(left, 0.0))
+
+
+def checks_take(parameters, draws):
+    """Seconds that the checks of so many draws of so many parameters take, about."""
+    share = max(draws / DRAWS_CHECKED, 0.25)
+    return LEAST_RESERVE + min(parameters, MAX_DIAGNOSED) * share / CHECKED_PER_SECOND

@@ -6,6 +6,8 @@ keep that below VARIANCE_TOLERANCE at the least rows per unit of Langevin time.
 """
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +17,68 @@ SMALLEST_BATCH = 32
 # alpha up to which noise is tolerated, and draws are kept by warmup="threshold" (Welling & Teh
 # 2011, 5.3.1)
 NOISE_SHARE = 0.1
+LONGEST_STEP = 3.9  # Langevin time from which on a batch is chosen as for this
+
+
+class Noise(NamedTuple):
+    """What a gradient estimator's minibatches cost.
+
+    Attributes
+    ----------
+    one_row : float
+        V1 of the worst parameter.
+    always : int
+        Rows computed at every step.
+    each : float
+        Row gradients computed for each row drawn.
+    shared : float
+        Noise that a batch's rows have in common, whatever their number (`Gradient.block_noise`).
+    law : callable or None
+        V of a batch by its size, for schemes that draw no simple samples.
+    anisotropy : float
+        Largest noise of any direction over that of the worst parameter.
+    sweeps : bool
+        Whether the errors of the batches of a sweep cancel (`Subsampler.sweeps`).
+    """
+
+    one_row: float
+    always: int
+    each: float = 1.0
+    shared: float = 0.0
+    law: Callable | None = None
+    anisotropy: float = 1.0
+    sweeps: bool = False
+
+    def of(self, batch, n):
+        """Noise V of batches of that size, of n rows."""
+        if self.law is not None:
+            return self.law(batch)
+        return (self.one_row / batch + self.shared) * (1 - batch / n)
+
+    def felt(self, spec, batch, n):
+        """Return V of independent batches that widen the draws as much, as a function of the
+        Langevin time h of a step.
+        """
+        alone = self.of(batch, n)
+        if not self.sweeps:
+            return lambda h: alone
+        return lambda h: alone * spec.noise_left(h, math.ceil(n / batch))
+
+    def rows(self, batch):
+        """Row gradients a step."""
+        return self.each * batch + self.always
+
+
+def derive(spec, noise, n, batch=None):
+    """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
+    options = [(largest_h(spec, noise, m, n), m) for m in ([batch] if batch else batch_sizes(n))]
+    return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
+
+
+def batch_sizes(n):
+    """Sizes of batches of n rows to choose from, about evenly on a log scale."""
+    found = np.geomspace(SMALLEST_BATCH, n, 200).astype(int)
+    return [int(m) for m in np.unique(np.clip(found, 1, n))]
 
 
 def largest_h(spec, noise, batch, n):
@@ -50,25 +114,21 @@ def largest_h(spec, noise, batch, n):
     return low
 
 
-def derive(spec, noise, n, batch=None):
-    """(h, batch) with least cost (rows a step + OVERHEAD) / h within the tolerance."""
-    sizes = (
-        [batch]
-        if batch
-        else np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n))
-    )
-    options = [(largest_h(spec, noise, int(m), n), int(m)) for m in sizes]
-    return min(options, key=lambda o: (noise.rows(o[1]) + OVERHEAD) / max(o[0], 1e-300))
-
-
-def tolerable(spec, h, variance, base):
-    """Whether noise of that variance leaves the variance within the tolerance around `base`, and
-    not by a correction alone.
+def batch_for_step(spec, noise, h, n):
+    """Least batch whose noise adds at most the tolerance at h; if none does, a hundredth of the
+    rows.
     """
-    return (
-        abs(spec.inflation(h, variance) - base) <= VARIANCE_TOLERANCE
-        and spec.noise_ratio(h, variance) <= NOISE_SHARE
-    )
+    h = min(h, LONGEST_STEP)
+    base = spec.inflation(h, 0.0)
+    for m in batch_sizes(n):
+        if tolerable(spec, h, noise.felt(spec, m, n)(h), base):
+            return m
+    return batch_by_share(n)
+
+
+def batch_by_share(n):
+    """A hundredth of the rows, where noise has no say."""
+    return int(min(n, max(SMALLEST_BATCH, n // 100)))
 
 
 def tolerable_noise(spec, h):
@@ -84,17 +144,11 @@ def tolerable_noise(spec, h):
     return low
 
 
-def batch_for_step(spec, noise, h, n):
-    """Least batch whose noise adds at most the tolerance at h; if none does, a hundredth of the
-    rows.
+def tolerable(spec, h, variance, base):
+    """Whether noise of that variance leaves the variance within the tolerance around `base`, and
+    not by a correction alone.
     """
-    h = min(h, 3.9)
-    for m in np.unique(np.clip(np.geomspace(SMALLEST_BATCH, n, 200).astype(int), 1, n)):
-        if tolerable(spec, h, noise.felt(spec, m, n)(h), spec.inflation(h, 0.0)):
-            return int(m)
-    return batch_by_share(n)
-
-
-def batch_by_share(n):
-    """A hundredth of the rows, where noise has no say."""
-    return int(min(n, max(SMALLEST_BATCH, n // 100)))
+    return (
+        abs(spec.inflation(h, variance) - base) <= VARIANCE_TOLERANCE
+        and spec.noise_ratio(h, variance) <= NOISE_SHARE
+    )

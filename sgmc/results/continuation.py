@@ -32,7 +32,7 @@ class Continuation:
 
     def without_data(self, fit):
         """The same for a file: states of the chains and the mark of their posterior."""
-        from sgmc.fit.run.checkpoint import Saved, mark
+        from sgmc.fit.checkpoint import Saved, mark
 
         here = *HARMLESS, "client"
         arguments = {k: v for k, v in self.arguments.items() if k not in here}
@@ -48,7 +48,7 @@ class Continuation:
 def resume(results, draws, data, how):
     """Continue a fit from its last step; see `Results.resume`."""
     from sgmc.core.deadline import limited
-    from sgmc.fit.run.checkpoint import Saved
+    from sgmc.fit.checkpoint import Saved
     from sgmc.fit.sampling import sample
     from sgmc.fit.settings import check_settings
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.spike_and_slab import sticky_places
+from sgmc.fit.paths import sticky_places
 
 PATH_BATCHES = 30  # of equally many lines each, a chain
 PIECE = 1 << 14  # points that a function is evaluated at, at a time

@@ -11,7 +11,7 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
 from sgmc.errors import warn
-from sgmc.fit.out_of_time import MAX_DIAGNOSED, checks_take
+from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.absent import refusal
 from sgmc.results.checks import noise

@@ -12,7 +12,7 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
-from sgmc.fit import check_step, planned
+from sgmc.fit import check_step, make_plan
 
 # of the Langevin time of the derived step: nine half decades
 STEP_FACTORS = 10.0 ** np.arange(-2.0, 2.1, 0.5)
@@ -38,7 +38,7 @@ class Planner:
 
     def __call__(self, spec, settings):
         """The `Plan` of a specification under settings."""
-        return planned(self.problem, settings, spec, self.gradient, self.seen, self.reason)
+        return make_plan(self.problem, settings, spec, self.gradient, self.seen, self.reason)
 
 
 @dataclass(frozen=True)

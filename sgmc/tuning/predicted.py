@@ -29,7 +29,7 @@ from sgmc.fit import (
     prepared,
     quantile,
     sample,
-    steps,
+    steps_after_warmup,
     variance_of,
 )
 from sgmc.tuning.fit_plan import FitPlan
@@ -245,7 +245,7 @@ def assembled(problem, found, settings, arguments, told, setup):
             f"{error(settings.draws):.2g} posterior sd; give more draws, a larger thin, or a "
             "larger accuracy"
         )
-    made = found.warmup + steps(found, draws)
+    made = found.warmup + steps_after_warmup(found, draws)
     used = chains * (told.first_rows + told.step_rows * (made - 1))
     at_once = min(settings.threads, chains)
     spec = found.spec

@@ -20,7 +20,7 @@ from sgmc.core.interrupts import handled
 from sgmc.core.rng import seed_sequence
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
-from sgmc.fit import build_chain, check_init, check_settings, decide, share_design_effect
+from sgmc.fit import build_chain, check_init, check_settings, choose_sampler, share_design_effect
 from sgmc.tuning.arms import Planner, arms_of, refuse
 from sgmc.tuning.race import (
     MAX_KEPT,
@@ -143,7 +143,7 @@ def tune(
         check_init(checked, problem.priors)
         if problem.stopped:
             raise OutOfTime
-        spec, gradient, reason, seen = decide(problem, checked, (problem.model.n, problem.dim))
+        spec, gradient, reason, seen = choose_sampler(problem, checked)
         if metric is None:
             metric = model.race_metric() if hasattr(model, "race_metric") else "ksd"
         judge = metric_of(metric, problem, getattr(model, "family", None), checked.seed)

@@ -47,7 +47,7 @@ TABLE = {
     "datasets": ("data sets by name", "errors arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
-        "from a problem to draws: settings, pilot, plan; `run`: chains, checkpoints, progress",
+        "from a problem to draws: settings, noise, plan, chains, checkpoints, what they leave",
         BELOW + " subsampling gradients coordinates samplers/bases samplers diagnostics",
     ),
     "results": (

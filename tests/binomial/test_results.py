@@ -163,7 +163,7 @@ def test_results_are_saved_and_runs_go_on(tmp_path):
 
 def test_the_mark_of_a_run_has_the_trials():
     """Same successes, other failures, and everything else forced to be the same."""
-    from sgmc.fit.run.checkpoint import checksum
+    from sgmc.fit.checkpoint import checksum
 
     problem = fitted("budworm logit")._fit.problem
     other = replace(problem, table=replace(problem.table, trials=problem.table.trials + 1))

@@ -11,7 +11,7 @@ import pytest
 import sgmc
 from sgmc.core.files import HEAD
 from sgmc.errors import SGMCError
-from sgmc.fit.run.checkpoint import read
+from sgmc.fit.checkpoint import read
 
 from .children import fit, frame
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sgmc.core import deadline
-from sgmc.fit.run import checkpoint
-from sgmc.fit.run.checkpoint import read
+from sgmc.fit import checkpoint
+from sgmc.fit.checkpoint import read
 
 from .children import fit
 

@@ -14,8 +14,7 @@ import pytest
 
 import sgmc
 from sgmc.core import blas, deadline, files, interrupts, phases
-from sgmc.fit import sampling
-from sgmc.fit.run import chains
+from sgmc.fit import chains, sampling
 from sgmc.results import results as room
 
 from .children import fit

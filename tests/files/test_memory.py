@@ -11,7 +11,7 @@ import pytest
 import sgmc
 from sgmc.core import storage
 from sgmc.errors import DataError, NotSupported, OutOfMemoryError, ReadingWarning
-from sgmc.fit import reading
+from sgmc.fit import chains
 from sgmc.models.regression.data import check_outcomes
 from tests.files.tables import fitted, frame, prepared, streamed
 
@@ -78,7 +78,7 @@ class Counted:
     def __init__(self, monkeypatch, n):
         self.n, self.seen = n, {}
         from sgmc.coordinates import dispersion, mode
-        from sgmc.fit import leverage, problem
+        from sgmc.fit import problem
 
         self.wrap(monkeypatch, mode, "expand", lambda model, theta, rows=0: rows or model.n)
         self.wrap(monkeypatch, dispersion, "expand", lambda model, theta, rows=0: rows or model.n)
@@ -86,7 +86,7 @@ class Counted:
             self.wrap(monkeypatch, module, "Anchor", lambda model, *_: model.n)
         self.wrap(
             monkeypatch,
-            leverage,
+            problem,
             "leverages",
             lambda model, white, anchor, rows: rows.stop - rows.start,
         )
@@ -197,8 +197,8 @@ def test_what_keeps_numbers_per_row_is_refused_by_name(how, words, tmp_path, mon
 
 def test_exact_samplers_say_what_reading_costs(tmp_path, monkeypatch):
     table = prepared(tmp_path / "a.sgmc", frame(5000), "binary ~ a", "binary")
-    monkeypatch.setattr(reading, "LARGE", 1)
-    monkeypatch.setattr(reading, "MOST_PASSES", 100)
+    monkeypatch.setattr(chains, "LARGE", 1)
+    monkeypatch.setattr(chains, "MOST_PASSES", 100)
     how = {"sampler": "mala", "draws": 30, "seed": 1, "chains": 2}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -206,7 +206,7 @@ def test_exact_samplers_say_what_reading_costs(tmp_path, monkeypatch):
     text = next(str(one.message) for one in caught if one.category is ReadingWarning)
     assert "at least 1,060 times (2 chains x 530 steps)" in text
     assert "reads all" in " ".join(str(results.summary()).split())
-    monkeypatch.setattr(reading, "MOST_PASSES", 2000)
+    monkeypatch.setattr(chains, "MOST_PASSES", 2000)
     assert "reads all" not in str(fitted("logit", table, **how).summary())
 
 

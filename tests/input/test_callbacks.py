@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info
 
 import sgmc
 from sgmc.errors import ArgumentError, FormulaError, InterruptedWarning
-from sgmc.fit.run import chains
+from sgmc.fit import chains
 
 from .cases import CASES, N, X
 

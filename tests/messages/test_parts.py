@@ -28,11 +28,10 @@ from sgmc.core.schedules import Polynomial
 from sgmc.datasets.readers import idx
 from sgmc.diagnostics.ica import _matrices
 from sgmc.errors import SGMCError
-from sgmc.fit import refusals, sampling, spacing, spike_and_slab, stopping
-from sgmc.fit.decision import check_init
-from sgmc.fit.plan import unscaled_plan
-from sgmc.fit.run import checkpoint
-from sgmc.fit.run.workers import Workers
+from sgmc.fit import chains, checkpoint, paths, sampling, stopping, workers
+from sgmc.fit import plan as planning
+from sgmc.fit.settings import check_init, check_with_sampler
+from sgmc.fit.workers import Workers
 from sgmc.registry import room
 
 from ..contracts.cases import SCHEMES, stream
@@ -62,7 +61,7 @@ def updated():
 def adaptive(sampler):
     """Adaptive batches of a sampler without a target."""
     plain = dict(batch_size=None, adaptive=True, subsample="uniform", step_size=0.1, warmup=None)
-    refusals.refuse(sampler, SimpleNamespace(**plain), 10)
+    check_with_sampler(sampler, SimpleNamespace(**plain), 10)
 
 
 def without_a_scale(**spec):
@@ -75,7 +74,7 @@ def without_a_scale(**spec):
 def of_walkers():
     """Chains of two walkers that keep a part of their parameters."""
     plan = SimpleNamespace(spec=SimpleNamespace(name="hmc", walkers=2))
-    sampling.starts(SimpleNamespace(partial=True), plan, None, 0)
+    chains.starts(SimpleNamespace(partial=True), plan, None, 0)
 
 
 def not_positive():
@@ -125,10 +124,10 @@ OF_RUNS = {
     ),
     "GaussianLocation has no bounds for the rates of events": lambda: toy().row_bounds(),
     "GaussianLocation has no bounds of its remainders": lambda: toy().remainder_bounds(1, NONE),
-    "needs a Gaussian approximation of the posterior": lambda: unscaled_plan(
+    "needs a Gaussian approximation of the posterior": lambda: planning.unscaled_plan(
         room("samplers")["csgbd"](adaptive="published"), "plain", "", STEP, 10
     ),
-    "batch_size='adaptive' needs a Gaussian": lambda: unscaled_plan(
+    "batch_size='adaptive' needs a Gaussian": lambda: planning.unscaled_plan(
         sgmc.SGLD(), "plain", "", STEP, 10
     ),
     "batch_size='adaptive': sghmc has no target": lambda: adaptive(sgmc.SGHMC(per="step")),
@@ -209,8 +208,9 @@ def test_workers_with_another_plan(monkeypatch):
         submit=lambda *given, **how: None,
         gather=lambda futures: theirs,
     )
+    monkeypatch.setattr(workers, "in_words", vars)
     with pytest.raises(SGMCError, match=r"found another warmup \(3, here 4\)"):
-        Workers(client, None, None, {}).run([None], {"warmup": 4})
+        Workers(client, None, None, {}).run([None], SimpleNamespace(warmup=4))
 
 
 @dataclass
@@ -230,19 +230,20 @@ def test_chains_that_all_diverge_before_a_draw(monkeypatch):
 
 
 def test_draws_too_far_apart(monkeypatch):
-    monkeypatch.setattr(spacing, "MAX_SPACED_STEPS", 100)
+    monkeypatch.setattr(planning, "MAX_SPACED_STEPS", 100)
     spec = SimpleNamespace(langevin_time=float, walkers=1)
-    plan = SimpleNamespace(spaced=True, schedule=Polynomial(1.0, 1.0, 0.9), warmup=0, spec=spec)
+    steps = Polynomial(1.0, 1.0, 0.9)
+    plan = planning.Plan(spec, "simple", steps, 1.0, 1, 1, 0, "given", "", spaced=True)
     with pytest.raises(SGMCError, match="thin='distance': 99 draws need more than 1e"):
-        spacing.steps(plan, 99)
+        planning.steps_after_warmup(plan, 99)
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 def test_slabs_that_leave_zero_no_probability(monkeypatch):
-    monkeypatch.setattr(spike_and_slab, "sticky_places", lambda priors: [0])
+    monkeypatch.setattr(paths, "sticky_places", lambda priors: [0])
     slab = sgmc.normal(0, 1)
     object.__setattr__(slab, "scale", 1e-300)
     priors = SimpleNamespace(names=["x"], used=[slab])
     spec = SimpleNamespace(name="zigzag", inclusion=1 - 1e-16)
     with pytest.raises(SGMCError, match="leaves no probability for zero"):
-        spike_and_slab.release_rates(spec, priors, SimpleNamespace(map=None))
+        paths.release_rates(spec, priors, SimpleNamespace(map=None))

@@ -6,8 +6,7 @@ import pandas as pd
 import sgmc
 from sgmc.core.engine import evaluate
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit.pilot import draws_of_laplace
-from sgmc.fit.rows import subsampler
+from sgmc.fit.noise import draws_of_laplace, subsampler
 
 N = 2000
 

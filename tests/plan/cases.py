@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.fit import plan as planning
-from sgmc.fit.batch_noise import Noise
+from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
 
 STOCHASTIC = [

@@ -10,7 +10,7 @@ from sgmc.errors import (
 )
 from sgmc.fit import plan as planning
 from sgmc.fit import tolerance
-from sgmc.fit.batch_noise import Noise
+from sgmc.fit.tolerance import Noise
 
 from .cases import STOCHASTIC, WHITENED, frame, planned, settings
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.fit import pilot as looks
-from sgmc.fit.pilot import LITTLE_NOISE, LITTLE_NOISE_ROWS, PILOT_ROWS, draws_of_laplace, pilot
+from sgmc.fit import noise as looks
+from sgmc.fit.noise import LITTLE_NOISE, LITTLE_NOISE_ROWS, PILOT_ROWS, draws_of_laplace, pilot
 from sgmc.models.regression.model import Regression
 from sgmc.registry import room
 from sgmc.subsampling.uniform import Everything

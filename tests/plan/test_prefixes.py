@@ -12,7 +12,7 @@ from sgmc.errors import (
     ShapeWarning,
 )
 from sgmc.fit import tolerance
-from sgmc.fit.batch_noise import Noise
+from sgmc.fit.tolerance import Noise
 
 from .cases import draws_of, frame
 

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DivergenceWarning, ReplacedSamplerWarning
-from sgmc.fit import plan, sampling
+from sgmc.fit import decision, sampling
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -39,7 +39,7 @@ def long():
 @pytest.fixture
 def unseen(monkeypatch):
     """The plan does not see beforehand how skewed the dispersion's posterior is."""
-    monkeypatch.setattr(plan, "SKEWED", 10.0)
+    monkeypatch.setattr(decision, "SKEWED", 10.0)
 
 
 def near(results, long):

@@ -9,7 +9,7 @@ import pytest
 from sgmc.core import files
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError, CheckpointWarning
-from sgmc.fit.run.checkpoint import KIND, read
+from sgmc.fit.checkpoint import KIND, read
 
 from .cases import fit, same
 

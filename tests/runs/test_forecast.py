@@ -14,7 +14,7 @@ import pytest
 import sgmc
 from sgmc.core import phases
 from sgmc.errors import StepSizeWarning
-from sgmc.fit.run.forecast import Forecast, lasting
+from sgmc.fit.chains import Forecast, lasting
 
 
 def table(n=2000):

@@ -11,7 +11,7 @@ import pytest
 import sgmc
 from sgmc.core.files import read_sealed, write_sealed
 from sgmc.errors import ArgumentError
-from sgmc.fit.run.checkpoint import KIND
+from sgmc.fit.checkpoint import KIND
 from sgmc.results.files import KIND as RESULTS
 
 from .cases import FRAME, fit

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sgmc.errors import InterruptedWarning
-from sgmc.fit.run.checkpoint import read
+from sgmc.fit.checkpoint import read
 
 from .cases import fit, same
 
@@ -80,7 +80,7 @@ def test_ctrl_c_at_any_time_gives_what_is_there(whole, tmp_path):
     lines = finished(
         child(
             """
-        from sgmc.fit.run import chains
+        from sgmc.fit import chains
         work, chunk, lock = chains.work, chains.Task.chunk, threading.Lock()
         def interrupt():
             os.kill(os.getpid(), signal.SIGINT)
@@ -130,7 +130,7 @@ def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
     process = child(
         """
         from sgmc.fit import sampling as room
-        from sgmc.fit.run.checkpoint import Checkpoint
+        from sgmc.fit.checkpoint import Checkpoint
         share, steps, written = float(sys.argv[2]), 2 * 1600, threading.Lock()
         class Doomed(Checkpoint):
             def store(self, k, chain):

@@ -5,7 +5,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError
-from sgmc.fit.run import warmup
+from sgmc.fit import chains
 
 from .cases import FORMULA, FRAME, fit, same
 
@@ -51,7 +51,7 @@ def whole_and_kept(steps=90):
 
 @pytest.mark.parametrize("most", [500, 20])
 def test_positions_are_those_of_the_steps(most, monkeypatch):
-    monkeypatch.setattr(warmup, "MOST_POSITIONS", most)
+    monkeypatch.setattr(chains, "MOST_POSITIONS", most)
     whole, kept = whole_and_kept()
     every = {500: 1, 20: 5}[most]
     assert kept.every == every and kept.steps.tolist() == list(range(0, 91, every))
@@ -64,7 +64,7 @@ def test_a_step_too_late_is_seen(monkeypatch):
         if chain.steps == len(self.positions) + 1:
             self.positions.append(np.array(chain.x))
 
-    monkeypatch.setattr(warmup.Watched, "look", late)
+    monkeypatch.setattr(chains.Watched, "look", late)
     whole, kept = whole_and_kept()
     assert kept.draws.shape == (2, 90, 3)
     assert not np.array_equal(kept.draws[:, 1:], whole[:, :-1])
@@ -91,8 +91,6 @@ def test_a_run_that_goes_on_keeps_its_warmup(tmp_path):
 
 
 def test_a_run_stopped_in_warmup_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
-    from sgmc.fit.run import chains
-
     how = dict(sampler="mala", chains=2, warmup=2000, thin=2, keep_warmup=True)
     whole, chunk = fit(20, **how), chains.Task.chunk
 

@@ -8,7 +8,7 @@ import pytest
 
 from sgmc.core.threads import Threads
 from sgmc.errors import ArgumentError
-from sgmc.fit.run import chains
+from sgmc.fit import chains
 from sgmc.results.checks import stein
 
 from .cases import fit, same

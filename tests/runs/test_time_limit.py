@@ -12,7 +12,7 @@ import sgmc
 from sgmc.core import deadline
 from sgmc.core.deadline import Deadline, OutOfTime, Pace, limited
 from sgmc.errors import ArgumentError, InterruptedWarning, SGMCWarning
-from sgmc.fit import out_of_time
+from sgmc.fit import sampling, stopping
 
 LIMIT = 100.0
 
@@ -244,11 +244,11 @@ def test_a_search_that_has_ended_gives_laplace_at_the_mode(clock):
 @pytest.mark.mistake("time limit: Laplace draws too wide by sqrt 2")
 @pytest.mark.parametrize("name", ["laplace"])
 def test_draws_that_are_too_wide_are_seen(name, clock, monkeypatch):
-    class Wide(out_of_time.Rng):
+    class Wide(sampling.Rng):
         def normals(self, n):
             return np.sqrt(2) * super().normals(n)
 
-    monkeypatch.setattr(out_of_time, "Rng", Wide)
+    monkeypatch.setattr(sampling, "Rng", Wide)
     assert not after_the_search(clock)
 
 
@@ -276,10 +276,10 @@ def test_chains_leave_time_for_the_checks(clock):
 
     settings = check_settings(seed=1, chains=4, draws=1000)
     problem = model.problem(None, settings)
-    assert out_of_time.reserve_of(problem, settings) == 0.0
-    for left, reserve in ((100.0, out_of_time.checks_take(3, 4000)), (0.03, 0.01)):
+    assert stopping.reserve_of(problem, settings) == 0.0
+    for left, reserve in ((100.0, stopping.checks_take(3, 4000)), (0.03, 0.01)):
         with limited(left):
-            assert out_of_time.reserve_of(problem, settings) == pytest.approx(reserve)
+            assert stopping.reserve_of(problem, settings) == pytest.approx(reserve)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

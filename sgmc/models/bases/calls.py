@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.run.chains import running
+from sgmc.fit.chains import running
 
 MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REAL = "biuf"  # kinds of arrays of real numbers

@@ -7,7 +7,7 @@ from sgmc.coordinates.peak import MAX_CURVATURE_DIM, exact_gradient, peak
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import NotSupported
-from sgmc.fit import decide, planned
+from sgmc.fit import choose_sampler, make_plan
 from sgmc.fit import plan as planning
 
 
@@ -47,5 +47,5 @@ def local_plan(problem, spec, settings):
     asked = replace(settings, sampler=spec, gradient=settings.gradient or "simple")
     if not spec.minibatches:
         asked = replace(asked, gradient=None)
-    _, gradient, _, seen = decide(known, asked, (problem.model.n, problem.dim))
-    return planned(known, asked, spec, gradient, seen)
+    _, gradient, _, seen = choose_sampler(known, asked)
+    return make_plan(known, asked, spec, gradient, seen)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from sgmc.coordinates.layout import Layout
 from sgmc.core.contract import Prior
 from sgmc.core.partial import Partial
-from sgmc.fit.functionals import Functionals
-from sgmc.fit.problem import EXACT
+from sgmc.fit.problem import EXACT, Functionals
 from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
 
 

@@ -1,7 +1,7 @@
 """Arguments that do not go together with a model that is no regression."""
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.rows import scheme
+from sgmc.fit.noise import scheme
 
 
 def refuse(model, settings):

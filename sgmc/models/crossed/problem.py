@@ -12,8 +12,14 @@ from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.core.bank import Bank
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.joint_paths import ACCEPTED, paths_between_draws, rotating_paths
-from sgmc.fit.problem import DRAWS_MEMORY, SEARCH, Problem
+from sgmc.fit.problem import (
+    ACCEPTED,
+    DRAWS_MEMORY,
+    SEARCH,
+    Problem,
+    paths_between_draws,
+    rotating_paths,
+)
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.freedom import freedom

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.expansion import of_rows
 from sgmc.errors import BufferWarning
-from sgmc.fit.pilot import draws_of_laplace
+from sgmc.fit.noise import draws_of_laplace
 
 UNSCALED = 50  # default buffer where no Gaussian approximation tells what bias matters
 # shift of a posterior mean by the buffers, in sds: what is aimed at, and what is warned of

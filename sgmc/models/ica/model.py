@@ -137,7 +137,7 @@ class ICA(Model):
         return checked.precondition is not None and not natural
 
     def functionals(self):
-        from sgmc.fit.functionals import Functionals
+        from sgmc.fit.problem import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.ica.results import log_densities
         from sgmc.results.outcomes.rows import evenly

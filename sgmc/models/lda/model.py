@@ -143,7 +143,7 @@ class LDA(Model):
 
     def functionals(self):
         # of documents held out, or where there are none, of some documents of the fit
-        from sgmc.fit.functionals import Functionals
+        from sgmc.fit.problem import Functionals
         from sgmc.models.lda.results import word_scores
 
         return Functionals(

@@ -18,12 +18,12 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
 from sgmc.core.storage import advise, mapping
 from sgmc.errors import NotSupported
+from sgmc.fit.decision import WIDE
+from sgmc.fit.noise import groups_of
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
-from sgmc.fit.rows import groups_of
 from sgmc.fit.tolerance import SMALLEST_BATCH
-from sgmc.fit.work import WIDE
 from sgmc.models.regression.bounded import (
     between_ends,
     bounds_intercept,

@@ -13,8 +13,7 @@ from sgmc.coordinates.prior_table import resolve
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
-from sgmc.fit.joint_paths import paths_between_draws, rotating_paths
-from sgmc.fit.problem import SEARCH, Problem
+from sgmc.fit.problem import SEARCH, Problem, paths_between_draws, rotating_paths
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.prepare import prepare
 from sgmc.models.regression.recession import Likelihood

@@ -14,7 +14,7 @@ from sgmc.core.phases import watched
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.decision import planned
+from sgmc.fit.decision import make_plan as planned
 from sgmc.fit.sampling import sample
 
 REJECTED_BELOW = 0.01  # p-value, corrected, below which draws are not those of the posterior

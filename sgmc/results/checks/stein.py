@@ -17,7 +17,7 @@ from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import POLL_SECONDS
-from sgmc.fit.work import WIDE
+from sgmc.fit.decision import WIDE
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block

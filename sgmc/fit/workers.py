@@ -10,7 +10,11 @@ import numpy as np
 
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.run.chains import Run, Watch, run_chains
+from sgmc.fit.chains import Run, Watch, build_chain, run_chains
+from sgmc.fit.noise import share_design_effect
+from sgmc.fit.plan import steps_after_warmup
+from sgmc.fit.sampling import prepared
+from sgmc.fit.settings import check_settings
 
 LOCAL = ("client", "progress", "checkpoint", "time_limit", "threads")  # of this machine alone
 
@@ -60,16 +64,16 @@ class Workers:
                 "out"
             ) from error
 
-    def run(self, chains, mine):
+    def run(self, chains, plan):
         """Run the chains of a plan elsewhere and put their states into those here.
 
         Parameters
         ----------
         chains : list of Chain
-        mine : dict
-            What a worker's plan must be equal to.
+        plan : Plan
+            That a worker's must be equal to.
         """
-        begun = time.perf_counter()
+        begun, mine = time.perf_counter(), in_words(plan)
         shared = self.client.scatter(self.sealed(), broadcast=True, hash=False)
         futures = [self.client.submit(one_chain, shared, k, pure=False) for k in range(len(chains))]
         results = self.client.gather(futures)
@@ -84,7 +88,8 @@ class Workers:
             chain.set_state(state)
         statuses = [status for *_, status, _ in results]
         nans = [one for *_, found in results for one in found]
-        return Run(statuses, "", time.perf_counter() - begun, together(nans))
+        undefined = [NaNs(nans[0].text, sum(one.recorded for one in nans))] if nans else []
+        return Run(statuses, "", time.perf_counter() - begun, undefined)
 
 
 @dataclass(frozen=True)
@@ -93,11 +98,6 @@ class NaNs:
 
     text: str
     recorded: int
-
-
-def together(nans):
-    """One for all, in a list; none where there were none."""
-    return [NaNs(nans[0].text, sum(one.recorded for one in nans))] if nans else []
 
 
 def on_workers(model, prior, settings, arguments):
@@ -111,7 +111,29 @@ def on_workers(model, prior, settings, arguments):
     return replace(settings, client=workers)
 
 
-def of_plan(plan):
+def one_chain(sealed, k):
+    """Chain k of a fit, on a worker: its plan, state and status, and what was NaN in it."""
+    model, prior, arguments = pickle.loads(sealed)
+    settings = replace(check_settings(**arguments, progress=False), threads=1)
+    problem = model.problem(prior, settings)
+    problem, plan, _, seen = prepared(problem, settings)
+    chain = build_chain(problem, plan, settings, k)
+    if plan.spec.noisy and seen is not None:
+        share_design_effect(problem, plan, settings, [chain])
+    with one_blas_thread():
+        run = run_chains(
+            [chain],
+            plan.warmup,
+            steps_after_warmup(plan, settings.draws),
+            1,
+            Watch(),
+            adapt=plan.step_origin != "given",
+        )
+    nans = [NaNs(one.text, one.recorded) for one in problem.undefined]
+    return in_words(plan), chain.state(), run.statuses[0], nans
+
+
+def in_words(plan):
     """What must be the same on a worker, in words that can be compared."""
     return {
         "sampler": repr(plan.spec),
@@ -121,34 +143,3 @@ def of_plan(plan):
         "thinning": plan.thinning,
         "warmup": plan.warmup,
     }
-
-
-def one_chain(sealed, k):
-    """Chain k of a fit, on a worker: its plan, state and status, and what was NaN in it."""
-    from sgmc.fit.decision import decide, planned
-    from sgmc.fit.noise import share_design_effect
-    from sgmc.fit.sampling import build_chain
-    from sgmc.fit.settings import check_settings
-    from sgmc.fit.spacing import steps
-
-    model, prior, arguments = pickle.loads(sealed)
-    settings = replace(check_settings(**arguments, progress=False), threads=1)
-    problem = model.problem(prior, settings)
-    spec, gradient, reason, seen = decide(problem, settings, (problem.model.n, problem.dim))
-    if spec.independent or spec.walkers > 1:
-        problem = problem.nearest
-    plan = planned(problem, settings, spec, gradient, seen, reason)
-    chain = build_chain(problem, plan, settings, k)
-    if plan.spec.noisy and seen is not None:
-        share_design_effect(problem, plan, settings, [chain])
-    with one_blas_thread():
-        run = run_chains(
-            [chain],
-            plan.warmup,
-            steps(plan, settings.draws),
-            1,
-            Watch(),
-            adapt=plan.step_origin != "given",
-        )
-    nans = [NaNs(one.text, one.recorded) for one in problem.undefined]
-    return of_plan(plan), chain.state(), run.statuses[0], nans
