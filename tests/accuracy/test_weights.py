@@ -1,4 +1,4 @@
-"""Draws that count by weights are at most as many as Kish's number."""
+"""Draws that count by weights are at most as many as Kish's number; what is advised is enough."""
 
 import numpy as np
 import pytest
@@ -47,3 +47,9 @@ def test_the_bound_of_weighted_means_holds(weights):
     assert np.std(off) == pytest.approx(sd, rel=0.25)
     assert np.mean(bounds) == pytest.approx(1.96 * sd, rel=0.1)
     assert (np.abs(off) <= bounds).sum() >= 88
+
+
+def test_errors_that_are_four_times_too_large_take_sixteen_times_the_draws():
+    (found,) = stopping.Stopping(0.05, 0.2, 500, 3).concerns()
+    assert "give draws=8000" in found.advice
+    assert not stopping.Stopping(0.05, 0.2 / np.sqrt(16), 8000, 3).concerns()

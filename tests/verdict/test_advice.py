@@ -1,10 +1,11 @@
-"""The draws that a verdict advises are enough, and are not many more than that."""
+"""The draws that verdicts and warnings advise are enough, and are not many more than that."""
 
 import re
 
+import numpy as np
 import pytest
 
-from sgmc.results.report import verdict
+from sgmc.results.report import draws, verdict
 
 NOTHING = verdict.Worst(0.0, 0.0, 0.0)
 
@@ -31,3 +32,27 @@ def test_the_advised_draws_are_enough_for_ends():
     few = judged(1000, 1.0, verdict.Worst(0.0, 0.0, error))
     assert "intervals not exact enough" in few.text and "Take draws=16000." in few.text
     assert judged(16000, 1.0, verdict.Worst(0.0, 0.0, error / 4)).trustworthy
+
+
+def test_sds_of_independent_draws_are_off_by_the_root_of_half_their_number():
+    """The relative error of an sd of n normal draws is 1 / sqrt(2 n): of 40 it is 11 %."""
+    errors = verdict.Errors(NOTHING, NOTHING, NOTHING)
+    assert "may be 0.11 posterior sd" in verdict.by_effective_draws(errors, [1e6, 40], "", 99).text
+    assert "may be 0.16 posterior sd" in verdict.by_effective_draws(errors, [40, 1e6], "", 99).text
+
+
+def seen(ess, ess_sd, count=1000):
+    """Draws of one parameter that are worth so many independent ones."""
+    rest = [np.array([one]) for one in (ess, ess_sd, 1.0, 0.0)]
+    return draws.Seen(["a"], np.zeros((4, count, 1)), None, *rest, None)
+
+
+@pytest.mark.parametrize("shares", [(0.01, 1.0), (1.0, 0.02), (0.003, 0.004)])
+def test_the_draws_that_a_warning_advises_end_it(shares):
+    ess, ess_sd = 1000 * np.array(shares)
+    (found,) = draws.too_few(seen(ess, ess_sd))
+    wanted = int(re.search(r"Take draws=(\d+)\.", found.advice)[1])
+    times = wanted / 1000
+    assert not draws.too_few(seen(ess * times, ess_sd * times))
+    times = (wanted - 200) / 1000
+    assert draws.too_few(seen(ess * times, ess_sd * times))
