@@ -9,7 +9,7 @@ a later call adds to: ``{"id", "status", "test", "seconds", ...}`` with the stat
 ``survived``
     the whole tier passes
 ``budget``
-    no test failed within ``--budget`` seconds of CPU
+    no test failed within ``--budget`` seconds of CPU, or none that is not slow
 ``error``
     the mutant does not compile, or the package cannot be imported: a mistake of the list
 
@@ -19,6 +19,7 @@ afterwards, and what fails there is left out, and its mutants run again.
 
 import argparse
 import json
+import math
 import resource
 import signal
 import subprocess
@@ -73,7 +74,10 @@ def judged(tree, mutant, asked, deselected):
     name, room, file, old, new = mutant
     path, begun = tree.find(room, file, old), spent()
     line = path.read_text().split(old)[0].count("\n")
-    order = [f"tests/{one}" for one in nearest(path.relative_to(tree.root / "sgmc"), line)]
+    source, times = path.relative_to(tree.root / "sgmc"), asked.known
+    order = [f"tests/{one}" for one in nearest(source, line, times)]
+    order = [*asked.first, *(one for one in order if one not in asked.first)]
+    slow = [one for one, seconds in times.items() if seconds > asked.slow]
     try:
         undo = tree.plant(path, old, new)
     except ValueError as error:
@@ -88,7 +92,8 @@ def judged(tree, mutant, asked, deselected):
                 found["status"] = "budget"
                 break
             some, order, size = order[:size], order[size:], size * GROWS
-            done, lines = session(tree, some, tier, left, deselected)
+            out = [one for one in slow if one.split("::")[0] in some]
+            done, lines = session(tree, some, tier, left, [*deselected, *out])
             failed = [one for one in lines if one.get("failed")]
             found["files"] += len(some)
             found["tests"] += sum("seconds" in one for one in lines)
@@ -96,13 +101,16 @@ def judged(tree, mutant, asked, deselected):
                 one = failed[0]
                 found |= {"status": "killed", "test": one["test"], "test_seconds": one["seconds"]}
                 break
-            if done < 0 and lines:  # the time was up, or the process has crashed
-                up = -done in (signal.SIGXCPU, signal.SIGKILL)
-                found |= {"status": "budget" if up else "killed", "test": lines[-1]["test"]}
+            up = -done in (signal.SIGXCPU, signal.SIGKILL)
+            if up or done < 0 and lines:  # the time was up, or the process has crashed
+                found |= {"status": "budget" if up else "killed"}
+                found |= {"test": lines[-1]["test"]} if lines else {}
                 break
             if done not in (0, 5):  # 5: the tier has no test there
                 found |= {"status": "error", "message": f"pytest ended with {done}"}
                 break
+        if slow and found["status"] == "survived":
+            found["status"] = "budget"
     finally:
         undo()
     return found | {"seconds": round(spent() - built, 1)}
@@ -137,7 +145,12 @@ def main():
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__.split("\n")[0])
     parser.add_argument("--tier", choices=("default", "all"), default="default")
     parser.add_argument("--budget", type=float, default=60.0, help="CPU seconds of a mutant")
+    parser.add_argument("--times", help="JSON of CPU seconds by test: cheap files come first")
+    parser.add_argument(
+        "--slow", type=float, default=math.inf, help="leave out tests that take so long"
+    )
     parser.add_argument("--only", nargs="+", help="rooms, or ids (room:name)")
+    parser.add_argument("--first", nargs="+", default=[], help="files of tests that run first")
     parser.add_argument("--again", nargs="+", default=(), help="statuses that are run again")
     parser.add_argument("--tree", default=f"{tempfile.gettempdir()}/sgmc-mutants")
     parser.add_argument("--results", default="mutants.jsonl")
@@ -146,6 +159,7 @@ def main():
     place, results, deselected = Path(asked.results), {}, []
     for line in place.read_text().splitlines() if place.exists() else ():
         results |= {json.loads(line)["id"]: json.loads(line)}
+    asked.known = json.loads(Path(asked.times).read_text()) if asked.times else {}
     asked.again = [name for name, one in results.items() if one["status"] in asked.again]
     tree = None if asked.table else Tree(asked.tree)
     waiting = [] if asked.table else mutants(asked.only)

@@ -46,7 +46,7 @@ def words_of(path):
     return words(path.read_text()) if path.is_file() else set()
 
 
-def nearest(source, line):
+def nearest(source, line, times):
     """Return the names of the files of tests, the nearest first.
 
     Parameters
@@ -55,13 +55,17 @@ def nearest(source, line):
         The file with the fault, relative to the package's folder.
     line : int
         The line of the fault, from zero.
+    times : dict of str to float
+        CPU seconds of tests, where they are known: of files that are as near the cheap come first.
     """
     lines = (TESTS.parent / "sgmc" / source).read_text().splitlines()
     module = ".".join(["sgmc", *source.with_suffix("").parts])
     count = Counter(word for _, own, more in files().values() for word in own | more)
     rare = {word: math.log(len(files()) / seen) ** 2 for word, seen in count.items()}
     far, near = words("\n".join(lines)), words("\n".join(lines[max(line - 25, 0) : line + 5]))
-    place = set(source.with_suffix("").parts)
+    place, cost = set(source.with_suffix("").parts), Counter()
+    for test, seconds in times.items():
+        cost[test.split("::")[0].removeprefix("tests/")] += seconds
 
     def score(name):
         text, own, more = files()[name]
@@ -73,6 +77,6 @@ def nearest(source, line):
         imported = (
             2.0 if module in text or f"from {module.rpartition('.')[0]} import" in text else 1
         )
-        return shared * folder * imported / (len(own) + 100) ** 0.7
+        return shared * folder * imported / (len(own) + 100) ** 0.7 / (cost[name] + 2) ** 0.5
 
     return sorted(files(), key=score, reverse=True)
