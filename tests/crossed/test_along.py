@@ -1,0 +1,48 @@
+"""Slopes of log densities along directions, which some samplers take instead of gradients: those
+of differences, with smooths, whose coordinates are centred at estimates, and crossed factors.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from _ext.probes import slope
+
+import sgmc
+from sgmc.core import engine
+from sgmc.fit.settings import check_settings
+
+from ..contracts.cases import stream
+
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+STEP = 1e-5
+
+
+def problem(verb, formula):
+    """Of rows with a curve and two crossed factors."""
+    rng, n = np.random.default_rng(6), 150
+    frame = pd.DataFrame({"x": rng.uniform(size=n), "z": rng.normal(size=n)})
+    frame = frame.assign(g=rng.integers(0, 6, n), h=rng.integers(0, 4, n))
+    eta = np.sin(6 * frame.x) + rng.normal(size=6)[frame.g] / 2
+    frame["y"] = rng.poisson(np.exp(eta)) if verb == "Poisson" else eta + rng.normal(size=n) / 2
+    return getattr(sgmc, verb).from_formula(formula, frame).problem(None, check_settings(seed=1))
+
+
+@pytest.mark.parametrize(
+    "verb, formula",
+    [
+        ("OLS", "y ~ s(x, k=6)"),
+        ("Poisson", "y ~ z + s(x, k=6) + (1 | g)"),
+        ("OLS", "y ~ z + (1 + z | g) + (1 | h)"),
+    ],
+)
+def test_slopes_along_directions_are_those_of_differences(verb, formula):
+    found = problem(verb, formula)
+    gradient, rng = found.all_rows(), np.random.default_rng(2)
+    if "s(" in formula:
+        assert (np.asarray(found.rows.blocks.told) > 0).any()  # estimates are in the coordinates
+    for _ in range(4):
+        x, v = rng.normal(size=(2, found.dim))
+        ends = [engine.density(gradient, x + sign * STEP * v) for sign in (1, -1)]
+        wanted = (ends[0] - ends[1]) / (2 * STEP)
+        assert slope(gradient, x, v, stream(0))[0] == pytest.approx(wanted, rel=1e-5, abs=1e-4)
+        assert engine.full(gradient, x)[1] @ v == pytest.approx(wanted, rel=1e-5, abs=1e-4)
