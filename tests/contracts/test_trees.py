@@ -4,7 +4,7 @@ where weights of whole subtrees decide, and of hmc by rotations, which are exact
 
 import numpy as np
 import pytest
-from _ext.toy_densities import SkewNormal
+from _ext.toy_densities import Normal, SkewNormal
 from _ext.toys import GaussianLocation
 
 import sgmc
@@ -21,14 +21,14 @@ DRAWS = 40_000
 NUTS = sgmc.NUTS(metric="identity")
 
 
-def chain(spec, model, dim, step):
+def chain(spec, model, dim, step, draws=DRAWS):
     """Draws of a chain from zero."""
     rng = stream(8)
     gradient = GRADIENTS["simple"](model, Prior(dim), Everything(1), rng)
     made = Chain(np.zeros(dim), spec.build(dim, step), gradient, rng, Constant(step))
     made.run(200, False)
-    made.recorder = Keep(DRAWS, dim, 1)
-    made.run(DRAWS)
+    made.recorder = Keep(draws, dim, 1)
+    made.run(draws)
     return np.asarray(made.recorder.draws)
 
 
@@ -39,6 +39,15 @@ def test_moments_of_normals_are_exact(dim, step):
     x = chain(NUTS, GaussianLocation(np.zeros((1, dim)), 1.0), dim, step)
     blocks = np.hstack([x**2, x**4]).reshape(50, -1, 2 * dim).mean(axis=1)
     assert standard_errors(blocks, np.repeat([1.0, 3.0], dim)).max() < LIMIT
+
+
+@pytest.mark.parametrize("step", [1.8, 1.9])
+def test_long_paths_of_large_steps_are_exact(step):
+    """Sds 1 and 6: paths of up to eight steps, whose states differ in energy by order one."""
+    sds = np.array([1.0, 6.0])
+    x = chain(NUTS, Normal(np.diag(sds**2)), 2, step, 3 * DRAWS) / sds
+    blocks = np.hstack([x**2, x**4]).reshape(50, -1, 4).mean(axis=1)
+    assert standard_errors(blocks, [1.0, 1.0, 3.0, 3.0]).max() < LIMIT
 
 
 @pytest.mark.parametrize(
