@@ -19,19 +19,19 @@ from sgmc.subsampling.uniform import Everything
 
 from .cases import GRADIENTS, stream
 
-DIM, STEP, FLOOR = 2000, 0.02, 1.0
+DIM, STEP, FLOOR = 60, 0.02, 1.0
 
 
 def variance(gamma):
-    """Of the draws of 2,000 independent coordinates, and its Monte Carlo error, about."""
+    """Of the draws of 60 independent coordinates, and its Monte Carlo error."""
     rng, spec = stream(4), sgmc.PSGLD(memory=1e-9, floor=FLOOR, gamma=gamma)
     model = GaussianLocation(np.zeros((1, DIM)), 1.0)
     gradient = GRADIENTS["simple"](model, Prior(DIM), Everything(1), rng)
     start = np.random.default_rng(1).normal(size=DIM)
     chain = Chain(start, spec.build(DIM, STEP), gradient, rng, Constant(STEP))
     chain.run(1500, False)
-    chain.recorder = Keep(20, DIM, 150)
-    chain.run(3000)
+    chain.recorder = Keep(500, DIM, 300)
+    chain.run(150_000)
     draws = np.asarray(chain.recorder.draws)
     each = (draws**2).mean(axis=0)
     return each.mean(), each.std() / np.sqrt(DIM)
