@@ -38,12 +38,31 @@ runpy.run_path(str(ROOT / "tests" / "_ext" / "build.py"))["make_importable"]()
 def pytest_configure(config):
     """Make warnings of the package errors: pyproject.toml would import it before it is found."""
     config.addinivalue_line("filterwarnings", "error::sgmc.errors.SGMCWarning")
+    if config.getoption("--changed"):
+        from . import reach
+
+        config.pluginmanager.register(reach.Plugin(config.getoption("--changed")))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give each file to one worker, so that its fits are made once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
 def pytest_addoption(parser, pluginmanager):
-    """``--mistakes``: a table of the planted mistakes by sampler after the tests."""
+    """``--changed``, and ``--mistakes``: a table of the planted mistakes after the tests."""
     pluginmanager.register(tiers, "tiers")
     pluginmanager.register(recorder, "messages")
+    parser.addoption(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        metavar="COMMIT",
+        help="run the tests that files reach which differ from COMMIT (default: the last)",
+    )
     parser.addoption(
         "--mistakes",
         action="store_true",

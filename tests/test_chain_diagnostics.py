@@ -85,6 +85,7 @@ def test_the_step_of_a_schedule_is_the_last_one():
     np.testing.assert_allclose(fit("mala", step_size=0.3, **how).chain_diagnostics().step_size, 0.3)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["hmc", "mala", "lmsgld"])
 def test_facts_survive_files_copies_and_resuming(name, tmp_path):
     results, whole = fit(name), fit(name, draws=200)

@@ -52,7 +52,7 @@ def test_fit_of_a_file_prints_the_summary(path, table):
     assert "KSD (scores)" in more.stdout and "KSD (scores)" not in done.stdout
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_json(path, table):
     done = run(
         "fit",
@@ -86,7 +86,7 @@ def test_json(path, table):
     assert found["facts"]["Sampler"] == "sgld-cv" and found["facts"]["No. Observations"] == 800
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_json_repeats_the_warnings(path):
     done = run("fit", "y ~ x1", path, "--seed", "4", "--json", "--draws", "40")
     found = json.loads(done.stdout)
@@ -128,6 +128,7 @@ def test_prepare_replaces_no_data(table, tmp_path):
     assert len(pd.read_csv(paths[1])) == 800
 
 
+@pytest.mark.extended
 def test_data_sets_by_name():
     done = run("fit", "affairs > 0 ~ age + children + religious", "dataset:fair", "--seed", "1")
     assert done.returncode == 0 and re.search(r"Rows: +6,366\b", done.stdout)
@@ -148,6 +149,7 @@ def test_samplers_are_listed():
     assert "BAOAB splitting, with stochastic gradients (Leimkuhler & Matthews 2013)." in done.stdout
 
 
+@pytest.mark.extended
 def test_families_are_listed():
     done = run("families")
     assert done.returncode == 0 and max(map(len, done.stdout.split("\n"))) <= 78
@@ -158,7 +160,7 @@ def test_families_are_listed():
     assert all(f"Outcomes: {cls.family.accepts}." in text for cls in room("families").values())
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "arguments, text",
     [
@@ -211,6 +213,7 @@ def test_errors_are_one_line(arguments, text, table, tmp_path):
     assert text.format(**places) in done.stderr
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "arguments",
     [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]],
@@ -244,7 +247,7 @@ FORECAST = re.compile(
 )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("as_json", [False, True], ids=["text", "json"])
 def test_ctrl_c_prints_what_there_is(as_json, tmp_path):
     rng = np.random.default_rng(0)
@@ -360,6 +363,7 @@ def test_a_checkpoint_goes_on(tmp_path):
     assert json.loads(resumed.stdout)["coefficients"] == json.loads(whole.stdout)["coefficients"]
 
 
+@pytest.mark.extended
 def test_ctrl_c_before_the_first_draw(tmp_path):
     process = subprocess.Popen(
         [
@@ -382,6 +386,7 @@ def test_ctrl_c_before_the_first_draw(tmp_path):
     assert process.returncode == 130 and err == "sgmc: interrupted before the first draw\n"
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(os.name == "nt", reason="pipes of a POSIX shell")
 def test_a_closed_pipe_is_quiet():
     done = subprocess.run(

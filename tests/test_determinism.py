@@ -62,12 +62,14 @@ def usual(sampler):
     return digest(drawn(sampler))
 
 
+@pytest.mark.cover(0)
 @every_sampler
 def test_threads_do_not_matter(sampler):
     assert {digest(drawn(sampler, threads=threads)) for threads in (1, 2, 4)} == {usual(sampler)}
     assert digest(drawn(sampler, seed=6)) != usual(sampler)
 
 
+@pytest.mark.extended("csgbd", "mala", "simple")
 @every_sampler
 def test_a_chain_does_not_depend_on_how_many_there_are(sampler):
     four = drawn(sampler)
@@ -78,6 +80,7 @@ def test_a_chain_does_not_depend_on_how_many_there_are(sampler):
     assert len({chain.tobytes() for chain in four}) == 4
 
 
+@pytest.mark.extended("0.0005-csgbd", "1.0-csgbd")
 @every_sampler
 @pytest.mark.parametrize("seconds", [0.0005, 1.0])
 def test_the_length_of_chunks_does_not_matter(sampler, seconds, monkeypatch):
@@ -124,6 +127,7 @@ def to_the_end(chain, plan, draws, length):
             yield
 
 
+@pytest.mark.extended("csgbd", "simple")
 @every_sampler
 def test_chains_built_alone_and_run_in_turns_are_those_of_the_fit(sampler, monkeypatch):
     """Chain k from k alone, the last first; then two chains a few steps each in turn,
@@ -183,7 +187,7 @@ def test_processes_hash_seeds_and_threads_of_blas_do_not_matter(tmp_path):
     assert found[0][:-1] == [usual(sampler) for sampler in SAMPLERS] and len(found[0][-1]) == 64
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "precondition, sparse_table",
     [("dense", False), ("diag", False), (None, False), ("dense", True)],

@@ -43,6 +43,7 @@ def test_no_mark_is_left_in_a_page(name, registered):
     assert "generated:" not in filled(registered, name)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "place, name", [("tolerance", "VARIANCE_TOLERANCE"), ("plan", "KEPT_TIME")]
 )

@@ -72,6 +72,7 @@ CODE = {
 }
 
 
+@pytest.mark.extended("api/priors")
 @pytest.mark.parametrize("name", CODE.values())
 def test_the_code_of_a_page_runs(name, tmp_path, monkeypatch):
     code = blocks(PAGES[name])

@@ -89,6 +89,7 @@ def test_nor_those_of_plain_arrays_without_preconditioner(subsample, rows):
     )
 
 
+@pytest.mark.extended("strided")
 @pytest.mark.parametrize(
     "make",
     [
@@ -164,6 +165,7 @@ def test_the_posterior_is_that_of_a_copy(how, exact, tmp_path):
     np.testing.assert_array_equal(again.draws, results.draws)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", ["uniform", "stratified"])
 def test_noise_is_seen_in_all_of_a_sorted_table(subsample, exact, monkeypatch):
     """As if there were more rows than are looked at, in a table sorted by a predictor:

@@ -59,6 +59,7 @@ def closed_form(results, frame):
     return np.append(back @ coefficients, sigma), np.append(sd, np.sqrt(variance.mean() - sigma**2))
 
 
+@pytest.mark.extended("half as many columns as rows", "a tenth", "many rows")
 @pytest.mark.parametrize("name", TABLES)
 def test_posteriors_are_those_of_the_closed_form(name):
     """0.1 sd for means, 5 % for sds, which is what is promised; longley's sds have 9 degrees of

@@ -14,6 +14,7 @@ def example():
     return "\n".join(blocks[:2])
 
 
+@pytest.mark.extended
 def test_your_own_model(capsys):
     pytest.importorskip("arviz_base")
     names = {}

@@ -50,6 +50,7 @@ def test_ranks_count_the_draws_below():
     assert found.shape == (3, len(NAMES)) and (found == 0).all()
 
 
+@pytest.mark.extended
 def test_a_few_ranks_of_two_predictors_are_in_the_middle():
     """Three tables, five parameters: the mean of 15 ranks has an sd of 7.5 around 49.5.  Planted:
     draws that are three sds too high.

@@ -88,6 +88,7 @@ def test_the_pole_itself_is_finite():
     assert np.isfinite(value) and slope == 0
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("place, sd", [(0.0, 0.1), (0.5, 0.2), (-3.0, 0.4), (1.0, 3.0)])
 def test_moments_of_a_horseshoe_times_a_normal(place, sd):
     b = np.exp(np.linspace(-25, 4, 4001))
@@ -253,6 +254,7 @@ def test_a_wide_laplace_is_as_by_gibbs_sampling():
 
 
 # whether a draw of a slope lies far out in its tail depends on rounding
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.TailWarning")
 def test_signals_are_kept_and_noise_is_shrunk():
     """Against the default prior, whose means of noise are least squares',
@@ -280,6 +282,7 @@ def test_the_scale_that_follows_from_the_number_of_nonzero_slopes(family):
     )
 
 
+@pytest.mark.extended("sgld")
 @pytest.mark.filterwarnings(
     "ignore::sgmc.errors.LowESSWarning",
     "ignore::sgmc.errors.ConvergenceWarning",

@@ -21,6 +21,7 @@ def simulators():
 TABLES = simulators().SIMULATORS
 
 
+@pytest.mark.extended("a9a", "meg", "flights")
 @pytest.mark.parametrize(
     "name",
     [

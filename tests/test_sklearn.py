@@ -52,6 +52,7 @@ def expected_to_fail(estimator):
 
 
 # of few or separated rows, of which the checks are full
+@pytest.mark.cover(1)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @parametrize_with_checks(
     [getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
@@ -156,6 +157,7 @@ def test_with_flat_priors_it_is_near_maximum_likelihood():
     np.testing.assert_allclose(model.predict_proba(FRAME), likely.predict_proba(FRAME), atol=0.02)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_sparse_rows(intercept):
     dense = RANDOM.integers(0, 2, (N, 3)) * 1.0
@@ -231,6 +233,7 @@ def test_the_example():
     assert "posterior_" in estimators.BayesianLogisticRegression.__doc__
 
 
+@pytest.mark.extended
 def test_without_scikit_learn_the_error_names_the_extra():
     code = (
         "import sys; sys.modules['sklearn'] = None; import sgmc; print(sgmc.logit.__name__); "

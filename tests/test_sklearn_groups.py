@@ -76,6 +76,7 @@ def test_groups_are_routed():
     assert len(found["test_score"]) == 3 and np.isfinite(found["test_score"]).all()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("missing", [None, np.nan])
 def test_missing_labels_are_refused(missing):
     """In a fit, and in predictions, where a class would hide them."""

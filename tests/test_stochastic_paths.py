@@ -81,7 +81,7 @@ def test_posteriors_agree_with_mala(name, case):
     assert agrees(name, CASES[case])
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", ["simple", "raw", "poisson"])
 @pytest.mark.parametrize("name", OPTIONS)
 def test_options_agree_with_mala(name, case):
@@ -89,6 +89,7 @@ def test_options_agree_with_mala(name, case):
     assert agrees(name, {**CASES[case], "gradient": "simple", "batch_size": 100})
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("predicted: a band of no width, in a fit")
 @pytest.mark.parametrize("name", ["sbps", "psbps"])
 def test_a_band_of_no_width_does_not_agree_with_mala(name):
@@ -110,6 +111,7 @@ def test_noise_turns_refreshment_off():
     assert refreshed(sampler=sgmc.SBPS(refresh=0), gradient="simple", batch_size=N) == 0
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["sbps", "psbps"])
 def test_all_rows_agree_with_bps(name):
     """Without noise: path means in Monte Carlo errors of both, sds within 6 %."""

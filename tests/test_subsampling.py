@@ -134,6 +134,7 @@ def test_neyman_allocation_is_the_best_there_is(sizes, spread, m):
     assert variance(sizes, spread, found) <= 1.05 * best + 1e-9
 
 
+@pytest.mark.extended("sizes3")
 @pytest.mark.parametrize("sizes", [(1, 1, 1), (1, 50), (2, 3, 95), (1000, 1, 10, 100), (7,)])
 def test_allocations_are_whole_and_within_bounds(sizes):
     shared, n = Strata(np.repeat(range(len(sizes)), sizes)), sum(sizes)
@@ -244,7 +245,7 @@ def assert_right(results, exact):
     assert results.warnings == []
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("data", ["fair", "rare"])
 @pytest.mark.parametrize("gradient", ["cv", "taylor", "saga", "svrg"])
 @pytest.mark.parametrize("subsample", KNOWING)
@@ -281,6 +282,7 @@ def test_posteriors_without_control_values(subsample, data, how, exact):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_rows_of_weight_zero_change_nothing(subsample):
     """They are drawn by the floor alone, and count nothing;
@@ -303,6 +305,7 @@ def test_rows_of_weight_zero_change_nothing(subsample):
         assert p[fit.problem.table.weight > 0].mean() > 5 * UNIFORM_SHARE / 3000
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("outcome", [1, 2])
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_strata_of_one_and_two_rows(subsample, outcome):
@@ -322,6 +325,7 @@ def test_strata_of_one_and_two_rows(subsample, outcome):
         )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_runs_go_on(subsample):
     df, how = imbalanced(3000, -2.0, 2), dict(sampler="sgld-cv", subsample=subsample, seed=1)

@@ -52,6 +52,7 @@ def caught(names, how, seeds=SEEDS):
     return any(one.trusted and one.wrong for one in runs)
 
 
+@pytest.mark.extended
 def test_tails_that_are_cut_are_caught(monkeypatch):
     """A verdict that takes all tails for short ones, of draws without an sd."""
     names = "separated slope, t3", "t, 3 df", "log-normal, sd 2", "least squares, 6 x 2"
@@ -62,6 +63,7 @@ def test_tails_that_are_cut_are_caught(monkeypatch):
     assert caught(names, {"sampler": "hmc"})
 
 
+@pytest.mark.extended
 def test_a_mode_that_is_hidden_from_the_verdict_is_caught(monkeypatch):
     """A verdict that is not shown the draws at a mode that chains visited."""
     name, how = "narrow mode apart", {"sampler": "mala", "chains": 2, "draws": 2000}

@@ -62,6 +62,7 @@ def test_a_vignette_runs(name, tmp_path):
         assert (tmp_path / figure).stat().st_size > 5_000, figure
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name",
     [

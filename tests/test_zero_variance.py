@@ -39,6 +39,7 @@ def logistic_sample(rng, n):
     return x, -np.tanh(x / 2)
 
 
+@pytest.mark.extended("1-2", "5-1", "5-2")
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("folds", [1, 5])
 def test_control_variates_are_right_and_gain(order, folds):
@@ -101,6 +102,7 @@ def chain(rng, n, d, correlation):
     return x, 20.0 - np.exp(x)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("order, correlation", [(1, 0.5), (2, 0.5), (2, 0.85)])
 def test_errors_count_what_coefficients_cost(order, correlation):
     """Root mean squares of 200 x 6 standardised errors; with 27 controls and about 80 effective

@@ -4,18 +4,20 @@ and ``pytest --long`` every test.
 Tests that are long are listed in ``tests/long.txt``.  Two marks name what ``--all`` adds:
 
 ``extended``
-    This test, or this parameter (``pytest.param(..., marks=pytest.mark.extended)``).
+    This test, or this parameter (``pytest.param(..., marks=pytest.mark.extended)``); with names,
+    ``extended("large", "wide")``, the test's sets of parameters that have these ids.
 ``cover(strength=2, by=None)``
     The default tier has a covering array of the test's parameters.  With strength 2 each pair of
     values that occurs in some test occurs in a chosen one; with strength 1 each value does; with
     strength 0 one test is enough.  A tuple counts as several parameters.  ``by`` is a function of
     the parameters, by their names, that returns what to cover in place of them.
 
-``pytest --tiers`` prints the number of tests of each file and tier, and runs no test;
-``--tiers=FILE`` writes that table.  A test that is named on the command line (``file.py::test``)
-runs in any case.
+Tests are chosen when parameters are made, so that the others are never built.
+``pytest --tiers`` prints the number of tests of each file and tier, and runs no test.  A test that
+is named on the command line (``file.py::test``) runs in any case.
 """
 
+import functools
 import heapq
 import inspect
 import itertools
@@ -24,22 +26,13 @@ from pathlib import Path
 
 import pytest
 
-TIERS = pytest.StashKey()  # {node id: one of NAMES} of all that was collected
+TIERS = pytest.StashKey()  # {node id: one of NAMES} of all tests, built or not
 NAMES = ("default", "extended", "long")
 LONG = Path(__file__).with_name("long.txt")
-MISTAKES = pytest.StashKey()  # the tests of planted mistakes, without their parameters
 MARKS = (
-    "extended: the default tier is without this test",
+    "extended(*ids): the default tier is without this test, or its parameters of these ids",
     "cover(strength, by): the default tier has a covering array of the parameters",
 )
-HEAD = """# Tests by file and tier
-
-Written by `pytest --tiers=tests/TIERS.md`. `pytest` runs the default tier, `pytest --all` the
-extended one, too, and `pytest --long` every test.
-
-| file | default | added by `--all` | added by `--long` |
-|---|---|---|---|
-"""
 
 
 # ---- covering arrays -----------------------------------------------------------------------------
@@ -87,9 +80,8 @@ def covering(rows, strength=2):
 # ---- tests as rows -------------------------------------------------------------------------------
 
 
-def settings(item, by=None):
+def settings(params, by=None):
     """Return the (parameter, value) pairs of a test."""
-    params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
     if by is not None:
         params = {"by": tuple(by(*(params[name] for name in inspect.signature(by).parameters)))}
     pairs = []
@@ -108,40 +100,47 @@ def comparable(value):
     return type(value), value
 
 
-def name_of(item):
-    """Return the node id of a test without its parameters."""
-    return item.nodeid.split("[")[0]
-
-
-def arguments(strength=2, by=None):
+def marked(strength=2, by=None):
     """Return the arguments of a `cover` mark with their defaults."""
     return strength, by
 
 
-def covered(items):
-    """Return the tests of each function with a `cover` mark: its strength and (test, row) pairs."""
-    groups = {}
-    for item in items:
-        mark = item.get_closest_marker("cover")
-        if mark and not item.get_closest_marker("extended"):
-            strength, by = arguments(*mark.args, **mark.kwargs)
-            group = groups.setdefault(name_of(item), (strength, []))[1]
-            group.append((item, settings(item, by)))
-    return list(groups.values())
-
-
+@functools.cache
 def long():
     """Return the node ids that are listed as long."""
     return {line for line in LONG.read_text().splitlines() if not line.startswith("#")}
 
 
-def extended(items):
-    """Return the tests that are not of the default tier."""
-    found = {item for item in items if item.get_closest_marker("extended")}
-    for strength, group in covered(items):
-        chosen = set(covering([row for _, row in group], strength))
-        found |= {item for k, (item, _) in enumerate(group) if k not in chosen}
-    return found
+def tiers_of(definition, calls):
+    """Return {node id: tier} of the tests of a function.
+
+    Parameters
+    ----------
+    definition : pytest.Function
+        The function, with its marks and those of its class and module.
+    calls : list
+        Its sets of parameters, each with ``id``, ``params`` and ``marks``; may be empty.
+    """
+    name, extended = definition.nodeid, definition.get_closest_marker("extended")
+    if not calls:
+        tier = {name: "extended" if extended else "default"}
+        return tier | dict.fromkeys(tier.keys() & long(), "long")
+    unknown = set(extended.args if extended else ()) - {call.id for call in calls}
+    assert not unknown, f"{name}: no parameters have the ids {sorted(unknown)} of its mark"
+    calls = {f"{name}[{call.id}]": call for call in calls}
+    chosen = {
+        node: call
+        for node, call in calls.items()
+        if all(mark.name != "extended" for mark in call.marks)
+        and not (extended and call.id in (extended.args or [call.id]))
+    }
+    cover = definition.get_closest_marker("cover")
+    if cover and chosen:
+        strength, by = marked(*cover.args, **cover.kwargs)
+        nodes, rows = list(chosen), [settings(call.params, by) for call in chosen.values()]
+        chosen = {nodes[k] for k in covering(rows, strength)}
+    tier = {node: "default" if node in chosen else "extended" for node in calls}
+    return tier | dict.fromkeys(tier.keys() & long(), "long")
 
 
 # ---- pytest's hooks ------------------------------------------------------------------------------
@@ -152,11 +151,7 @@ def pytest_addoption(parser):
     parser.addoption("--all", action="store_true", help="run the extended tier of tests, too")
     parser.addoption("--long", action="store_true", help="run every test")
     parser.addoption(
-        "--tiers",
-        nargs="?",
-        const="-",
-        metavar="FILE",
-        help="print, or write to FILE, how many tests each tier has; run none",
+        "--tiers", action="store_true", help="print how many tests each tier has; run none"
     )
 
 
@@ -164,33 +159,54 @@ def pytest_configure(config):
     """Register the marks."""
     for mark in MARKS:
         config.addinivalue_line("markers", mark)
+    config.stash[TIERS] = {}
     if config.getoption("--tiers") and config.getoption("numprocesses", None):
         raise pytest.UsageError("--tiers counts the tests of one process: leave out -n")
 
 
-def pytest_collection_modifyitems(config, items):
-    """Leave out what is not of the tiers that are asked for."""
-    out, listed = extended(items), long()
-    tier = {item.nodeid: NAMES[2 if item.nodeid in listed else item in out] for item in items}
-    config.stash[TIERS] = tier
-    config.stash[MISTAKES] = {name_of(item) for item in items if item.get_closest_marker("mistake")}
-    wanted = NAMES[: 3 if config.getoption("--long") else 2 if config.getoption("--all") else 1]
+def wanted(config):
+    """Return the tiers that are asked for."""
     named = any("::" in argument for argument in config.args)
-    left = [item for item in items if tier[item.nodeid] not in wanted]
-    if left and not (named or config.getoption("--tiers")):
+    everything = named or config.getoption("--long")
+    return NAMES[: 3 if everything else 2 if config.getoption("--all") else 1]
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_generate_tests(metafunc):
+    """Keep the sets of parameters of the tiers that are asked for, once all are there."""
+    result = yield
+    config, definition = metafunc.config, metafunc.definition
+    tier = tiers_of(definition, metafunc._calls)
+    config.stash[TIERS].update(tier)
+    kept = [
+        call
+        for call, one in zip(metafunc._calls, tier.values(), strict=False)
+        if one in wanted(config)
+    ]
+    if kept:  # without any, pytest would build the test without parameters
+        metafunc._calls[:] = kept
+    return result
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave out the other tests without parameters, and those of which no parameter is kept."""
+    tier = config.stash[TIERS]
+    asked, kept, left = wanted(config), [], []
+    for item in items:
+        (kept if tier.get(item.nodeid, "default") in asked else left).append(item)
+    if left:
         config.hook.pytest_deselected(items=left)
-        items[:] = [item for item in items if tier[item.nodeid] in wanted]
+        items[:] = kept
 
 
 def table(collected):
-    """Return the number of tests of each file and tier as a page."""
+    """Return the number of tests of each file and tier as lines of a table."""
     counts = Counter((name.split("::")[0], tier) for name, tier in collected.items())
     counts.update(("all files", tier) for tier in collected.values())
     files = [*sorted({file for file, _ in counts} - {"all files"}), "all files"]
-    return HEAD + "".join(
-        f"| {file if file == 'all files' else f'`{file}`'} | "
-        + " | ".join(str(counts[file, tier]) for tier in NAMES)
-        + " |\n"
+    head = "| file | default | added by `--all` | added by `--long` |\n|---|---|---|---|\n"
+    return head + "".join(
+        f"| {file} | " + " | ".join(str(counts[file, tier]) for tier in NAMES) + " |\n"
         for file in files
     )
 
@@ -198,12 +214,7 @@ def table(collected):
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session):
     """With ``--tiers``: the table in place of the tests."""
-    place = session.config.getoption("--tiers")
-    if not place:
+    if not session.config.getoption("--tiers"):
         return None
-    page = table(session.config.stash[TIERS])
-    if place == "-":
-        print("\n" + page)
-    else:
-        Path(place).write_text(page)
+    print("\n" + table(session.config.stash[TIERS]))
     return True

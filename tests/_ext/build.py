@@ -1,10 +1,14 @@
 """Build the compiled modules of the tests (`_ext.toys`, `_ext.probes`, ...), which no wheel holds.
 
 They are built against the installed package, as a user's module is, into ``build/tests`` of this
-checkout: once for each Python, state of the sources and state of the package's contracts.
+checkout, when a test first imports one: once for each Python, state of the sources and state of
+the package's contracts.
 """
 
+import contextlib
 import hashlib
+import importlib.abc
+import importlib.machinery
 import os
 import shutil
 import subprocess
@@ -15,18 +19,48 @@ from pathlib import Path
 
 import sgmc
 
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
 SOURCES = Path(__file__).resolve().parent
 BUILDS = SOURCES.parents[1] / "build" / "tests"
 PACKAGE = Path(sgmc.__file__).resolve().parent
 
 
+class Finder(importlib.abc.MetaPathFinder):
+    """Find ``_ext`` where it is built; build it where that is not done yet."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        """Put the folder on the path of this process and its children at the first import."""
+        if fullname != "_ext":
+            return None
+        sys.meta_path.remove(self)
+        place = BUILDS / f"{sysconfig.get_config_var('SOABI')}-{fingerprint()}"
+        with alone():
+            if not place.exists():
+                build(place)
+        sys.path.insert(0, str(place))
+        os.environ["PYTHONPATH"] = with_path(place)
+        return importlib.machinery.PathFinder.find_spec(fullname, path, target)
+
+
 def make_importable():
-    """Let this process and its children import ``_ext``; build it where that is not done yet."""
-    place = BUILDS / f"{sysconfig.get_config_var('SOABI')}-{fingerprint()}"
-    if not place.exists():
-        build(place)
-    sys.path.insert(0, str(place))
-    os.environ["PYTHONPATH"] = with_path(place)
+    """Let tests import ``_ext``, and their child processes from then on."""
+    sys.meta_path.insert(0, Finder())
+
+
+@contextlib.contextmanager
+def alone():
+    """Let one process at a time go on, where the system has such locks: the others wait."""
+    BUILDS.mkdir(parents=True, exist_ok=True)
+    if fcntl is None:  # Windows: each builds, and the first to end is taken
+        yield
+        return
+    with open(BUILDS / "lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 def fingerprint():
@@ -41,8 +75,7 @@ def with_path(place):
 
 
 def build(place):
-    """Build in a folder of its own, then rename: sessions that start together may both do it."""
-    BUILDS.mkdir(parents=True, exist_ok=True)
+    """Build in a folder of its own, then rename: elsewhere nothing is found half done."""
     with tempfile.TemporaryDirectory(dir=BUILDS) as work:
         copy = shutil.copytree(SOURCES, Path(work) / "sources")
         done = subprocess.run(

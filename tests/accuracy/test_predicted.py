@@ -31,6 +31,7 @@ def compared(sampler, thin):
     return plan, found, np.array([size.mean(), size.min()]) / plan.effective_draws
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("thin", [None, 1])
 @pytest.mark.parametrize("sampler", [*WITH_LAW, "mala", "laplace"])
 def test_what_is_predicted_comes(sampler, thin):
@@ -54,6 +55,7 @@ def test_draws_that_are_taken_for_independent_are_told_apart(name, monkeypatch):
     assert np.abs(compared(name, 1)[2] - 1).max() > NEARLY
 
 
+@pytest.mark.extended
 def test_the_plan_runs_the_same_chains():
     for sampler in ("auto", "sgld", "hmc"):
         plan = sgmc.plan(MODEL, 0.06, sampler=sampler, seed=3, prior="flat")

@@ -30,6 +30,7 @@ def kept(correlation, accuracy, count=CHAINS):
 
 
 # most chains stop at 1000 draws, and 500 would be too few: no mistake is hidden by late looks
+@pytest.mark.extended
 @pytest.mark.parametrize(("correlation", "accuracy"), [(0.0, 0.043), (0.7, 0.112)])
 def test_stopping_keeps_the_accuracy(correlation, accuracy):
     assert kept(correlation, accuracy) >= fewest(CHAINS)
@@ -50,6 +51,7 @@ def test_stopping_at_the_first_look_is_told_apart(name, monkeypatch):
     assert kept(0.0, 0.043) < fewest(CHAINS)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     ("family", "how"),
     [("ols", {}), ("logit", {"sampler": "mala"}), ("logit", {"sampler": "sghmc"})],
@@ -68,6 +70,7 @@ def test_fits_keep_the_accuracy(family, how):
     assert np.mean((off / allowed) ** 2) < 1.3
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [

@@ -28,6 +28,7 @@ def ruff(*arguments, root=ROOT, **options):
     return done.returncode, done.stdout + done.stderr
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("command", [("check", "--output-format=concise"), ("format", "--check")])
 def test_ruff_finds_nothing(command):
     status, printed = ruff(*command, ".")

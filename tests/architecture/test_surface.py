@@ -37,6 +37,7 @@ def python(code, **how):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "code",
     [

@@ -67,16 +67,17 @@ def test_values_that_are_equal_but_differ_are_told_apart():
 
 @pytest.fixture
 def collected(request):
-    """Every test of the session as {node id: tier}, if all of `tests` was collected."""
+    """Every test as {node id: tier}, built or not, if all of `tests` was collected."""
     places = [request.config.invocation_params.dir / place for place in request.config.args]
     if not any(TESTS.is_relative_to(place.resolve()) for place in places):
         pytest.skip("only some of the files were collected")
     return request.config.stash[tiers.TIERS]
 
 
-def test_every_file_is_in_the_default_tier(collected):
-    files = {name.split("::")[0] for name in collected}
-    assert files == {name.split("::")[0] for name, tier in collected.items() if tier == "default"}
+def test_every_folder_is_in_the_default_tier(collected):
+    folders = {name.rsplit("/", 1)[0] for name in collected}
+    default = (name for name, tier in collected.items() if tier == "default")
+    assert folders == {name.rsplit("/", 1)[0] for name in default}
 
 
 @pytest.mark.parametrize("kind", ["samplers", "gradients", "subsampling", "families"])
@@ -94,12 +95,6 @@ def test_every_long_test_is_there(collected):
     """But for files that are skipped as a whole, for want of a package."""
     files = {name.split("::")[0] for name in collected}
     assert {name for name in tiers.long() - set(collected) if name.split("::")[0] in files} == set()
-
-
-def test_every_planted_mistake_is_in_the_default_tier(collected, request):
-    default = {name.split("[")[0] for name, tier in collected.items() if tier == "default"}
-    planted = request.config.stash[tiers.MISTAKES]
-    assert planted and planted - default == set()
 
 
 # ---- pytest with these tiers ---------------------------------------------------------------------
@@ -124,6 +119,12 @@ def test_long():
 def test_some(n):
     assert n
 
+@pytest.mark.extended("2-a", "1-b")
+@pytest.mark.parametrize("name", "ab")
+@pytest.mark.parametrize("n", [1, 2])
+def test_others(n, name):
+    assert n
+
 class TestOfAClass:
     pytestmark = pytest.mark.cover(1)
 
@@ -138,8 +139,8 @@ def test_first_letters(word):
     assert word
 """
 DEFAULT, ALL, LONG = (
-    10 + 1 + 3 + 2,
-    27 + 1 + 2 + 6 + 3,
+    10 + 1 + 2 + 3 + 2,
+    27 + 1 + 2 + 4 + 6 + 3,
     1,
 )  # of 27, nine would do: the choice is greedy
 
@@ -160,13 +161,15 @@ def session(tmp_path_factory):
     return run
 
 
+@pytest.mark.extended
 def test_each_tier_has_the_one_before(session):
-    assert f"{DEFAULT} passed, {ALL - DEFAULT + LONG} deselected" in session()
+    assert f"{DEFAULT} passed, 2 deselected" in session()  # the two without parameters
     assert f"{ALL} passed, {LONG} deselected" in session("--all")
     every = session("--long")
     assert f"{ALL + LONG} passed" in every and "deselected" not in every
 
 
+@pytest.mark.extended
 def test_a_named_test_runs_in_whatever_tier_it_is(session):
     assert "1 passed" in session("test_them.py::test_slow")
     assert "1 passed" in session("test_them.py::test_long")
@@ -176,10 +179,11 @@ def test_a_named_test_runs_in_whatever_tier_it_is(session):
 def test_the_table_counts_the_tiers(session):
     printed = session("--tiers")
     counts = f"{DEFAULT} | {ALL - DEFAULT} | {LONG} |"
-    assert f"| `test_them.py` | {counts}" in printed
+    assert f"| test_them.py | {counts}" in printed
     assert f"| all files | {counts}" in printed and "passed" not in printed
 
 
+@pytest.mark.extended
 def test_workers_agree_on_the_tiers(session):
     pytest.importorskip("xdist", reason="pytest-xdist is not installed")
     assert f"{DEFAULT} passed" in session("-n", "2", "--dist", "loadfile")

@@ -39,6 +39,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_planted_mistakes_in_the_weight_of_a_row_are_seen(mistake, monkeypatch):
     monkeypatch.setattr(Table, "multiplicity", MISTAKES[mistake])

@@ -48,6 +48,7 @@ def test_a_value_without_trials_is_no_wall():
     assert lopsided_columns(X, np.array([0.0, 9, 8, 7]), np.array([0.0, 8, 8, 8])) == []
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("contrary", [0, 2])
 def test_lopsided_counts_have_the_posterior_of_their_single_outcomes(contrary):
     """To Monte Carlo error: 0.1 sd and 5 %."""

@@ -65,6 +65,7 @@ def same(res, other):
     return res.draws.shape == other.draws.shape and (res.draws == other.draws).all()
 
 
+@pytest.mark.extended
 def test_draws_are_those_without_a_cluster(client, table, undisturbed):
     res = sgmc.logit("b ~ x + z + g", in_partitions(table), client=client, **FIT)
     assert same(res, undisturbed)
@@ -140,6 +141,7 @@ def test_files_are_read_by_the_workers(client, table, tmp_path):
     assert res.cluster.partitions == PARTS and res.nobs == whole.nobs
 
 
+@pytest.mark.extended
 def test_what_is_wrong_in_a_partition_is_named(client, table):
     frames = Frames(table, PARTS).frames
     frames[3] = frames[3].assign(g=frames[3].g.replace("a", "new"), z=1.0)
@@ -183,6 +185,7 @@ def models(random):
     }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "name", ["mixture", "hmm", pytest.param("logit", marks=pytest.mark.extended)]
 )
@@ -193,6 +196,7 @@ def test_chains_on_workers_have_the_draws_of_threads(client, name):
     assert there.resume(draws=10).draws.shape[1] == 60
 
 
+@pytest.mark.extended
 def test_what_cannot_be_sent_is_refused(client):
     x = np.random.default_rng(3).normal(size=(300, 2))
     with pytest.raises(ArgumentError, match="client: the model cannot be sent to workers"):
@@ -202,6 +206,7 @@ def test_what_cannot_be_sent_is_refused(client):
             Held(x).fit(seed=1, client=client, **{name: value})
 
 
+@pytest.mark.extended
 @pytest.mark.skipif(not GUIDE.is_file(), reason="the guides are not in the wheel")
 def test_the_guide_runs_as_it_stands(capsys):
     code = GUIDE.read_text().split("```python\n")[1].partition("```")[0]

@@ -74,12 +74,14 @@ def test_the_right_fit_is_trusted():
     assert res.verdict.trustworthy and max(res.cluster.error.worst) < RIGHT_ERROR
 
 
+@pytest.mark.extended
 def test_a_lost_gradient_ends_the_search(monkeypatch):
     half_a_gradient(monkeypatch)
     with pytest.raises(DataError, match="stopped .* posterior sds away"):
         fitted()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("plant", [counts_once, counts_twice, first_rows, one_partition])
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_a_mistake_is_seen(monkeypatch, plant):

@@ -52,6 +52,7 @@ def tiered(name):
     return pytest.param(name, marks=() if name in FEW else pytest.mark.extended)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", [tiered(name) for name in FITS])
 def test_a_posterior_is_that_of_all_rows(table, name):
     verb, formula, how = FITS[name]
@@ -73,6 +74,7 @@ def test_with_all_rows_in_the_reservoir_nothing_is_off(table):
     assert res.cluster.error.mean.max() < 1e-9 and res.cluster.error.sd.max() < 1e-9
 
 
+@pytest.mark.extended
 def test_a_skewed_posterior_needs_the_remainders():
     """With 16 successes the mean is 0.13 sds from the mode: the reservoir's rows tell it."""
     frame = rare()
@@ -82,6 +84,7 @@ def test_a_skewed_posterior_needs_the_remainders():
     assert mean < MEAN and sd < SD and res.verdict.trustworthy
 
 
+@pytest.mark.extended
 def test_a_level_that_the_reservoir_hardly_has():
     """60 of 60,000 rows, of which with these seeds the reservoir has some without a contrary
     outcome: from there Newton's step is thousands of sds too long.  All 60 are of high leverage, so
@@ -100,6 +103,7 @@ def test_a_level_that_the_reservoir_hardly_has():
         assert res.cluster.exact == 60 and res.cluster.passes < 15 and "step" in res.cluster.bytes
 
 
+@pytest.mark.extended
 def test_bits_do_not_depend_on_who_computes(table):
     """Partitions alone decide the order of sums."""
 

@@ -132,6 +132,7 @@ def test_bias_has_its_order(name):
     assert abs(found - CASES[name].order) < tolerance(spread)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("order: noise x sqrt 2")
 @pytest.mark.parametrize("name", CASES)
 def test_noise_times_root_two_has_order_zero(name):
@@ -141,7 +142,7 @@ def test_noise_times_root_two_has_order_zero(name):
     assert case.order - found > tolerance(spread)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("order: noise of order one too much")
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.order > 1])
 def test_a_mistake_of_order_one_is_seen(name):
@@ -151,6 +152,7 @@ def test_a_mistake_of_order_one_is_seen(name):
     assert case.order - found > tolerance(spread)
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("order: Euler's step")
 @pytest.mark.parametrize("name", ["lmsgld"])
 def test_the_step_of_euler_is_seen(name):

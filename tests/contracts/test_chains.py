@@ -97,6 +97,7 @@ def interrupted(combination, until):
     return made
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("part", ["x", "rng", "t", "recorder"])
 def test_a_part_of_the_state_that_is_lost_is_noticed(part):
     for combination in COMBINATIONS:
@@ -136,6 +137,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
     assert any(misses(c, until) for c in mine for until in (STEPS // 6, STEPS // 2))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("recorder, schedule", [(Moments, Constant), (Keep, Polynomial)])
 def test_other_recorders_and_schedules_continue_too(recorder, schedule):
     for combination in COMBINATIONS:

@@ -167,6 +167,7 @@ def stationary_noise(name):
     return np.mean(seen, axis=0)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", FOLLOWING)
 def test_stationary_noise_is_that_at_the_mode_times_the_staleness(name):
     """Theta - phi has the variance 2 (1 - E (1 - h/2)^age) = 1.92 after a pass of 100 steps, 1.94 a

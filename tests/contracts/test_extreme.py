@@ -41,6 +41,7 @@ def test_its_law_on_a_standard_normal(sigma, sd):
         assert np.sqrt(spec.law(h, noise).variance) == pytest.approx(sd, abs=0.003)
 
 
+@pytest.mark.extended
 def test_its_law_is_that_of_a_simulation_and_c_wrong_by_root_two_is_not():
     """Variances to 4 Monte Carlo errors (below 1 % each); with c sqrt 2 the rule follows the
     gradient less, and variances are two fifths too large.
@@ -75,6 +76,7 @@ def test_the_compiled_sampler_has_that_law():
     assert error < 0.02 and abs(sd / predicted - 1) < 4 * error
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("noise is topped up to c x {factor:.3f}")
 @pytest.mark.parametrize("factor", [np.sqrt(2), np.sqrt(0.5)])
 @pytest.mark.parametrize("name", ["esgbd"])
@@ -94,6 +96,7 @@ def test_its_probability_has_the_slope_of_barkers():
     assert np.abs(apart[np.abs(x) < 0.1]).max() < 1e-5
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sign", ["coordinates", "global"])
 def test_it_is_trusted_at_its_defaults(sign):
     """Beside the Laplace approximation of 2,000 rows, whose own error is below 0.02 here."""

@@ -244,7 +244,7 @@ def filled(make, lanes, n=10_000):
     return out
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @needs_compiler
 @pytest.mark.parametrize("target", TARGETS)
 def test_bits_do_not_depend_on_the_instruction_set(target, tmp_path):
@@ -260,6 +260,7 @@ def test_bits_do_not_depend_on_the_instruction_set(target, tmp_path):
         assert np.array_equal(score(lib, X, y, theta), score_of_the_package(X, y, theta))
 
 
+@pytest.mark.extended
 @needs_compiler
 @pytest.mark.skipif(not supported("fma"), reason="this processor has no fma")
 def test_fused_operations_are_caught(tmp_path):

@@ -64,7 +64,7 @@ def test_a_wrong_sign_is_caught(name):
     assert abs(found - HELD[name].inflation(0.1, 2.0)) > LIMIT * error + allowed(name)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("held: scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", HELD)

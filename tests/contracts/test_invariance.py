@@ -83,7 +83,7 @@ def test_exact_samplers_leave_a_skewed_law_invariant(name, dim):
     assert departure(EXACT[name].build, posterior(GRADIENTS["simple"], dim, rng), rng) < LIMIT
 
 
-@pytest.mark.cover(1)
+@pytest.mark.extended
 @pytest.mark.mistake("log ratio of acceptance x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0, -1.0])
 @pytest.mark.parametrize("name", EXACT)

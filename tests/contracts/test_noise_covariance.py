@@ -115,6 +115,7 @@ ROOT = np.sqrt(H) * (np.eye(2) - H / 2 * NOISE)
 INJECTED = {"csgld": H * np.eye(2) - H**2 / 4 * NOISE, "msgld": ROOT @ ROOT}
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", INJECTED)
 def test_the_whole_covariance_is_taken_off(name):
     """The stationary covariance in closed form, within 5 Monte Carlo errors of 400,000 steps; the

@@ -121,6 +121,7 @@ def inflation(name, tau):
     return spec.inflation(spec.langevin_time(STEP), tau**2)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["sgnht", "msgnht", "badodab"])
 def test_thermostats_take_out_noise_of_which_they_are_not_told(name):
     """The variance is 1 but for 3 % (2 % at this step, documented), where that of sghmc is 1.5."""

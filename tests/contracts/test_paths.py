@@ -85,6 +85,7 @@ def test_a_restored_chain_continues_bit_by_bit(name, share, whole):
     assert outcome(run(second, name, [10**6])) == whole[name]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("part", ["x", "v", "rng", "t", "recorder"])
 @pytest.mark.parametrize("name", MOVING)
 def test_a_part_of_the_state_that_is_lost_is_noticed(name, part, whole):
@@ -109,6 +110,7 @@ def test_whatever_a_sampler_keeps_and_changes_is_needed(name, whole):
         assert outcome(run(second, name, [10**6])) != whole[name], key
 
 
+@pytest.mark.extended("stickyzigzag", "zzcv", "sbps", "psbps")
 @pytest.mark.parametrize("name", MOVING)
 def test_chains_in_threads_are_chains_in_turn(name, whole):
     """Eight chains on two threads, sharing model, prior and map."""

@@ -105,6 +105,7 @@ def logit_rows(X):
 # ---- the law -------------------------------------------------------------------------------------
 
 
+@pytest.mark.extended("sbps-probit", "sbps-cauchit")
 @pytest.mark.parametrize("posterior", POSTERIORS)
 @pytest.mark.parametrize("name", PREDICTED)
 def test_all_rows_have_the_posterior(name, posterior):
@@ -139,6 +140,7 @@ def test_noise_leaves_a_normal_as_it_is(name, dim, noise):
     assert abs(found) < PREDICTED[name].widening(chain.sampler.missed) + LIMIT * error
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", PREDICTED)
 def test_noise_takes_the_place_of_refreshment(name):
     """Section 3.2: with it, the velocity need not be drawn anew."""
@@ -146,6 +148,7 @@ def test_noise_takes_the_place_of_refreshment(name):
     assert abs(found) < SLACK + LIMIT * error
 
 
+@pytest.mark.extended
 def test_lost_bounces_tell_how_much_too_wide_draws_are():
     """Where little is lost, k = 2, the error is below what `widening` says and above a fifth of
     it.
@@ -191,7 +194,7 @@ def test_a_wrong_sign_of_the_reflection_is_caught(name):
     assert caught(departure(chain, "logit", 1000))
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("predicted: no refreshment")
 @pytest.mark.parametrize("name", PREDICTED)
 def test_a_missing_refreshment_is_caught_without_noise(name):
@@ -209,6 +212,7 @@ def test_a_missing_refreshment_is_caught_without_noise(name):
     assert least(0.5) < 2 < least(0.0)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("predicted: scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 @pytest.mark.parametrize("name", PREDICTED)

@@ -116,6 +116,7 @@ def test_one_corrected_sign_moves_as_without_noise(name):
     assert standard_errors(plain, expected, slack).max() > LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ONE_SIGN)
 def test_the_spread_with_one_sign_is_the_documented_one(name):
     """(d - 1 + k)(h/4)(1 + V), to a fifth of itself: the formula is of first order in h = 0.05.
@@ -196,6 +197,7 @@ def stationary_variance(sigma, tau, corrected):
     return matrix[len(x) // 2] @ x**2
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["vsgbd", "csgbd"])
 @pytest.mark.parametrize("tau", [1.5, 3.0])
 def test_published_steps_have_the_law_of_their_transition(name, tau):
@@ -320,6 +322,7 @@ def test_a_friction_by_the_metric_has_its_closed_form_law():
     assert friction_departure(sgmc.SGRHMC(friction=C), by_friction) < LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("another friction")
 @pytest.mark.parametrize("wrong", [by_friction, by_information])
 @pytest.mark.parametrize("name", ["sgrhmc"])
@@ -359,6 +362,7 @@ def test_the_divergence_of_a_metric_that_is_not_anchored_is_its_own():
     np.testing.assert_allclose(gamma, expected, atol=1e-6 * abs(expected).max())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("cls", [sgmc.SGRLD, sgmc.SGRHMC])
 def test_published_metrics_have_the_posterior_of_few_rows(cls):
     """Means within 0.03 sd and covariances within 6 % of a sum over a grid; without Gamma means

@@ -200,6 +200,7 @@ def test_recipes_of_the_table_are_the_samplers_by_hand(name, target):
     assert departure(name, target) < LIMIT
 
 
+@pytest.mark.extended
 def test_noise_is_taken_out_as_by_hand():
     """B = (D + Q) V (D + Q)' / 4: of the kick e^2 V, e = h/2; where it is left in,
     the draws are wider.
@@ -209,7 +210,7 @@ def test_noise_is_taken_out_as_by_hand():
     assert departure("sghmc", "gaussian", corrected) > LIMIT
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name, target, mistake",
     [
@@ -244,6 +245,7 @@ def test_the_sign_of_all_of_q_does_not_matter():
         chain(TABLE["sghmc"][1]("skew", Q=abs(CANONICAL)), "skew", 0.1, 1)
 
 
+@pytest.mark.extended
 def test_the_printed_energy_of_the_thermostat_is_another_sampler():
     """Mean of eta: as by hand with d (eta - A)^2/2; with the printed one, which is right for d = 1
     alone, it is d^2 times as far from A.  The mean of 700 places is known to 5 %, of which half and

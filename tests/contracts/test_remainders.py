@@ -163,6 +163,7 @@ def ranks(name, order, walks, slip="right"):
     return p
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("walks", [False, True])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", ["logit", "poisson"])
@@ -170,6 +171,7 @@ def test_ranks_are_uniform(name, order, walks):
     assert ranks(name, order, walks) > ALPHA
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("mhss: {slip}")
 @pytest.mark.parametrize("name", ["mhss"])
 @pytest.mark.parametrize("slip", [slip for slip in SLIPS if slip != "right"])

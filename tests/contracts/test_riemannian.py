@@ -171,6 +171,7 @@ def skew_departure(spec, weight=1.0):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("cls", [sgmc.SGRLD, sgmc.SGRHMC])
 def test_the_law_is_the_posterior_with_the_divergence_and_another_without(cls):
     """Slack: 1.5 % (sgrld at h = 0.05, of first order) and 0.5 % (sgrhmc at e = 0.2, of second) of
@@ -203,6 +204,7 @@ def logit_posterior():
     return gradient, mean, (p[:, None] * (grid - mean)).T @ (grid - mean)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("cls", [sgmc.SGRLD, sgmc.SGRHMC])
 def test_regressions_of_few_rows_have_their_posterior(cls):
     """Means within 0.03 sd and covariances within 6 % (Monte Carlo errors are below 0.01); means
@@ -265,6 +267,7 @@ def edge_departure(case, batch, h, spec=sgmc.SGRLD()):
     return distance(x / scale, mean / scale, covariance / np.outer(scale, scale))
 
 
+@pytest.mark.extended("40-rates-0.005", "40-shares-0.0016666666666666668")
 @pytest.mark.parametrize("case, h", [(rates, 0.2 / len(COUNTS)), (shares, 0.2 / CHOICES.sum())])
 @pytest.mark.parametrize("batch", [40, 10])
 def test_rates_and_probabilities_have_the_closed_form_law(case, h, batch):
@@ -282,6 +285,7 @@ def test_the_noise_of_another_batch_is_caught():
     assert distance(x, mean, covariance) > LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "shape, h, bias", [(0.5, 0.025, 0.05), (0.5, 0.1, 0.1), (0.5, 0.4, 0.23), (2.0, 0.1, 0.005)]
 )

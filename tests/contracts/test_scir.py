@@ -114,6 +114,7 @@ def chain(model, h, batch, scheme="uniform", draws=20_000, thin=1, map=None):
 
 
 class TestTransitions:
+    @pytest.mark.extended("0.5-20")
     @pytest.mark.parametrize("h, thin", [(0.5, 20), (20.0, 1)])
     def test_gamma_variables_have_their_law_at_any_step(self, h, thin):
         """All rows: x_k ~ Gamma(beta + c_k, 1), independent; draws are exp(-5) correlated."""
@@ -175,7 +176,7 @@ class TestSparsePosteriors:
         )
         assert abs(mean) < 4 * np.sqrt(10 / 28_000) and abs(below) < 4 * 0.5 / np.sqrt(28_000)
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     @pytest.mark.parametrize("simplex, h", [("expanded-mean", 0.02), ("reduced-mean", 0.001)])
     def test_langevin_steps_have(self, simplex, h):
         mean, below = departures(

@@ -142,6 +142,7 @@ def linear_problem(name, scheme, h):
     return real, affine_moves(script, draws, h), p
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("scheme", INDEPENDENT)
 @pytest.mark.parametrize("name", GRADIENTS)
 @pytest.mark.parametrize("sampler", INJECTED)
@@ -236,7 +237,7 @@ STOCHASTIC = {
 FAST = {name for name, spec in FAITHFUL.items() if name not in STOCHASTIC and spec.name != "rwm"}
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_spread_is_the_documented_one(name):
     """Half a million short steps give the variance to 0.1 %, a fraction of the inflation; most
@@ -265,6 +266,7 @@ def test_adaptive_steps_follow_the_noise_from_the_first_one(name):
         assert 1 / factor < move / (1.702 / (1.233 * np.sqrt(NOISE))) < factor
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("noise x sqrt 2")
 @pytest.mark.parametrize("name", FAITHFUL)
 def test_noise_times_root_two_is_caught(name):
@@ -273,7 +275,7 @@ def test_noise_times_root_two_is_caught(name):
     assert departure(spec, whitened(), Shaken(spec.build(DIM, spec.from_langevin(h)), h)) > LIMIT
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @pytest.mark.mistake("gradient scale x {factor}")
 @pytest.mark.parametrize("factor", [0.5, 2.0, BATCH / ROWS])
 @pytest.mark.parametrize("name", STOCHASTIC)  # exact samplers draw no minibatch
@@ -281,6 +283,7 @@ def test_a_wrong_scale_is_caught(name, factor):
     assert departure(STOCHASTIC[name], whitened(scale=factor)) > LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("prior dropped")
 # the Laplace approximation knows the prior by its coordinates
 @pytest.mark.parametrize("name", STOCHASTIC | EXACT)
@@ -318,6 +321,7 @@ def test_a_stale_anchor_is_caught(name, estimate):
     assert mean_departure(StaleAnchor(MODEL, CENTRE, CENTRE + 0.5, curvature)) > LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("blocks start on 0..N-n")
 @pytest.mark.parametrize("name", STOCHASTIC)  # exact samplers draw no block
 def test_blocks_that_miss_the_ends_are_caught(name):

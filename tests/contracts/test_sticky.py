@@ -73,7 +73,7 @@ def test_inclusion_probabilities_are_those_of_enumeration(name, precondition):
     assert results.inclusion().mcse.max() < 0.02
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("sticky: release rate x 2")
 @pytest.mark.parametrize("name", STICKY[::-1])
 def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
@@ -82,7 +82,7 @@ def test_a_wrong_rate_of_leaving_zero_is_caught(name, monkeypatch):
     assert departure(name, fit(name)) > 4.5
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("sticky: slab in the wrong units")
 @pytest.mark.parametrize("name", STICKY[::-1])
 def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):
@@ -96,6 +96,7 @@ def test_a_slab_in_units_of_the_model_is_caught(name, monkeypatch):
     assert departure(name, fit(name)) > 4.5
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", STICKY)
 def test_slopes_are_zero_and_the_rest_is_not(name):
     results = fit(name, 500)

@@ -36,6 +36,7 @@ def test_normals():
     assert departure < LIMIT and p > 1e-4
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "mistake",
     [
@@ -108,6 +109,7 @@ def test_far_tails():
     assert tail_departures(stream(0).normals).max() < LIMIT
 
 
+@pytest.mark.extended
 def test_tails_that_are_cut_or_too_heavy_are_caught():
     """Cut at 4.5 sd, or 5 % wider, of which a tenth of the numbers suffices."""
     rng, n = stream(0), 10_000_000

@@ -37,13 +37,14 @@ def tree(target, cls=Trajectory, max_depth=6):
     return cls(2, STEPS[target], 0.8, "identity", 1.0, max_depth)
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("max_depth", [1, 2, 6])
 @pytest.mark.parametrize("target", PACE)
 def test_ranks_are_uniform_at_deep_trees(target, max_depth):
     assert rank_test(tree(target, max_depth=max_depth), *problem(target))[1] > ALPHA
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("trees: {mistake}")
 @pytest.mark.parametrize("name", ["nuts"])
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -76,6 +77,7 @@ def correlated(dim, ratio):
     return np.outer(sd, sd) * 0.9 ** np.abs(j[:, None] - j)
 
 
+@pytest.mark.extended("20-identity", "20-diag", "20-dense")
 @pytest.mark.parametrize("metric", ["identity", "diag", "dense"])
 @pytest.mark.parametrize("dim", [1, 5, 20])
 def test_means_and_covariances_of_normal_laws(dim, metric):

@@ -124,13 +124,13 @@ def departure(name, stretch=1.0):
     ).max()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", CASES)
 def test_moments_are_those_of_the_transition(name):
     assert departure(name) < LIMIT
 
 
-@pytest.mark.cover(1)
+@pytest.mark.extended
 @pytest.mark.mistake("transition: step {stretch} as long")
 @pytest.mark.parametrize("stretch", [0.8, 1.25])
 @pytest.mark.parametrize("name", CASES)

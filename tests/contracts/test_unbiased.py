@@ -167,6 +167,7 @@ def row_share(rows, draws=20_000):
     return share.mean(axis=0), share.std(axis=0) / np.sqrt(draws)
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("n, m", [(7, 2), (50, 13), (5, 5), (3, 1)])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_row_counts_once_on_average(scheme, n, m):
@@ -174,6 +175,7 @@ def test_every_row_counts_once_on_average(scheme, n, m):
     assert (np.abs(mean - 1) <= LIMIT * error + 1e-12).all()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "rows", [FlatBlock(50, 13), *(Misscaled(cls(50, 13), 49 / 50) for cls in SCHEMES.values())]
 )

@@ -80,6 +80,7 @@ def frame():
     return pd.DataFrame({"y": y, "x": x, "g": names[g], "h": names[h]})
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_the_posterior_is_that_of_the_dense_design(frame, monkeypatch):
     """134 means within 5 standard errors of a difference (chance of one beyond: 1e-4), and their
@@ -97,6 +98,7 @@ def test_the_posterior_is_that_of_the_dense_design(frame, monkeypatch):
     assert one.verdict.trustworthy == other.verdict.trustworthy
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
 def test_levels_that_the_prior_ties_together_are_no_tips(frame):
     """The intercept's prior is of centred predictors, and says something of all levels: next to

@@ -52,18 +52,21 @@ def settled(monkeypatch):
     monkeypatch.setattr(module, "MAX_TURNS", 30)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["Logit", "Probit", "Poisson"])
 def test_expected_gradient_and_curvature_are_those_of_the_gaussian(family, settled):
     """By 8,000 draws, whatever quadrature and Newton's method say."""
     assert departures(problem(family).nearest) < LIMIT
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("Laplace approximation in its place")
 @pytest.mark.parametrize("name", ["Logit", "Probit", "Poisson"])
 def test_the_laplace_approximation_is_told_apart(name, settled):
     assert departures(problem(name)) > 2 * LIMIT
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("spread of predictors x sqrt 2")
 @pytest.mark.parametrize("name", ["Logit"])
 def test_a_wrong_spread_is_told_apart(name, settled, monkeypatch):
@@ -124,6 +127,7 @@ def reference():
     return model("Logit", 400).fit(sampler="mala", draws=4000, thin=4, seed=5)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", [sgmc.IMH(), sgmc.IMH(skew=False), sgmc.HMC(walkers=16)])
 def test_draws_are_of_the_posterior(sampler, reference):
     """128 z-scores: a largest one above 4.5 has a probability of 1e-3."""

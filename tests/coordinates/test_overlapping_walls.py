@@ -65,6 +65,7 @@ def grid_moments(family, frame, scale):
     return mean, [np.sqrt(np.nansum(mass * (v - m) ** 2)) for v, m in zip(values, mean)]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", ["alike", "nested", "crossed"])
 @pytest.mark.parametrize(
     "family, scale",
@@ -114,6 +115,7 @@ def test_a_default_fit_of_two_factors_is_trusted_and_mixes():
     assert "Verdict: trustworthy" in str(results.summary())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "formula, cities, n",
     [
@@ -221,6 +223,7 @@ def cell_and_intercept(family, frame, scale, intercept, cell):
     return mean, np.sqrt((mass * (b - mean) ** 2).sum())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("family", ["probit", pytest.param("cloglog", marks=pytest.mark.extended)])
 def test_an_empty_rare_cell_among_many_rows(family):
     """Without walls chains of mala stay where the cell's prior begins.  Means to 0.1 sd, sds to
@@ -234,6 +237,7 @@ def test_an_empty_rare_cell_among_many_rows(family):
     assert results.bse["cell"] == pytest.approx(sd, rel=0.1)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("scale", [2.5, 30.0])
 def test_a_separated_cauchit_is_that_of_a_grid(scale):
     """An empty cell of 40 in 2,000 rows, 200 events: the likelihood falls by a power of the

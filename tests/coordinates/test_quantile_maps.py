@@ -43,6 +43,7 @@ def quadrature(df, priors, shift):
     return slope[0], np.cumsum(mass) / mass.sum()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize(
     "prior", ["cauchy", sgmc.student_t(3), sgmc.student_t(4), sgmc.laplace(2.5), sgmc.normal(0, 2)]

@@ -17,6 +17,7 @@ def table():
     return frame.assign(y=(random.random(n) < 1 / (1 + np.exp(-eta))).astype(int))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("fixed", ["x + f", "0 + x + f", "f + s(x, k=5)"])
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_draws_are_those_of_the_dense_design(fixed, monkeypatch):

@@ -159,6 +159,7 @@ def even_draws(rng, growth, size=(4, 4000)):
     return out[: np.prod(size)].reshape(size)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("growth", [0.0, 2.0, -2.0])
 def test_draws_of_even_densities_have_their_share_near_zero(growth):
     z = [near_zero(even_draws(np.random.default_rng(k), growth), 2.0).z for k in range(40)]

@@ -131,6 +131,7 @@ def test_what_is_not_there_is_refused_by_name(results, frame):
         fit(several, "y ~ x + (1 | g) + (1 | h) + (1 | k)")
 
 
+@pytest.mark.extended
 def test_samplers_agree(frame):
     """Means of exact samplers within 5 standard errors of their difference."""
     one, other = fit(frame, draws=1000), fit(frame, sampler="mala", thin=4, draws=1000)
@@ -160,6 +161,7 @@ def test_saved_results_keep_what_needs_no_data(results, tmp_path):
     assert pickle.loads(pickle.dumps(loaded)).names == results.names
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("smooth", ["", " + s(w)"])
 def test_saved_results_predict_known_and_new_levels(frame, smooth, tmp_path, monkeypatch):
     """The same numbers, of the same whole draws: effects of slopes that are apart in the formula go
@@ -236,6 +238,7 @@ def gamma(formula, frame, **how):
     return sgmc.glm(formula, frame, family="gamma", link="log", **how)
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize(
     "verb, outcome",
     [

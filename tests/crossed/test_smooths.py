@@ -101,6 +101,7 @@ def test_posteriors_are_those_of_quadrature():
     assert sd < SD
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("smooths: {mistake}")
 @pytest.mark.parametrize("name", ["ols"])
 @pytest.mark.parametrize(

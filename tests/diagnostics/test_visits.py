@@ -25,6 +25,7 @@ def with_stays(rng, length, share, shape=(2, 2000)):
     return x
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
 def test_false_alarms_are_rare(phi):
     """2,000 parameters of chains that are alike: p below 0.01 in at most 2 % (an autocorrelation of

@@ -31,6 +31,7 @@ def test_posteriors_are_right_at_default_settings(name):
     assert fitted(name).verdict.trustworthy
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("mistake", [{"exchanged": True}, {"sign": -1}, {"prior": False}], ids=str)
 def test_mistakes_are_seen(mistake):
     """Planted in the reference; priors of sd 0.3 move means by an sd."""

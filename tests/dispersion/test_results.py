@@ -20,6 +20,7 @@ def of(formula="y ~ x | z", frame=TABLE, **how):
     return sgmc.negativebinomial(formula, frame, **{"seed": 1, **how})
 
 
+@pytest.mark.extended
 def test_a_bar_outside_parentheses_is_a_dispersion_model():
     assert of().names == ["Intercept", "x", "dispersion:Intercept", "dispersion:z"]
     assert of("y ~ x").names == ["Intercept", "x", "alpha"]
@@ -97,6 +98,7 @@ def test_residuals_have_the_rows_own_variance():
     assert np.abs(results.resid_pearson - one).max() > 0.1
 
 
+@pytest.mark.extended
 def test_rows_without_a_predictor_of_either_part_are_dropped():
     frame = TABLE.assign(
         x=np.where(np.arange(300) < 20, np.nan, TABLE.x),
@@ -109,6 +111,7 @@ def test_rows_without_a_predictor_of_either_part_are_dropped():
         of(frame=frame, missing="raise")
 
 
+@pytest.mark.extended
 def test_weights_count_rows_and_offsets_are_logs_of_exposures():
     weighed = of(frame=TABLE.assign(w=2), weights="w")
     twice = of(frame=pd.concat([TABLE, TABLE], ignore_index=True))
@@ -179,6 +182,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.extended("update", "a dot", "deviance", "get_margeff", "links")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_there_is_said_in_a_sentence(case):
     error, text, call = REFUSED[case]

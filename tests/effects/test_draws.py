@@ -71,6 +71,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("effects: {mistake}")
 @pytest.mark.parametrize("name", ["logit"])
 @pytest.mark.parametrize("mistake", MISTAKES)
@@ -82,6 +83,7 @@ def test_a_mistake_is_seen(name, mistake, monkeypatch):
         check()
 
 
+@pytest.mark.extended
 def test_slopes_of_a_polynomial_are_exact():
     """b1 + 2 b2 x, to the rounding of differences 1e-4 of the range apart."""
     res, df = fitted("ols", "y ~ x + I(x**2) + g", n=N), table(N)
@@ -97,6 +99,7 @@ def test_slopes_of_a_polynomial_are_exact():
         np.testing.assert_allclose(draws, exact[df.g == level].mean(axis=0), atol=1e-5)
 
 
+@pytest.mark.extended
 def test_elasticities():
     res, df = fitted("poisson", "count ~ z", n=N), table(N)
     b = res.flat[:, 1]
@@ -112,6 +115,7 @@ def test_elasticities():
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how, low, high, contrast",
     [
@@ -131,6 +135,7 @@ def test_what_numbers_are_compared_at(how, low, high, contrast):
     np.testing.assert_allclose(found.draws[0], weighted(q - p), **CLOSE)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "comparison, of",
     [
@@ -157,6 +162,7 @@ def test_predictions_at_set_values():
     assert len(res.predictions(df.head(4), variables=["g", "b"])) == 4 * 3 * 2
 
 
+@pytest.mark.extended
 def test_the_scale_of_the_link():
     res, df = logit(), table(N)
     eta = res.model.spec.matrix(df) @ res.flat.T

@@ -35,6 +35,7 @@ def fitted(verb):
     return getattr(sgmc, verb)(FORMULAS[verb], table(), seed=1, draws=2000)
 
 
+@pytest.mark.extended
 def test_levels_are_named():
     """Averages are those of the predicted probabilities, a line a level."""
     res = fitted("ordinal")

@@ -58,6 +58,7 @@ def assert_same(res, verb, how):
     assert (np.abs(found.margeff_se - se) <= 0.04 * se + 1e-12).all()
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("how", HOWS, ids=str)
 @pytest.mark.parametrize("verb", ["logit", "poisson"])
 def test_marginal_effects_are_statsmodels(verb, how, fits):
@@ -136,6 +137,7 @@ def test_what_is_refused(how, words):
         fitted("logit", n=N).get_margeff(**how)
 
 
+@pytest.mark.extended("mnlogit-odds ratio")
 @pytest.mark.parametrize(
     "verb, name",
     [("logit", "odds ratio"), ("poisson", "rate ratio"), ("mnlogit", "odds ratio")],
@@ -158,6 +160,7 @@ def test_other_parameters_have_no_ratio():
     assert list(frame.index) == ["Intercept", "x"] and frame.columns[0] == "ratio of means"
 
 
+@pytest.mark.extended("probit")
 @pytest.mark.parametrize("verb", ["ols", "probit"])
 def test_ratios_without_a_meaning_are_refused(verb):
     res = fitted(verb, n=N)

@@ -152,6 +152,7 @@ def test_polars_and_reordered_rows():
 TWO_PARTS = [("zeroinflated", "c"), ("hurdle", "c"), ("negativebinomial", "n")]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("verb, outcome", TWO_PARTS)
 def test_two_part_models_take_a_formulas_offset_to_new_rows(verb, outcome, tmp_path):
     df, res = table(), fitted(verb, f"{outcome} ~ x + offset(np.log(e)) | z")

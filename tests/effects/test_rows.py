@@ -13,6 +13,7 @@ from .cases import fitted, means_of, row, table
 N = 2000
 
 
+@pytest.mark.extended
 def test_arrays_have_columns_by_name():
     df = table(N)
     X = np.column_stack([np.ones(N), df.x, df.z])
@@ -30,6 +31,7 @@ def test_arrays_have_columns_by_name():
     assert len(res.predictions(grid)) == 2
 
 
+@pytest.mark.extended
 def test_files_are_read_in_pieces(tmp_path, monkeypatch):
     from sgmc.results.effects import places
 
@@ -44,6 +46,7 @@ def test_files_are_read_in_pieces(tmp_path, monkeypatch):
     )
 
 
+@pytest.mark.extended
 def test_saved_fits_need_rows(tmp_path):
     res = fitted("logit", n=N)
     res.save(tmp_path / "fit.sgmc")
@@ -144,6 +147,7 @@ def test_errors_name_the_argument(call, error, words):
         call(fitted("logit", n=N), table(N))
 
 
+@pytest.mark.extended
 def test_groups_are_in_order():
     df = table(N)
     levels = df.assign(g=pd.Categorical(df.g, ["c", "a", "b"]))

@@ -152,6 +152,7 @@ def test_many_rows_have_maximum_likelihood_estimates_and_errors():
     assert results.llf == pytest.approx(found.llf, abs=0.01)
 
 
+@pytest.mark.extended
 def test_every_door_has_the_same_draws():
     frame, how = spread(), dict(seed=1, draws=800)
     results = sgmc.beta("y ~ x + z", frame, **how)

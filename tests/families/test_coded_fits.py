@@ -88,6 +88,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("how", WAYS, ids=lambda how: " ".join(map(str, how)) or "default")
 def test_every_way_of_sampling(both, how):
@@ -95,6 +96,7 @@ def test_every_way_of_sampling(both, how):
     assert apart(one, other) < ROUNDING
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("verb", MODELS)
 def test_every_kind_of_family(both, verb):

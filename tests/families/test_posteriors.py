@@ -274,6 +274,7 @@ def test_posteriors_on_real_data_are_right_at_default_settings(name, prior):
     assert np.abs(results.bse / sd - 1).max() < 0.05
 
 
+@pytest.mark.extended
 @needs_data
 def test_another_link_is_another_posterior():
     """Planted: probit's data and reference, logit's fit."""
@@ -282,7 +283,7 @@ def test_another_link_is_another_posterior():
     assert np.abs((wrong.params - mean) / sd).max() > 1
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("alpha, sampler", [(0.0, "mala"), (0.5, "lmsgld")])
 def test_a_skewed_own_parameter_gets_an_exact_sampler(alpha, sampler):
     """Of counts that are Poisson's, alpha is known up to some factor only; within 0.1 sd and 5 % of

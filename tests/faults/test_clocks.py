@@ -37,6 +37,7 @@ def test_the_clock_on_the_wall_has_no_say(wall, tmp_path, capsys):
     assert 0 <= found._fit.seconds < 1000
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("k", [3, 40, 120])
 def test_a_suspend_uses_up_a_time_limit_and_loses_no_draw(k, monkeypatch, tmp_path):
     """The k-th reading is a day later: what is there is returned, and the file can be gone on

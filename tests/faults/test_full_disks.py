@@ -31,6 +31,7 @@ def with_files_of(size, action):
     return Child(limited).done()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_save_without_room_is_an_error_and_leaves_the_file_that_was_there(size, tmp_path):
     first, second, path = fit(20), fit(2000), tmp_path / "fit"
@@ -41,6 +42,7 @@ def test_a_save_without_room_is_an_error_and_leaves_the_file_that_was_there(size
     assert os.listdir(tmp_path) == ["fit"]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_fit_without_room_for_its_checkpoint_loses_no_draw(size, tmp_path):
     """It is refused at the start, or warns and keeps the draws; the file can be gone on from."""
@@ -62,6 +64,7 @@ def test_a_fit_without_room_for_its_checkpoint_loses_no_draw(size, tmp_path):
         np.testing.assert_array_equal(fit(1000, checkpoint=path).draws, whole.draws)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("size", SIZES)
 def test_a_table_without_room_is_an_error_and_can_be_made_later(size, tmp_path):
     path, df = tmp_path / "a.sgmc", frame(20_000).assign(z=np.arange(20_000.0))

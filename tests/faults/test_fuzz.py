@@ -9,16 +9,17 @@ from . import fuzz, mutations
 from .children import forking
 
 pytestmark = [forking, pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")]
-TRIES = 60  # of each kind
 
 
+@pytest.mark.parametrize("tries", [12, pytest.param(60, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("kind", fuzz.KINDS)
-def test_what_strangers_send_is_used_or_refused(kind):
-    report = fuzz.run([kind], TRIES, seed=1)
+def test_what_strangers_send_is_used_or_refused(kind, tries):
+    report = fuzz.run([kind], tries, seed=1)
     assert report.faults == []
-    assert report.counts[kind, "refused"] > TRIES / 10
+    assert report.counts[kind, "refused"] > tries / 10
 
 
+@pytest.mark.extended
 def test_each_kind_of_fault_is_seen(tmp_path, monkeypatch):
     """Planted: a crash, an endless loop, an error of Python's, memory."""
 
@@ -44,6 +45,7 @@ def test_each_kind_of_fault_is_seen(tmp_path, monkeypatch):
     assert found["nothing"] == "works"
 
 
+@pytest.mark.extended
 def test_a_check_that_is_left_out_is_found(monkeypatch):
     """Rows of prepared files are looked at before a fit reads them: without that, within 500 tries
     of changed rows one ends the process or raises an error of Python's.

@@ -49,6 +49,7 @@ def actions(tmp_path_factory):
     }
 
 
+@pytest.mark.extended("3-fit", "3-prepare", "13-prepare", "30-fit", "30-prepare")
 @pytest.mark.parametrize("name", ["fit", "prepare", "predict", "summary"])
 @pytest.mark.parametrize(
     "megabytes",

@@ -75,11 +75,13 @@ def in_turn(folder):
     return lambda numbers: [one(k, folder) for k in numbers]
 
 
+@pytest.mark.extended
 def test_one_thread_leaves_nothing(rounds, tmp_path):
     found = grown(in_turn(tmp_path), rounds)
     assert flat(found, rounds), found
 
 
+@pytest.mark.extended
 def test_eight_threads_leave_nothing_and_give_the_same_numbers(rounds, tmp_path):
     alone = [one(k, tmp_path) for k in range(3)]
 
@@ -93,6 +95,7 @@ def test_eight_threads_leave_nothing_and_give_the_same_numbers(rounds, tmp_path)
     assert flat(found, rounds), found
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("method", ["fork", pytest.param("spawn", marks=pytest.mark.extended)])
 def test_processes_leave_nothing_and_give_the_same_numbers(method, tmp_path):
     """Also in this process, which goes on fitting."""
@@ -114,6 +117,7 @@ def test_processes_leave_nothing_and_give_the_same_numbers(method, tmp_path):
     assert (held() - before)[1:].max() <= 0
 
 
+@pytest.mark.extended
 def test_what_is_kept_is_seen(tmp_path):
     """A planted leak: results of each round are held."""
     kept = []

@@ -68,6 +68,7 @@ def pressed_on_progress(done, total):
     press()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("place", ["submit", "progress"])
 def test_a_run_stops_at_once_and_keeps_its_draws(place, monkeypatch):
     """While its threads are started, too: they must not go on to the end, which is days away."""
@@ -83,6 +84,7 @@ def test_a_run_stops_at_once_and_keeps_its_draws(place, monkeypatch):
         np.testing.assert_array_equal(found.draws, whole.draws)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "owner, name", [(sampling, "collect"), (sampling, "facts_of"), (room, "in_time")]
 )
@@ -107,6 +109,9 @@ def test_ctrl_c_before_there_are_draws_is_raised_and_a_limit_of_blas_taken_back(
         fit()
 
 
+@pytest.mark.extended(
+    "Within-call-__exit__", "replacing-return-__enter__", "replacing-call-__exit__"
+)
 @pytest.mark.parametrize("event, name", [("return", "__enter__"), ("call", "__exit__")])
 @pytest.mark.parametrize(
     "context", [blas.one_blas_thread, interrupts.Within, phases.watched, files.replacing]
@@ -147,6 +152,7 @@ def test_ctrl_c_of_python_before_a_context_is_left_leaves_blas_as_it_was():
     assert not blas._inside and blas._limits is None
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["fsync", "replace", "unlink"])
 def test_files_are_whole(name, tmp_path, monkeypatch):
     """Of a fit with a checkpoint, and of what is saved."""

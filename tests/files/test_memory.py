@@ -53,6 +53,7 @@ def peak(case, n, path):
         tracemalloc.stop()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES)
 def test_nothing_allocated_grows_with_the_rows(case, tmp_path, monkeypatch):
     streamed(monkeypatch)

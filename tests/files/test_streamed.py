@@ -33,6 +33,7 @@ CASES = {
 BY_MOMENTS = ("ols", "errors", "negativebinomial")
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES)
 def test_draws_are_those_of_kept_control_values_to_the_bit(case, tmp_path, monkeypatch):
     """Scores at the mode that are computed again are the same numbers."""
@@ -50,6 +51,7 @@ def test_draws_are_those_of_kept_control_values_to_the_bit(case, tmp_path, monke
     assert not any(len(one.scores) for one in anchors)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "verb, formula, outcome",
     [

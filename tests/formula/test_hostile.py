@@ -180,12 +180,14 @@ def test_formulas_from_outside(piece):
     assert SAFE[piece] in str(caught.value)
 
 
+@pytest.mark.extended("C(h, Poly)-True", "C(h, Poly)-False")
 @pytest.mark.parametrize("safe", [True, False])
 @pytest.mark.parametrize("piece", ANY)
 def test_formulas_of_any_origin(piece, safe):
     check(piece, ANY[piece], safe)
 
 
+@pytest.mark.extended("poly(x, 5000)")
 @pytest.mark.parametrize("piece", OWN)
 def test_formulas_of_ones_own(piece):
     check(piece, OWN[piece], safe=False)

@@ -12,6 +12,7 @@ from sgmc.errors import ArgumentError, FormulaError, RowsLeftOutWarning
 from .designs import N, design
 
 
+@pytest.mark.extended("1-y ~ (.)^2 + bs(x1, df=4) + C(g, Sum)")
 @pytest.mark.parametrize(
     "text", ["y ~ .", "y ~ (.)^2 + bs(x1, df=4) + C(g, Sum)", "y ~ 1", "y ~ 0 + g"]
 )

@@ -100,6 +100,7 @@ def trees(tmp_path_factory):
     return found
 
 
+@pytest.mark.extended("BSplines")
 @pytest.mark.parametrize("name", FORMULAS)
 def test_files_of_fits_open(trees, name, tmp_path):
     right, tree = trees[name]

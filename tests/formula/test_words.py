@@ -189,6 +189,7 @@ COUNTS = counts()
 HOW = dict(seed=1)
 
 
+@pytest.mark.extended(" + (1 | g)", " + s(x, k=4)")
 @pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
 @pytest.mark.parametrize("tail", ["", " + (1 | g)", " + s(x, k=4)"])
 def test_an_offset_in_the_formula_is_the_argument(tail):
@@ -229,6 +230,7 @@ def test_offsets_add_up_and_new_rows_bring_theirs(tmp_path):
     assert (np.abs(more.params - both.params) < 0.2 * both.bse).all()  # 1000 draws know 0.04
 
 
+@pytest.mark.extended(" + (1 | g)")
 @pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
 @pytest.mark.parametrize("tail", ["", " + (1 | g)"])
 def test_an_exposure_does_not_stand_for_the_offset_of_the_formula(tail):

@@ -54,6 +54,7 @@ def test_the_spread_is_a_regression_too(by_importance):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 @quiet
 def test_a_wrong_slope_or_prior_is_seen(by_importance, monkeypatch):
     """With minibatches' gradients alone: halved slopes of the weights; and a forgotten prior."""

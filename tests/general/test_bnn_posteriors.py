@@ -67,6 +67,7 @@ def test_piecewise_deterministic_samplers_take_it(straight, logit):
     assert mean < 2 * MEAN and sd < 2 * SD
 
 
+@pytest.mark.extended
 def test_a_dropped_prior_is_seen(straight, logit):
     how = dict(prior=sgmc.normal(0, 30), precondition=None, sampler="hmc", draws=1500, seed=1)
     results = sgmc.BNN(*straight, hidden=(), scale=None).fit(**how)
@@ -74,6 +75,7 @@ def test_a_dropped_prior_is_seen(straight, logit):
     assert mean > MEAN
 
 
+@pytest.mark.extended
 @quiet
 @pytest.mark.parametrize("sampler", ["sghmc", "sgld"])
 def test_a_wrong_slope_is_seen(straight, logit, sampler, monkeypatch):

@@ -64,6 +64,7 @@ def test_the_posterior_by_importance_sampling(exact):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 @quiet
 @pytest.mark.parametrize(
     "wrong", [dict(activation="sigmoid"), dict(prior=sgmc.normal(0, 1.5))], ids=str

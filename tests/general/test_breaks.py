@@ -74,6 +74,7 @@ def fitted(model, **how):
         return model.fit(seed=1, **how)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "sampler", ["mala", "rwm", pytest.param("hmc", marks=pytest.mark.extended)]
 )
@@ -134,6 +135,7 @@ def test_kinks_are_named_with_a_cure_that_cures():
     assert all("kink" not in str(w) for w in cured.warnings)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", ["smooth", "steep", "kink without harm"])
 def test_no_density_that_is_continuous_is_said_to_jump(kind):
     class Smooth(Jump):
@@ -168,6 +170,7 @@ def test_no_break_is_found_where_values_are_not_finite():
 SMALL = dict(draws=100, chains=2)
 
 
+@pytest.mark.extended("hmc", "sgld")
 @pytest.mark.parametrize("sampler", ["mala", "hmc", "nuts", "barker", "rwm", "lmsgld", "sgld"])
 def test_no_advice_leads_back_to_the_sampler_that_was_used(sampler):
     """What verdict and warnings advise in general, of any fit with that sampler."""

@@ -25,6 +25,7 @@ def test_constrained_posteriors_are_right(name, sampler):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended("vsgbd")
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("sampler", ["lmsgld", "sghmc", "vsgbd"])
 def test_minibatches_of_constrained_models(sampler):
@@ -59,6 +60,7 @@ def test_mirrored_langevin_dynamics():
     assert mean < 2 * MEAN and sd < 2 * SD
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("name", CONJUGATE)
 def test_a_forgotten_jacobian_is_seen(name, monkeypatch):

@@ -47,10 +47,12 @@ def test_rows_add_up_with_repetition(name):
     assert g == pytest.approx(sum(one for _, one in each), rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.extended("Line", "StochasticVolatility", "StochasticVolatility by particles")
 def test_draws_are_the_same_for_any_number_of_threads(name):
     assert (run(name, threads=1).draws == run(name, threads=2).draws).all()
 
 
+@pytest.mark.cover(0)
 def test_going_on_is_as_if_it_had_never_stopped(name, tmp_path):
     whole = run(name, draws=80)
     part = run(name)
@@ -61,12 +63,14 @@ def test_going_on_is_as_if_it_had_never_stopped(name, tmp_path):
     ).all()
 
 
+@pytest.mark.cover(0)
 def test_a_checkpoint_is_gone_on_from(name, tmp_path):
     path = tmp_path / "run"
     run(name, checkpoint=path, draws=30)
     assert (run(name, checkpoint=path).draws == run(name).draws).all()
 
 
+@pytest.mark.extended("Line", "StochasticVolatility", "StochasticVolatility by particles")
 def test_the_summary_is_printed(name):
     results = run(name)
     text = str(results.summary())
@@ -76,6 +80,7 @@ def test_the_summary_is_printed(name):
         assert results.draws_of(parameter).shape[:2] == (2, 60) and repr(results).startswith("<")
 
 
+@pytest.mark.extended("Line", "StochasticVolatility", "StochasticVolatility by particles")
 def test_models_can_be_pickled(name):
     model = pickle.loads(pickle.dumps(MODELS[name][0]()))
     assert (model.fit(**{**SHORT, **MODELS[name][1]}).draws == run(name).draws).all()

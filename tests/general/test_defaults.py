@@ -41,6 +41,7 @@ class TestLDA:
     def predictions(made, **how):
         return moments(made.fit(seed=3, **how).judged_quantities()[1])
 
+    @pytest.mark.extended
     @quiet
     def test_the_default_is_right(self):
         exact = self.predictions(model(), sampler="hmc", draws=700)
@@ -136,7 +137,7 @@ def test_ica_mixes_at_its_defaults():
     assert departures(moments(results.draws), moments(other.draws))[0] < MEAN
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @quiet
 @pytest.mark.parametrize("sampler", [None, "sgld", "hmc"])
 @pytest.mark.parametrize(
@@ -151,6 +152,7 @@ def test_races_need_no_step(name, sampler):
     assert np.isfinite(results.tuning.history["metric"]).any()
 
 
+@pytest.mark.cover(0)
 @quiet
 @pytest.mark.parametrize("name, sampler", [("ICA", "sgrld"), ("LDA", "sgrld"), ("LDA", "scir")])
 def test_samplers_with_a_metric_race_too(name, sampler):

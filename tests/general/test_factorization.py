@@ -80,6 +80,7 @@ def test_the_posterior_is_that_of_an_exact_sampler(exact, arguments):
     assert shift < 0.1 and scale < 0.07
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "mistake", [{"alpha": 4.0}, {"b": 6.0}, {"c": 0.01}, {"mu0": 2.0}], ids=str
 )
@@ -88,6 +89,7 @@ def test_a_wrong_prior_or_likelihood_is_seen(exact, mistake):
     assert shift > 0.2 or scale > 0.14
 
 
+@pytest.mark.extended
 def test_too_much_noise_is_seen(exact):
     shift, scale = departure(exact, **{**FEW, "batch_size": 3, "step_size": 0.03})
     assert scale > 0.14

@@ -49,7 +49,7 @@ def errors(res, exact):
 
 # 8000 draws (seen: at most 0.036 sd and 5 %); the noise of batches and steps of finite length add
 # some per cent (seen: 0.066 sd and 6 %)
-@pytest.mark.cover(2)
+@pytest.mark.extended
 @pytest.mark.parametrize("update", ["gibbs", "sampled"])
 @pytest.mark.parametrize("how", [{}, {"batch_size": 8}], ids=["default", "a third a batch"])
 def test_papers_model_has_the_predictions_of_an_exact_sampler(exact, update, how):
@@ -59,6 +59,7 @@ def test_papers_model_has_the_predictions_of_an_exact_sampler(exact, update, how
     assert (errors(res, truth) < HELD).all()
 
 
+@pytest.mark.extended
 def test_an_exact_sampler_has_them_to_the_error_of_its_draws(each):
     """Of 20,000 draws of hmc, some thousands of them effective (seen: 0.03 sd and 3 %)."""
     res = papers_model(update="sampled").fit(sampler="hmc", seed=3, draws=5000, warmup=1000, thin=3)
@@ -73,6 +74,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("factors: {mistake}")
 @pytest.mark.parametrize("mistake", MISTAKES)
 @pytest.mark.parametrize("name", ["baoab"])
@@ -82,6 +84,7 @@ def test_a_mistaken_law_is_seen(each, name, mistake):
     assert (errors(res, each).max(axis=0) > HELD).any()
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("factors: the step of all ratings with few")
 @pytest.mark.parametrize("name", ["baoab"])
 def test_a_step_that_ignores_the_batch_is_seen(each, name):
@@ -124,10 +127,12 @@ def fitted():
 
 
 # 800 whole draws (seen: 0.06 sd and 8 % where nothing is wrong)
+@pytest.mark.extended
 def test_newcomers_asked_for_later_have_the_law_of_the_exact_sampler(fitted, each):
     assert (errors_of_asked(fitted, each)[2] < HELD).all()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("newcomers: {mistake}")
 @pytest.mark.parametrize("mistake", NEWCOMERS)
 @pytest.mark.parametrize("name", ["baoab"])
@@ -143,6 +148,7 @@ def errors_of_asked(res, exact):
     return off([found[name].to_numpy().reshape(SHAPE) for name in ("mean", "sd")], exact)
 
 
+@pytest.mark.extended
 def test_predictions_are_judged_and_factors_are_not(each):
     """Of two components that change places in some chains and not in others."""
     res = papers_model().fit(seed=3, keep=["U"])
@@ -220,6 +226,7 @@ def test_ratings_at_their_defaults_and_with_small_batches(ratings, seed):
     assert steps[30] < 0.5 * steps[None]
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("factors: the step of all ratings for thirty")
 @pytest.mark.parametrize("name", ["baoab"])
 def test_a_step_of_all_ratings_is_too_long_for_thirty(ratings, name):

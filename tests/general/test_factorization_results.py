@@ -75,6 +75,7 @@ def test_predictions_of_any_pair_and_recommendations():
     assert res.recommend("u3", 1)["top"].iloc[0] <= 1
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "make", [sgmc.BPMF, lambda *a, **k: sgmc.PPMF(*a, **k, hyper={"a1": 3.0, "c1": 3.0})]
 )

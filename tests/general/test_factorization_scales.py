@@ -54,6 +54,7 @@ def test_many_components_have_the_predictions_of_an_exact_sampler(dim):
 
 
 # the same of 16,000 exact draws (seen: 0.05 sd and 4 %)
+@pytest.mark.extended
 @pytest.mark.parametrize("scale", [1e-3, 25.0])
 def test_ratings_of_any_scale_have_the_predictions_of_an_exact_sampler(three, scale):
     res, apart = errors(3, scale, three, seed=1, draws=1500)
@@ -61,6 +62,7 @@ def test_ratings_of_any_scale_have_the_predictions_of_an_exact_sampler(three, sc
     assert "the unit of ratings is their sd" in str(res.summary())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("dim", [1, 20, 50, 100])
 def test_chains_of_any_number_of_components_stay_finite(dim):
     """A step that does not see `dim` diverges within some hundred steps of 50 components."""
@@ -70,6 +72,7 @@ def test_chains_of_any_number_of_components_stay_finite(dim):
     assert res.rmse < 0.9 * y.std()  # seen: 0.83 with one, of three
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "data, more",
     [

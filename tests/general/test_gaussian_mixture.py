@@ -105,6 +105,7 @@ def test_minibatches_against_an_exact_sampler():
     assert departures(wrong, (exact.params, exact.bse))[1] > 3 * SD
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of labels that switch seldom
 @pytest.mark.parametrize("D", [None, 2])
 def test_ordered_components_are_those_of_sorted_draws(D):
@@ -129,6 +130,7 @@ def test_ordered_components_are_those_of_sorted_draws(D):
     )
 
 
+@pytest.mark.extended
 def test_predictions():
     X = np.vstack(
         [
@@ -154,12 +156,14 @@ def test_predictions():
     assert np.exp(results.log_density(X)) == pytest.approx(results.density(X))
 
 
+@pytest.mark.extended
 def test_priors_that_are_not_named_stay():
     model = sgmc.GaussianMixture(two_groups(400, 5.0), 2)
     told = str(model.fit(seed=1, draws=500, prior={"weights": sgmc.dirichlet(7)}).summary())
     assert "dirichlet(7)" in told and "inverse_gamma(2" in told
 
 
+@pytest.mark.extended
 def test_what_it_refuses():
     y = two_groups(20, 3.0)
     with pytest.raises(ArgumentError, match="components=0"):

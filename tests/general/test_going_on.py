@@ -25,7 +25,7 @@ def both(name, kind, tmp_path, **warmup):
     return part.resume(draws=7), sgmc.load(tmp_path / "run").resume(draws=7, data=make())
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("warmup", WARMUPS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", MODELS)
@@ -36,7 +36,7 @@ def test_a_file_goes_on_as_memory_does(name, kind, warmup, tmp_path):
     assert np.array_equal(one.moments(), other.moments(), equal_nan=True)
 
 
-@pytest.mark.cover(1)
+@pytest.mark.extended("Line", "HMM")
 @pytest.mark.parametrize("name", ["Line", "HMM", "LinearGaussian"])
 def test_so_it_does_after_a_warmup_up_to_a_threshold(name, tmp_path):
     one, other = both(

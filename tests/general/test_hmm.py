@@ -113,6 +113,7 @@ def test_a_law_before_the_buffer_that_no_buffer_mends(long):
     assert off[0] > 100 * off[1]
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_the_default_buffer_and_the_warning_of_a_short_one(long):
     model = long[0]
@@ -130,6 +131,7 @@ def test_the_default_buffer_and_the_warning_of_a_short_one(long):
         )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("window, buffer, sampler", [(20, None, "lmsgld"), (2, 100, "mala")])
 def test_auto_counts_the_steps_of_buffers(window, buffer, sampler):
@@ -165,6 +167,7 @@ def test_states_and_forecasts(long, tmp_path):
         loaded.path(data=sgmc.HMM(model.y, 2))
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 def test_several_columns_and_counts():
     rng = np.random.default_rng(4)

@@ -97,7 +97,7 @@ SIMPLE = dict(
 )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -113,13 +113,14 @@ def test_posteriors_against_gibbs_sampling(letters, gibbs, arguments):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_the_plain_estimate_of_the_paper(letters, gibbs):
     mean, sd = departures(model_of(letters).fit(**SIMPLE), gibbs)
     assert mean < MEAN and sd < SD
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("mistake", ["no buffer", "N/n", "no prior"])
 def test_planted_mistakes_are_seen(letters, gibbs, mistake, monkeypatch):

@@ -123,7 +123,7 @@ def test_the_natural_gradient():
     assert density[0] == pytest.approx(density[1])
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @quiet
 @pytest.mark.parametrize(
     "how",
@@ -142,6 +142,7 @@ def test_samplers_agree(data, exact, how):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 @quiet
 def test_a_dropped_prior_and_a_bent_gradient_are_seen(monkeypatch):
     few = mixed(40, 2)[0]
@@ -170,6 +171,7 @@ def test_langevin_without_the_divergence_has_another_law():
     assert departures(few.fit(sampler=sgmc.SGRLD(divergence=False), **how), target)[0] > 3 * MEAN
 
 
+@pytest.mark.extended
 @quiet
 def test_sources_and_distances():
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")

@@ -86,6 +86,7 @@ def test_value_and_gradient(y):
     assert np.isfinite(far[0]) and np.isfinite(far[1]).all()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "sampler, draws", [("mala", 20_000), (sgmc.HMC(target_accept=0.95), 6000), ("barker", 15_000)]
 )
@@ -105,6 +106,7 @@ def test_the_papers_sampler_with_minibatches(y, exact):
     assert "too wide, in their narrow directions" in results.verdict.text
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("sampler", ["mala", "sgld"])
 def test_a_wrong_gradient_is_seen(y, exact, sampler, monkeypatch):

@@ -78,12 +78,14 @@ def strata(made, draws=4000):
 
 
 class TestStrata:
+    @pytest.mark.cover(0)
     @pytest.mark.parametrize("nonlinks", [1, 3])
     def test_drawn_gradients_are_unbiased(self, nonlinks):
         """Within 4.5 standard errors, of 22 numbers; and they do vary."""
         mean, se, wanted = strata(model(nonlinks))
         assert (np.abs(mean - wanted) < 4.5 * se + 1e-9).all() and (se > 0).any()
 
+    @pytest.mark.extended
     @pytest.mark.mistake("mmsb: {dropped} of the pairs without a link ignored")
     @pytest.mark.parametrize("name", ["strata"])
     @pytest.mark.parametrize("dropped", ["half", "all"])

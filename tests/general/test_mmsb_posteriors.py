@@ -33,6 +33,7 @@ SCIR = dict(sampler="scir", step_size=0.2, batch_size=N, thin=25, warmup=1000)
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 class TestPosteriors:
+    @pytest.mark.extended
     def test_the_default(self, reference):
         """Standard errors of the worst of 45 pairs: 3.5 of 2,000 effective draws, and as much of
         the sweeps.
@@ -54,6 +55,7 @@ class TestPosteriors:
         mean, sd = departure(reference, model(), **run)
         assert mean < 0.3 and sd < 0.15
 
+    @pytest.mark.extended
     @pytest.mark.mistake("mmsb: {mistake}")
     @pytest.mark.parametrize("name", ["hmc"])
     @pytest.mark.parametrize("mistake", ["prior dropped", "non-links ignored", "weights x 1/2"])
@@ -77,12 +79,14 @@ def width(nonlinks, step):
 class TestScores:
     """Steps h of scir make memberships about 0.1 h too narrow: see `width`."""
 
+    @pytest.mark.extended
     @pytest.mark.parametrize("nonlinks", ["all", 3])
     def test_short_steps_are_right(self, nonlinks):
         """Within four standard errors of at most 1 %, and the 0.1 h of the step itself."""
         wide, mcse = width(nonlinks, 0.05)
         assert mcse < 0.01 and abs(wide) < 4 * mcse + 0.005
 
+    @pytest.mark.extended
     @pytest.mark.mistake("mmsb: steps of scir of one, by scores")
     @pytest.mark.parametrize("name", ["scir"])
     def test_long_steps_are_seen(self, name):

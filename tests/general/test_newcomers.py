@@ -75,6 +75,7 @@ def exact_counts():
 
 # forty thousand draws, a tenth of them effective, err by 0.016 sd and 1 to 2 % (seen: at most 0.02
 # and 3 %); of whole draws there are 800 (seen: at most 0.08 and 10 %)
+@pytest.mark.extended
 def test_gaussian_predictions_are_those_of_an_exact_sampler(exact):
     precisions, truth = exact
     summed, whole = asked(gaussian_model(precisions), FEW)
@@ -83,12 +84,14 @@ def test_gaussian_predictions_are_those_of_an_exact_sampler(exact):
 
 
 # rates have heavier tails: sds of 800 draws err by 10 %, and by 22 where the worst is
+@pytest.mark.extended
 def test_rates_are_those_of_an_exact_sampler(exact_counts):
     summed, whole = asked(poisson_model(), {"sampler": "hmc"})
     assert (off(summed, exact_counts) < (0.06, 0.08)).all()
     assert (off(whole, exact_counts) < (0.2, 0.4)).all()
 
 
+@pytest.mark.extended
 def test_biases_of_newcomers_have_the_law_of_the_others():
     """Factors too small to matter leave a + b, whose variance is that of mu and 1/lambda."""
     user, item, y = one_more()
@@ -143,6 +146,7 @@ class OwnRates(sgmc.PPMF):
             self.hyper = hyper
 
 
+@pytest.mark.extended
 def test_newcomers_of_another_spread_are_seen(exact_counts):
     rng = np.random.default_rng(5)
     truth = gaussian(one_more(), TRUE, 2, rng)

@@ -78,6 +78,7 @@ class TestALine:
         with pytest.raises(AttributeError, match=f"{name} (does not apply to Line|has no meaning)"):
             getattr(results, name)
 
+    @pytest.mark.extended
     def test_going_on_is_as_if_it_had_never_stopped(self, results, model, tmp_path):
         longer = model.fit(seed=1, sampler="lmsgld", draws=1200)
         assert (results.resume(draws=200).draws == longer.draws).all()
@@ -236,6 +237,7 @@ class TestPriorsOfUsers:
         assert np.abs(own.draws - results.draws).max() < 1e-9
         assert "the model's own" in str(own.summary())
 
+    @pytest.mark.extended
     def test_by_differences(self, results):
         class Without(OwnPrior):
             grad_log_prior = None

@@ -19,6 +19,7 @@ class Unscaled(Line):
 
 
 class TestWithoutAnApproximation:
+    @pytest.mark.extended
     def test_exact_samplers_adapt(self):
         results, other = Unscaled().fit(seed=1), Line().fit(seed=2)
         assert results.sampler.name == "mala" and "scale is not known" in str(

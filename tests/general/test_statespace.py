@@ -207,7 +207,7 @@ def test_posteriors_against_a_grid(y, exact, arguments):
     assert mean < MEAN and sd < SD
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("mistake", ["no buffer", "N/n", "no prior"])
 def test_planted_mistakes_are_seen(y, exact, mistake, monkeypatch):

@@ -70,10 +70,12 @@ def expected():
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("run", RUNS)
 class TestTheSameDraws:
+    @pytest.mark.cover(0)
     def test_without_a_gradient(self, expected, run):
         # of finite differences
         assert np.abs(draws(WithoutGradient(), run) - expected[run]).max() < 1e-5
 
+    @pytest.mark.cover(0)
     def test_from_an_address(self, expected, run):
         function = compiled_line()
         address = ctypes.cast(function, ctypes.c_void_p).value
@@ -81,11 +83,12 @@ class TestTheSameDraws:
             model = sgmc.CompiledModel(given, models.N, **COMMON)
             assert np.abs(draws(model, run, threads=1) - expected[run]).max() < SAME
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     def test_in_jax(self, expected, run):
         pytest.importorskip("jax")
         assert np.abs(draws(jax_line(), run) - expected[run]).max() < SAME
 
+    @pytest.mark.cover(0)
     def test_in_numba(self, expected, run):
         pytest.importorskip("numba")
         function, data = numba_line()
@@ -96,6 +99,7 @@ class TestTheSameDraws:
     def test_in_cython_from_elsewhere(self, expected, run, built):
         assert np.abs(draws(built.Line(*table()), run) - expected[run]).max() < SAME
 
+    @pytest.mark.extended("lmsgld", "sghmc, simple")
     def test_in_threads(self, expected, run):
         assert (draws(Line(), run, threads=2) == expected[run]).all()
 
@@ -306,6 +310,7 @@ class TestCheckModel:
             sgmc.check_model(Wrong())
         )
 
+    @pytest.mark.extended
     def test_compiled_models_too(self, built):
         assert sgmc.check_model(built.Line(*table())).ok
 

@@ -151,6 +151,7 @@ def standardised(found, wanted):
     return np.abs((found.mean(axis=0) - wanted) / found.std(axis=0) * np.sqrt(len(found))).max()
 
 
+@pytest.mark.extended
 def test_gradients_by_particles_against_the_grid():
     """The mean of 150 gradients by 200 particles is within four standard errors: the bias, of order
     1/200, is below one.  One without buffers, or with another law of the first state, is not.
@@ -242,7 +243,7 @@ def fitted(returns, buffer=None, particles=None, **how):
     return model.fit(**{"seed": 1, "prior": PRIOR, **how})
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "arguments", [dict(draws=500), dict(sampler="mala", draws=2000)], ids=["default", "mala"]
 )
@@ -273,6 +274,7 @@ def test_particles_against_quadrature(returns, exact):
     assert np.abs(moved - foretold).max() < SGLD_MEAN + 0.1
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_few_particles_are_warned_of(returns):
     with pytest.warns(ParticleWarning, match="30 particles bias.* mean of beta by about 1"):
@@ -308,6 +310,7 @@ def test_a_forgotten_jacobian_is_seen(returns, exact, monkeypatch):
 # ---- results and input ---------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_volatilities_forecasts_and_buffers(long, tmp_path):
     model, theta, x = long

@@ -62,6 +62,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.cover(1)
 @of_every_kind
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_layouts_of_the_design(case, layout, plain):
@@ -108,6 +109,7 @@ def test_types_of_two_classes(case, dtype, plain):
     assert_same(case.model(outcome, X).fit(seed=1), plain[case])
 
 
+@pytest.mark.cover(1)
 @of_every_kind
 @pytest.mark.parametrize(
     "dtype", [np.int8, np.int64, np.uint8, bool, np.float32, np.float16, ">i4"]
@@ -134,6 +136,7 @@ def entries_in_two(a):
     )
 
 
+@pytest.mark.cover(0)
 @of_every_kind
 @pytest.mark.parametrize(
     "make",
@@ -221,6 +224,7 @@ def test_few_rows(case, n):
     assert few.nobs == n and np.isfinite(few.draws).all()
 
 
+@pytest.mark.cover(0)
 @of_every_kind
 def test_more_columns_than_rows(case):
     wide = np.random.default_rng(1).normal(size=(30, 40))
@@ -250,6 +254,7 @@ def test_a_predictor_far_from_zero(case, plain):
         np.testing.assert_allclose(far.bse.iloc[1:], plain[case].bse.iloc[1:], rtol=1e-3)
 
 
+@pytest.mark.extended
 @of_every_kind
 def test_more_steps_between_draws_than_draws(case):
     found = case.fit(seed=1, draws=500, thin=501, sampler="lmsgld")

@@ -45,7 +45,7 @@ def test_kinds_of_frames(case, kind):
     np.testing.assert_allclose(found.draws, case.results.draws, rtol=1e-9)
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @of_every_kind
 @pytest.mark.parametrize(
     "name",
@@ -75,6 +75,7 @@ def test_awkward_column_names(case, name):
     np.testing.assert_allclose(found.predict(frame), found.predict(), rtol=1e-9)
 
 
+@pytest.mark.extended
 @of_every_kind
 def test_missing_values_of_every_kind_are_dropped_and_counted(case):
     gone = np.arange(N) % 10 == 3
@@ -99,6 +100,7 @@ def test_unused_levels_of_new_data(case):
     np.testing.assert_array_equal(case.results.predict(new), case.results.predict(case.frame))
 
 
+@pytest.mark.cover(0)
 @of_every_kind
 def test_without_an_intercept(case):
     slopes = case.verb("y ~ 0 + x1", case.frame, seed=1)

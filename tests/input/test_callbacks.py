@@ -75,6 +75,7 @@ def raising(error, when=lambda *arguments: True, value=None):
 # ---- progress ------------------------------------------------------------------------------------
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "when", [lambda done, total: True, lambda done, total: done > 10_000], ids=["at once", "later"]
 )
@@ -102,6 +103,7 @@ def test_progress_that_interrupts_is_ctrl_c():
     )
 
 
+@pytest.mark.extended
 def test_slow_progress_does_not_change_the_draws():
     calls, how = [], dict(SHORT, thin=150)
     found = CASE.fit(progress=lambda *a: (calls.append(a), time.sleep(0.2)), **how)
@@ -109,6 +111,7 @@ def test_slow_progress_does_not_change_the_draws():
     np.testing.assert_array_equal(found.draws, CASE.fit(**how).draws)
 
 
+@pytest.mark.extended
 def test_progress_that_fits():
     inner, how = [], dict(SHORT, thin=150)
 
@@ -123,6 +126,7 @@ def test_progress_that_fits():
         np.testing.assert_array_equal(draws, CASE.fit(**SHORT).draws)
 
 
+@pytest.mark.extended
 def test_progress_that_changes_the_data(inputs_stay_as_they_were):
     how, calls = dict(SHORT, thin=150), []
     model = CASE.model(np.array(CASE.y), np.array(X))
@@ -140,6 +144,7 @@ def test_progress_that_changes_the_data(inputs_stay_as_they_were):
 # ---- step sizes ----------------------------------------------------------------------------------
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("step", [0, 1, 700])
 def test_an_error_of_a_step_size_surfaces_and_stops_the_other_chains(step, runs):
     error = Own("mine")
@@ -177,6 +182,7 @@ def test_what_is_no_step_size_is_refused_by_step_and_value(step, value, runs):
     assert not any(run.interrupted for run in runs)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "kind", [float, np.float32, np.float64, np.array, lambda v: 1 if v else 0], ids=range(5)
 )

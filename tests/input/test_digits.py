@@ -69,6 +69,7 @@ WAYS = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("way", WAYS)
 def test_float32_rounds_what_is_centred(frame, way, tmp_path):

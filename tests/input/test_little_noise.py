@@ -75,6 +75,7 @@ def test_default_fits_with_little_noise_are_trusted():
     assert found.params["sigma"] == pytest.approx(s, rel=0.02)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("noise", [1e-9, 1e-6])
 def test_other_families_follow_the_noise_too(draws, noise):
     """The residual sd, to 15 %: its standard error is 5 %, and errors of rlm are not t."""
@@ -92,6 +93,7 @@ def test_other_families_follow_the_noise_too(draws, noise):
     assert found.params["dispersion"] == pytest.approx(size**2, rel=0.3)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("noise", [1e-6, 1e-3])
 def test_groups_with_little_noise(draws, noise):
     """The residual sd within groups."""
@@ -122,6 +124,7 @@ EXACT = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("kind", EXACT)
 def test_no_noise_is_said_and_not_trusted(draws, kind):

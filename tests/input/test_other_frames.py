@@ -104,7 +104,7 @@ def test_draws_are_those_of_pandas(other, formula):
     assert home == ("polars" if type(other(new)).__module__.startswith("polars") else "numpy")
 
 
-@pytest.mark.cover(1)
+@pytest.mark.cover(0)
 @LIBRARIES
 @pytest.mark.parametrize(
     "verb, formula",
@@ -132,6 +132,7 @@ def test_outcomes_of_other_kinds(other, verb, formula):
     )
 
 
+@pytest.mark.cover(0)
 @LIBRARIES
 def test_single_columns_as_real_outcomes(other):
     data, X = other(COLUMNS), PANDAS[["o"]].to_numpy()
@@ -143,6 +144,7 @@ def test_single_columns_as_real_outcomes(other):
         sgmc.OLS(data["c"], X)
 
 
+@pytest.mark.cover(0)
 @LIBRARIES
 def test_the_dot_and_what_it_leaves_out(other):
     reasons = []
@@ -156,6 +158,7 @@ def test_the_dot_and_what_it_leaves_out(other):
     )
 
 
+@pytest.mark.extended
 @LIBRARIES
 def test_columns_and_arrays_as_arguments(other):
     data = other(COLUMNS)
@@ -178,6 +181,7 @@ def test_columns_and_arrays_as_arguments(other):
     )
 
 
+@pytest.mark.cover(0)
 @LIBRARIES
 def test_a_design_as_a_table(other):
     names = ["f", "small", "o"]

@@ -63,16 +63,19 @@ def run(*parts):
     return done.stdout
 
 
+@pytest.mark.extended
 def test_fits_and_files_need_nothing_of_linux():
     """And the draws are the same."""
     import_all = "import sgmc, pathlib, tempfile\n"
     assert run(WITHOUT, FITS) == run(import_all, FITS)
 
 
+@pytest.mark.extended
 def test_vectors_in_files():
     run(WITHOUT, LARGE)
 
 
+@pytest.mark.extended
 def test_what_is_missing_is_missing():
     """The processes above cannot have used it."""
     with pytest.raises(AssertionError, match="posix_fallocate"):

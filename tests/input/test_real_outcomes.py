@@ -38,6 +38,7 @@ def test_types_of_real_outcomes(case, dtype):
     assert_same(case.formula("y ~ x1", y=outcome), case.formula("y ~ x1", y=whole))
 
 
+@pytest.mark.cover(0)
 @of_reals
 @pytest.mark.parametrize("scale", [1e-30, 1e-8, 1e8, 1e30])
 def test_units_of_real_outcomes_do_not_matter(case, scale, plain):
@@ -58,6 +59,7 @@ def test_real_outcomes_far_from_zero(case, plain):
     assert_in_other_units(case.model(case.y + 1e6, X).fit(seed=1), plain[case], of=slice(1, None))
 
 
+@pytest.mark.cover(0)
 @of_reals
 @pytest.mark.parametrize("prior", [None, "flat"])
 def test_outcomes_without_noise_are_warned_of(case, prior):

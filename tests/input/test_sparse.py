@@ -139,6 +139,7 @@ def test_lopsided_columns_of_both_storages(trials):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_memory_of_a_wide_table(never_dense):
     """100,000 rows of 150 columns are 120 MB when dense;

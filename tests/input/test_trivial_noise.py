@@ -25,6 +25,7 @@ def fitted(data, verb, seed=1, **how):
 VERBS = ["logit", "ols", "poisson"]
 
 
+@pytest.mark.extended("logit", "ols")
 @pytest.mark.parametrize("verb", VERBS)
 def test_trivial_noise_moves_no_result(verb):
     """By less than 0.1 posterior sd, which is the Monte Carlo error promised: from the first
@@ -42,6 +43,7 @@ def test_noise_that_is_not_trivial_is_seen():
     assert (np.abs(plain.params - noisy.params) > 0.1 * plain.bse).any()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("verb", VERBS)
 def test_seeds_agree_within_their_monte_carlo_errors(verb):
     """Five standard errors of a difference; sds by 10 %, which 2,000 effective draws hold."""

@@ -26,6 +26,7 @@ def test_kinds_of_one_seed(seed):
     assert_same(found, CASES[0].fit(seed=3))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "make",
     [
@@ -130,6 +131,7 @@ def test_a_save_that_fails_leaves_the_file_that_was(tmp_path):
 # ---- nothing else is touched ---------------------------------------------------------------------
 
 
+@pytest.mark.cover(0)
 @of_every_kind
 @pytest.mark.parametrize(
     "how",

@@ -163,6 +163,7 @@ SEPARATED = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("label", SEPARATED)
 def test_separation_is_named(label):

@@ -73,6 +73,7 @@ def allowed(delta, A, E):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", [BINARY, COUNTS])
 def test_directions_exist_where_all_rows_have_one(kind):
     found = []
@@ -179,6 +180,7 @@ def test_directions_follow_one_another_until_none_is_left(many, monkeypatch):
         np.testing.assert_allclose(delta, np.eye(4)[place] * (1 if place < 3 else -1), atol=1e-9)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize(
     "kind, model", [(BINARY, sgmc.Logit), (BINARY, sgmc.Cauchit), (COUNTS, sgmc.Poisson)]

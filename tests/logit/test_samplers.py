@@ -40,6 +40,7 @@ def test_every_sampler_at_its_defaults(sampler, medium):
 
 
 # sgd, without noise of its own, hardly moves
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 @pytest.mark.parametrize("sampler", DISTORTED, ids=str)
 def test_a_sampler_with_a_spread_of_its_own_says_so_and_has_the_mean(sampler, medium):
@@ -70,6 +71,7 @@ def test_ways_of_computing_agree(how, medium):
     assert departure(sgmc.logit("y ~ x", df, sampler="lmsgld", seed=2, **how), reference) < 1
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
 def test_control_values_that_follow_the_chain(gradient, subsample, medium):
@@ -103,7 +105,7 @@ def fair():
     return df, sgmc.logit("affairs > 0 ~ .", df, sampler="mala", seed=1, draws=8000)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("subsample", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld"])
 @pytest.mark.parametrize("gradient", ["saga", "svrg"])
@@ -122,6 +124,7 @@ def test_a_survey_with_control_values_that_follow_the_chain(gradient, sampler, s
     assert dict(results.header[0])["Sampler"] == f"{sampler}-{gradient}" and results.warnings == []
 
 
+@pytest.mark.extended("{'precondition': 'diag'}", "{'precondition': None}")
 @pytest.mark.parametrize(
     "how",
     [dict(), dict(precondition="diag"), dict(precondition=None), dict(sampler="mala")],

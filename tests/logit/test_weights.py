@@ -16,6 +16,7 @@ OWN = {"Intercept": sgmc.normal(0, 2), "x": sgmc.normal(0, 2)}
 THEIRS = [stats.norm(0, 2), stats.norm(0, 2)]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["auto", "lmsgld", "sgld"])
 def test_weights_are_repeated_rows(sampler):
     df = table(120).assign(w=lambda t: 1 + 4 * t.y)
@@ -38,6 +39,7 @@ def test_weight_zero_leaves_rows_out():
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["auto", "lmsgld", "sgld"])
 def test_offset(sampler):
     df = table(120, (-1.0, 0.9)).assign(o=lambda t: np.where(t.index % 2, 2.0, -1.0))

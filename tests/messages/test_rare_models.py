@@ -293,6 +293,7 @@ def of_arrays():
     return sgmc.OLS(data.y, data[["one", "x"]]).fit(draws=100, progress=False)
 
 
+@pytest.mark.cover(1)
 @pytest.mark.parametrize("message", CASES)
 def test_refusals(message):
     with pytest.raises(SGMCError, match=re.escape(message)):

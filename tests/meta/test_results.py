@@ -113,6 +113,7 @@ def test_pickled_fits_predict(tmp_path):
     assert abs(found.iloc[0] - schools().params["Intercept"]) < 1.0
 
 
+@pytest.mark.extended("slopes", "nested", "crossed")
 @pytest.mark.parametrize("kind", TERMS)
 def test_equal_errors_are_a_known_sigma(kind):
     """Of one, of nested and of crossed factors: means to four errors of 1,200 draws."""

@@ -51,6 +51,7 @@ def problem(verb, formula, df):
     return getattr(sgmc, verb)(formula, df, **how)._fit.problem
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize(
     "verb, link, formula, width",
@@ -100,6 +101,7 @@ def closed_form(df, scale, cells):
     return pd.Series(mean, names), pd.Series(np.sqrt(np.diag(covariance)), names)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("cells integrated out: {mistake}")
 @pytest.mark.parametrize(
     "name, mistake",

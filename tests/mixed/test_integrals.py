@@ -202,6 +202,7 @@ def test_gradients_by_differences(name, blocks):
     assert np.abs(gradient - expected).max() < 1e-6 * np.abs(expected).max()
 
 
+@pytest.mark.extended("blocks1-beta", "blocks2-beta")
 @pytest.mark.parametrize("name", [*FAMILIES, "ols"])
 @pytest.mark.parametrize("blocks", [[(1, False)], [(2, True)], [(2, False)]])
 def test_information_by_differences(name, blocks):

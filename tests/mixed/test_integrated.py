@@ -40,6 +40,7 @@ def error(name, new=False, scale=1.0):
     return np.abs(found / (results.model.family.mean(eta) @ p) - 1).max()
 
 
+@pytest.mark.extended("logit-known", "poisson-known", "cloglog-known", "gamma-known")
 @pytest.mark.parametrize("new", [False, True], ids=["known", "new"])
 @pytest.mark.parametrize("name", VERBS)
 def test_means_are_those_of_a_grid(name, new):
@@ -54,6 +55,7 @@ def test_scaled_effects_are_seen(name, mistake, new):
     assert error(name, new, np.sqrt(2)) > 10 * WITHIN
 
 
+@pytest.mark.extended
 def test_slopes_have_the_means_of_draws():
     """Within four Monte Carlo errors of one draw of the effects for each of 2,000 of the
     parameters, which have correlation with each other: the errors are those of the rest.

@@ -46,6 +46,7 @@ def closed_form(df, location, scale):
     return covariance @ right, np.sqrt(np.diag(covariance))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("location, scale", [(0.0, 1.0), (0.5, 5.0)])
 def test_normal_outcomes_in_closed_form(few, location, scale):
     """Means to 0.1 sd and sds to 5 %, three Monte Carlo errors of 200 draws of the head and more;

@@ -58,6 +58,7 @@ def right(found):
     return all(found[kind] < limit for kind, limit in WITHIN.items())
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name",
     [
@@ -96,6 +97,7 @@ def turned(names, draws):
     return draws
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("posteriors of groups: {mistake}")
 @pytest.mark.parametrize(
     "name, mistake, how",

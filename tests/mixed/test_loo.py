@@ -69,6 +69,7 @@ def by_grid(results, frame, rows):
     return np.array(out).T
 
 
+@pytest.mark.extended("gamma", "rlm")
 @pytest.mark.parametrize("name", FAMILIES)
 def test_densities_of_rows_are_those_of_a_grid(name):
     """Nodes are right to a few thousandths: of rows that tell more than half by themselves, too."""
@@ -140,6 +141,7 @@ def long(name, without=None):
     ), frame
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["logit", "ols"])
 def test_rows_against_fits_without_them(name):
     """log E[p(y_i | x, g)] of a fit without the row: errors of both are about 0.01."""
@@ -151,6 +153,7 @@ def test_rows_against_fits_without_them(name):
         assert loo.elpd_i[i] == pytest.approx(np.log(np.exp(density).mean()), abs=0.05)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["logit", "ols"])
 def test_groups_against_fits_without_them(name):
     """log E[p(y_g)] by fresh draws of the group's effect: Monte Carlo errors are about 0.02."""

@@ -116,6 +116,7 @@ def fit(groups, **how):
         return sgmc.logit(formula, frame, seed=1, draws=100, warmup=100, **how), frame
 
 
+@pytest.mark.extended
 def test_fits_take_as_many_points_as_integrals_need():
     results, frame = fit(25)
     rule = results._fit.problem.rule

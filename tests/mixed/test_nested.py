@@ -148,6 +148,7 @@ def test_gradients_by_differences(name, outer, inner):
     assert error < 1e-7 * np.abs(expected).max()
 
 
+@pytest.mark.extended("outer1-inner1-gamma", "outer2-inner2-gamma")
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("outer, inner", LEVELS)
 def test_information_by_differences(name, outer, inner):

@@ -24,6 +24,7 @@ def table():
     return frame.assign(c=random.poisson(np.exp(0.3 * frame.x)))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_densities_are_those_of_the_dense_design(formula, monkeypatch):

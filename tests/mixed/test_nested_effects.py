@@ -112,6 +112,7 @@ def errors(name, slopes=False, wrong=""):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name, slopes",
     [("ols", False), ("ols", True), ("logit", False), ("poisson", False), ("gamma", False)],
@@ -121,6 +122,7 @@ def test_effects_given_parameters(name, slopes):
     assert errors(name, slopes) < 0.03
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("nested effects: {mistake}")
 @pytest.mark.parametrize("name", ["ols", "logit"])
 @pytest.mark.parametrize("mistake", ["sds exchanged", "inner apart from outer"])
@@ -128,6 +130,7 @@ def test_mistakes_are_seen(name, mistake):
     assert errors(name, wrong=mistake) > 0.06
 
 
+@pytest.mark.extended
 def test_tables_of_effects_have_the_levels():
     results, frame = fitted("logit")
     found = results.ranef()
@@ -157,6 +160,7 @@ def linear(results, new):
     return eta - results.model.spec.matrix(new) @ results.flat[:, :2].T
 
 
+@pytest.mark.extended
 def test_predictions_of_known_levels():
     results, frame = fitted("logit")
     some = frame.iloc[[30, 31, 60]]
@@ -169,6 +173,7 @@ def test_predictions_of_known_levels():
     assert np.allclose(results.predict()[some.index], results.predict(some))
 
 
+@pytest.mark.extended
 def test_predictions_of_new_levels():
     """A new h in a known g has its effect and one of its own; those of new levels are independent,
     with the sds of the population, within four Monte Carlo errors.

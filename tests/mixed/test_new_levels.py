@@ -39,6 +39,7 @@ def fitted(name):
         return sgmc.ols(FORMULAS[name], table(), seed=1, draws=40)
 
 
+@pytest.mark.extended("nested-predict", "crossed-predict", "smooth-predict")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("name", FORMULAS)
 def test_new_levels_are_warned_of_once_per_call(name, call):

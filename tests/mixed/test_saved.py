@@ -73,12 +73,14 @@ def assert_same(one, other, rows, **how):
 CASES = [("logit", False), ("logit", True), ("ols", True), ("gamma", False), "nested"]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", [*CASES, "many levels"])
 def test_known_levels_are_predicted_without_data(name, tmp_path):
     results, frame = case(name)
     assert_same(loaded(results, tmp_path), results, frame.iloc[::40])
 
 
+@pytest.mark.extended("name1", "nested")
 @pytest.mark.parametrize("name", CASES)
 def test_new_levels_are_predicted_without_data(name, tmp_path):
     results, frame = case(name)
@@ -91,6 +93,7 @@ def test_new_levels_are_predicted_without_data(name, tmp_path):
     assert np.isnan(missing).tolist() == [False, False, False, True]
 
 
+@pytest.mark.extended("name1", "nested")
 @pytest.mark.parametrize("name", CASES)
 def test_effects_of_levels_are_there_without_data(name, tmp_path):
     results, _ = case(name)

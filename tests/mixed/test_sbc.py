@@ -13,6 +13,7 @@ from .sbc import ranks
 REPLICATES = 40
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name",
     [
@@ -29,6 +30,7 @@ def test_ranks_are_uniform(name):
     assert p_values(ranks(name, REPLICATES)).min() > 1e-3
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "mistake",
     [

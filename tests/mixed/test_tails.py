@@ -97,6 +97,7 @@ def test_bounds_of_other_priors(prior, bound):
     np.testing.assert_equal(tail_bounds(priors, ["b", "a", "else"])[[0, 2]], [bound, np.nan])
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings(
     "ignore::sgmc.errors.LowESSWarning", "ignore::sgmc.errors.GroupsWarning"
 )

@@ -17,6 +17,7 @@ def agg():
     pytest.importorskip("matplotlib").use("Agg")
 
 
+@pytest.mark.extended
 def test_levels_are_sorted_by_their_means():
     results, _ = fitted("logit", slopes=True)
     axes, table = results.plot_ranef("g"), results.ranef("g")

@@ -43,6 +43,7 @@ def test_a_mode_of_tiny_mass_does_not_count():
     assert found.gaussians[0][0] == pytest.approx([-4], abs=1e-2)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["Logit", "Poisson", "OLS"])
 def test_one_mode_is_found_once_and_changes_no_draw(family):
     model = regression(family)

@@ -36,6 +36,7 @@ def test_starts_depend_on_the_seed_and_the_chain_alone():
     np.testing.assert_array_equal(*draws)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["lmsgld", "mala", "zigzag"])
 def test_chains_are_home_after_warmup(sampler):
     """The first draws of 200 chains have mean and sd of the posterior, here by draws of MALA; at

@@ -166,6 +166,7 @@ def test_what_does_not_apply_is_refused(how, error, message):
         sgmc.mnlogit(FORMULA, anes96(), **how)
 
 
+@pytest.mark.extended("resid_response")
 @pytest.mark.parametrize("name", ["resid_response", "resid_pearson", "resid_deviance"])
 def test_kinds_have_no_residuals(name):
     with pytest.raises(NotSupported, match=f"{name}: outcomes of mnlogit are kinds"):

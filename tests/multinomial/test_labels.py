@@ -73,6 +73,7 @@ def test_kinds_of_labels(kind):
     assert found.predict(frame[:0]).shape == (0, 3)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "make",
     [
@@ -136,6 +137,7 @@ def pyarrow_tables():
         yield pa.concat_tables([table.slice(0, 50), table.slice(50)]), levels
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("tables", [polars_tables, pyarrow_tables])
 def test_labels_of_other_libraries(tables):
     """The order of levels is that of their type, in tables as in single columns."""
@@ -155,6 +157,7 @@ def test_labels_of_other_libraries(tables):
         np.testing.assert_array_equal(found.predict(table), expected.predict(FRAME).to_numpy())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "make",
     [

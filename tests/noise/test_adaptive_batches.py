@@ -21,6 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- batches that adapt --------------------------------------------------------------------------
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [

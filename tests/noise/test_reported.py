@@ -55,6 +55,7 @@ def test_tau_and_alpha_are_those_of_the_estimates(how):
         assert results.sampling_threshold == pytest.approx(alpha, rel=2 * rtol)
 
 
+@pytest.mark.extended
 def test_noise_is_told_by_coordinate_and_refused_where_there_is_none():
     assert list(fit().gradient_noise().index) == [f"z{j}" for j in range(1, 6)]
     assert list(fit(precondition="diag").gradient_noise().index) == [
@@ -72,6 +73,7 @@ def test_noise_is_told_by_coordinate_and_refused_where_there_is_none():
         fit("mala").gradient_noise()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "increment, share",
     [

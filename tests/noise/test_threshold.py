@@ -204,6 +204,7 @@ def second_moments(recorder, schedule, steps, weights):
     return np.array(found)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("draws of equal times weighted by their steps: {mistaken}")
 @pytest.mark.parametrize("mistaken", [False, True])
 @pytest.mark.parametrize("name", ["sgld"])

@@ -47,6 +47,7 @@ def test_warnings_are_of_the_steps_at_which_draws_were_kept():
     assert "StepSizeWarning" in {w.code for w in wild.warnings}
 
 
+@pytest.mark.extended
 def test_the_threshold_is_where_alpha_is_passed():
     schedule = sgmc.Polynomial.between(0.5, 0.002, 5000)
     how = dict(step_size=schedule, subsample="uniform", batch_size=50, thin=1)

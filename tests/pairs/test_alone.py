@@ -49,6 +49,7 @@ def test_a_fit_without_a_row_has_the_prior_of_the_fit(lever, left_out):
     np.testing.assert_allclose(np.asarray(loo.elpd_i)[:11], left_out[:11], atol=0.05)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["logit", "poisson", "gamma"])
 def test_loo_is_that_of_refits(family):
     outcome, verb, given, _ = FAMILIES[family]
@@ -92,6 +93,7 @@ def test_effects_are_of_the_rows_that_were_fitted(table, folder):
         np.testing.assert_allclose(found["estimate"], wanted["estimate"], rtol=1e-8)
 
 
+@pytest.mark.extended("fit-nested", "loaded-nested", "pickled-nested")
 @pytest.mark.parametrize("groups", ["intercepts", "slopes", "nested", "crossed"])
 @pytest.mark.parametrize("life", ["fit", "loaded", "pickled"])
 def test_labels_of_another_type_are_no_new_levels(groups, life, folder):
@@ -110,6 +112,7 @@ def test_new_levels_are_named_in_one_warning(groups, folder):
     assert "s" in str(caught[0].message)
 
 
+@pytest.mark.extended("loaded-nested", "pickled-nested")
 @pytest.mark.parametrize("groups", ["intercepts", "slopes", "nested", "crossed"])
 @pytest.mark.parametrize("life", ["loaded", "pickled"])
 def test_saved_fits_predict_what_the_fit_does(groups, life, folder):

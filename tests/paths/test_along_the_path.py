@@ -10,6 +10,7 @@ from .cases import NAMES, fit
 # ---- the grid of draws, the skeleton and expectations along it -----------------------------------
 
 
+@pytest.mark.extended("lipsbps", "zzss")
 @pytest.mark.parametrize("name", NAMES)
 def test_draws_lie_on_a_regular_grid_of_the_skeleton(name):
     results = fit(name)
@@ -30,6 +31,7 @@ def test_draws_lie_on_a_regular_grid_of_the_skeleton(name):
         )
 
 
+@pytest.mark.extended("zzcv")
 @pytest.mark.parametrize("name", ["zigzag", "bps", "zzcv"])
 def test_draws_are_about_an_autocorrelation_time_apart(name):
     results = fit(name, 1000)
@@ -112,6 +114,7 @@ def test_a_full_skeleton_leaves_means_of_the_whole_path(monkeypatch):
 # ---- what is said --------------------------------------------------------------------------------
 
 
+@pytest.mark.extended("lipsbps", "zzss")
 @pytest.mark.parametrize("name", NAMES)
 def test_the_summary_speaks_of_events(name):
     results = fit(name)

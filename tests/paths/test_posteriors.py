@@ -43,6 +43,7 @@ def test_posteriors_agree_with_mala(name, case):
     assert np.abs(found.bse / right.bse - 1).max() < 0.15
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["zzss", "lipsbps"])
 def test_samplers_that_forget_slowly_agree_with_mala(name):
     right, path = reference(), fit(name).path_summary()
@@ -52,6 +53,7 @@ def test_samplers_that_forget_slowly_agree_with_mala(name):
     assert np.abs(path.sd / right.bse - 1).max() < 0.25
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", ["zigzag", "bps", "zzcv"])
 def test_tables_of_other_kinds(name):
     """Sparse, read-only, and counts of successes in trials."""

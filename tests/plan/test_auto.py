@@ -56,6 +56,7 @@ def test_auto_takes_the_exact_sampler_far_from_a_gaussian():
 # ---- warnings of steps and noise -----------------------------------------------------------------
 
 
+@pytest.mark.extended("noise", "huge step")
 @pytest.mark.parametrize(
     "how, warning, text",
     [

@@ -20,6 +20,7 @@ def test_a_number_is_a_constant_step():
     assert "0.05 (given)" in results.summary(details=True).as_text()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "schedule, f",
     [

@@ -49,12 +49,14 @@ def near(results, long):
     ).all()
 
 
+@pytest.mark.extended
 def test_the_plan_sees_a_skewed_dispersion(long):
     results = sgmc.negativebinomial("y ~ x", FALLING, seed=10)
     assert results.sampler.name == "mala" and ReplacedSamplerWarning not in kinds(results)
     assert near(results, long)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("n", [60, 200, 500])
 @pytest.mark.parametrize("seed", range(3))
 def test_near_poisson_counts_are_fitted(n, seed):
@@ -68,6 +70,7 @@ def test_near_poisson_counts_are_fitted(n, seed):
     assert results.verdict.trustworthy
 
 
+@pytest.mark.extended
 def test_a_default_sampler_that_diverges_is_replaced(unseen, long, tmp_path):
     with pytest.warns(ReplacedSamplerWarning, match="lmsgld diverged; the draws are of mala"):
         results = sgmc.negativebinomial("y ~ x", FALLING, seed=10)
@@ -80,6 +83,7 @@ def test_a_default_sampler_that_diverges_is_replaced(unseen, long, tmp_path):
     np.testing.assert_array_equal(longer.draws, results.resume(draws=5).draws)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "given", [dict(sampler="lmsgld"), dict(gradient="taylor"), dict(time_limit=60)], ids=str
 )
@@ -88,6 +92,7 @@ def test_a_choice_of_the_user_is_kept(unseen, given):
     assert results.sampler.name == "lmsgld" and DivergenceWarning in kinds(results)
 
 
+@pytest.mark.extended
 def test_chains_that_leave_no_draw_are_replaced_too(unseen, monkeypatch):
     """The same table, with a chain that diverges before its first draw in the place of all."""
     whole = sampling.collect

@@ -42,6 +42,7 @@ CASES = [
 ]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("model, formula, given", CASES, ids=lambda one: str(one)[-25:])
 def test_posterior_is_that_of_all_rows(model, formula, given, frame, tmp_path):
     """Exact draws of one stream: they differ by what Newton's tolerance leaves of the mode, or,

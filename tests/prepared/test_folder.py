@@ -58,6 +58,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_damaged_journal_is_none(name, frame, begun, tmp_path):
     """The preparation begins anew."""

@@ -43,6 +43,7 @@ def written(tmp_path_factory):
 TRIED = {name: fitted if name == "dense" else read_again for name in FORMULAS}
 
 
+@pytest.mark.cover(0)
 @forking
 @pytest.mark.parametrize("kind", FORMULAS)
 def test_facts_are_what_they_may_be(kind, written, tmp_path):
@@ -57,6 +58,7 @@ def test_facts_are_what_they_may_be(kind, written, tmp_path):
     assert refused > 0.7 * len(contents)
 
 
+@pytest.mark.extended
 @forking
 @pytest.mark.parametrize("kind", FORMULAS)
 def test_sections_are_what_they_may_be(kind, written, tmp_path):
@@ -122,6 +124,7 @@ ROWS = {
 }  # fmt: skip
 
 
+@pytest.mark.cover(0)
 @forking
 @pytest.mark.parametrize("kind", ROWS)
 def test_rows_are_looked_at_before_they_are_used(kind, written, tmp_path):

@@ -100,6 +100,7 @@ def used(kind, path):
     return str(res.summary()) != ""
 
 
+@pytest.mark.cover(0)
 @forking
 @pytest.mark.parametrize("times", [FEW, pytest.param(MANY, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("kind", FORMULAS)

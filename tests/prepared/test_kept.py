@@ -44,6 +44,7 @@ CASES = [
 ]
 
 
+@pytest.mark.extended("y ~ x + c + flag + (1 | g)-given1", "y ~ s(x) + C(k)-given2")
 @pytest.mark.parametrize("formula, given", CASES)
 def test_fit_is_that_of_the_rows_in_memory(formula, given, frame, tmp_path):
     prepared = prepare(formula, Chunked(frame, 70), tmp_path / "a.sgmc", **given)

@@ -35,6 +35,7 @@ def read_both(case, path, size=100, **how):
     return prepared.of_outcome(outcome), table
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["formula"])
 def test_rows_are_those_of_the_reader(case, tmp_path):
     prepared, table = read_both(case, tmp_path / "a.sgmc")
@@ -63,6 +64,7 @@ def test_rows_are_those_of_the_reader(case, tmp_path):
     np.testing.assert_allclose(prepared.sd, sd, rtol=1e-10, atol=1e-12)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case["formula"])
 def test_float32_keeps_what_is_left_of_the_mean(case, tmp_path):
     wide, _ = read_both(case, tmp_path / "a.sgmc")
@@ -74,6 +76,7 @@ def test_float32_keeps_what_is_left_of_the_mean(case, tmp_path):
         np.testing.assert_allclose(b, a, rtol=3e-7, atol=3e-7 * np.abs(a).max())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", CASES[:3], ids=lambda case: case["formula"])
 def test_the_file_does_not_depend_on_the_memory(case, tmp_path, monkeypatch):
     read_both(case, tmp_path / "a.sgmc")
@@ -134,6 +137,7 @@ prepare(sys.argv[3], Chunked(FRAME, 50), path, weights="w", seed=5, progress=sto
 DESIGN, COLUMNS, W = "y ~ x*g + h", "y ~ x*c + (1 | g)", {"weights": "w"}
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "formula, share",
     [(DESIGN, 0.1), (DESIGN, 0.5), (DESIGN, 0.6), (DESIGN, 0.8), (DESIGN, 0.95), (COLUMNS, 0.6)],
@@ -160,6 +164,7 @@ def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     assert opened(path, check=True).n > 0
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("formula", [DESIGN, COLUMNS])
 @pytest.mark.parametrize("left", [set(), {JOURNAL}, {JOURNAL, "bucket 0"}])
 def test_a_call_killed_while_it_cleans_up_leaves_nothing_that_the_next_one_takes(

@@ -49,6 +49,7 @@ def by_neighbours(prepared, monkeypatch):
         return sgmc.logit(FORMULA, prepared, seed=1, **HOW)
 
 
+@pytest.mark.extended
 def test_order_of_the_source_does_not_matter(frame, tmp_path, monkeypatch):
     """Of 2,000 draws with autocorrelation and a step of its own, sds are right to a fifth; without
     the shuffle those of the intercept and of time are three times as large.

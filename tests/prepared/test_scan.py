@@ -78,6 +78,7 @@ def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     return Scan(parsed, source, vectors, subset, Options(missing), iter).found()[0], source
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("size", [64, 250, 2000])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["formula"])
 def test_scan_finds_what_the_reader_finds(case, size):

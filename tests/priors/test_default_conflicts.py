@@ -44,6 +44,7 @@ def test_an_own_model_far_from_its_default_prior():
     assert "contradicts the data" in " ".join(str(result.summary()).split())
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "model, how",
     [
@@ -69,6 +70,7 @@ def test_regressions():
     assert contradictions(lambda: sgmc.ols("y ~ x + z", frame, prior=wide, seed=1))[0] == []
 
 
+@pytest.mark.extended
 def test_rare_outcomes_are_no_conflict():
     """P(y) = .0005: the intercept is 3 prior sds out, and 10,000 rows leave the prior no say."""
     random = np.random.default_rng(2)

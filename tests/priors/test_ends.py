@@ -56,6 +56,7 @@ CASES = {
 }
 
 
+@pytest.mark.extended("auto-positive", "auto-wide", "hmc-wide")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("sampler", ["auto", "hmc"])
 def test_a_linear_regression_has_the_truncated_normal_law(case, sampler):

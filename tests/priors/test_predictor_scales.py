@@ -86,6 +86,7 @@ def test_normal_outcomes_have_their_sd_beside():
     assert found.to_numpy() == pytest.approx(right, rel=1e-12)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("levels", [4, 40])
 def test_files_and_partitions_have_the_priors_of_the_frame(levels, tmp_path):
     """In chunks, prepared, of a release without the scales in the file, float32, in partitions."""

@@ -38,6 +38,7 @@ def recovers(results, prior):
     return bool((np.abs(shares - LEVELS) < 5 * error).all()) and abs(apart) < 0.08
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("case", PRIORS)
 def test_samplers_recover_the_prior(case):
     results = drawn(PRIORS[case])
@@ -61,6 +62,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_mistakes_are_seen(mistake):
     right, wrong = MISTAKES[mistake]

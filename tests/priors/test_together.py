@@ -22,6 +22,7 @@ def conjugate(df, mean, covariance):
     return A @ (X.T @ df.y + P @ np.append(0, mean)), np.sqrt(np.diag(A))
 
 
+@pytest.mark.extended("zigzag")
 @pytest.mark.parametrize("sampler", ["auto", "mala", "zigzag"])
 def test_the_posterior_is_the_closed_form(sampler):
     """Means within 0.08 sd, sds within 6 %: Monte Carlo errors of 4,000 draws."""

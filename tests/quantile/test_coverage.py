@@ -30,10 +30,12 @@ def shares(tau, sets=SETS, working=False):
     return np.mean(inside)
 
 
+@pytest.mark.extended
 def test_intervals_cover():
     assert shares(0.1) > LOW
 
 
+@pytest.mark.extended
 def test_half_the_sd_is_seen():
     """Planted: intervals of half the working sd, as a loss of four times the scale has."""
     assert shares(0.5, sets=20, working=True) < LOW

@@ -28,6 +28,7 @@ OTHER_BANDWIDTH = 0.25
 ENGEL_R = {0.5: (19.25066, 0.02828), 0.9: (22.39538, 0.02849)}
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("tau", TAUS)
 @pytest.mark.parametrize("name", ["engel", "schools"])
 def test_estimates_are_those_of_statsmodels(name, tau):
@@ -49,6 +50,7 @@ def test_the_covariance_is_the_sandwich_with_powells_density(name, tau):
     assert np.abs(found / expected - 1).max() < 0.03
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("tau", TAUS)
 def test_sds_are_near_those_of_statsmodels_where_it_may_have_one_density(tau):
     """Of the schools, whose errors hardly depend on x; statsmodels has one density for all rows."""
@@ -56,6 +58,7 @@ def test_sds_are_near_those_of_statsmodels_where_it_may_have_one_density(tau):
     assert np.abs(ratio - 1).max() < OTHER_BANDWIDTH
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("tau", ENGEL_R)
 def test_sds_of_engels_data_are_near_those_of_r_and_not_of_one_density(tau):
     """R's densities by row (Hendricks & Koenker 1992) see that expenditures spread with income; to
@@ -86,6 +89,7 @@ def check_loss_minimum(X, y, tau):
     return sm.QuantReg(y, X).fit(q=tau).params
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("tau", TAUS)
 def test_many_rows_have_the_sds_of_the_true_density(tau):
     off, wide = departures(tau)
@@ -120,6 +124,7 @@ def test_the_other_quantile_is_seen(monkeypatch):
     assert off > 10 * NEAR
 
 
+@pytest.mark.extended
 def test_scores_without_the_factor_tau_are_seen(monkeypatch):
     """The covariance H^-1 X'X H^-1, without tau (1 - tau)."""
     from sgmc.models.regression import coordinates
@@ -133,6 +138,7 @@ def test_scores_without_the_factor_tau_are_seen(monkeypatch):
     assert departures(0.1, sampler="laplace")[1] > 10 * LARGE
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("factor", [5.0, 0.02])
 def test_other_bandwidths_are_seen(factor, monkeypatch):
     """Too wide, H is that of other quantiles; too narrow, of a handful of rows."""

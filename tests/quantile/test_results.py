@@ -75,6 +75,7 @@ def test_predictions_are_quantiles_with_their_intervals(res, frame):
     assert res.avg_slopes().estimate.to_numpy() == pytest.approx(res.params[["x", "z"]], rel=1e-6)
 
 
+@pytest.mark.extended("more3", "more4", "more5")
 @pytest.mark.parametrize(
     "more",
     [
@@ -205,6 +206,7 @@ def test_few_rows_beyond_the_quantile_are_warned_of():
         sgmc.quantreg(FORMULA, table(2500), tau=0.05, seed=1, sampler="laplace")
 
 
+@pytest.mark.extended("0.99-25000")
 @pytest.mark.parametrize(("tau", "rows"), [(0.99, 2000), (0.95, 400), (0.01, 6000), (0.99, 25000)])
 def test_quantiles_in_the_tails_are_not_trusted(tau, rows):
     """Twenty rows and more are beyond them; intervals of data whose errors spread with x cover .74

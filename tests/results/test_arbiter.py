@@ -41,6 +41,7 @@ def transplanted(right, wrong):
     return x.reshape(draws.shape)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("verb, formula", [("logit", "y ~ a + b"), ("ols", "t ~ a + b")])
 def test_its_size_is_nominal(verb, formula):
     """40 stretches of one long run, 200 draws of each: p below 0.05 at most 6 times, which more
@@ -54,6 +55,7 @@ def test_its_size_is_nominal(verb, formula):
     assert (p < REJECTED_BELOW).sum() <= 3
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", ["mala", "mhss", "imh"])
 def test_right_fits_are_accepted(sampler):
     found = fitted(sampler=sampler).arbiter()
@@ -63,6 +65,7 @@ def test_right_fits_are_accepted(sampler):
     assert list(found.table.index) == ["Intercept", "a", "b"]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("arbiter: {mistake}")
 @pytest.mark.parametrize("name", ["arbiter"])
 @pytest.mark.parametrize(

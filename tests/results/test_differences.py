@@ -106,6 +106,7 @@ def test_right_models_pass(name):
     assert [disagreement(fit, seed) for seed in range(20)] == [None] * 20
 
 
+@pytest.mark.extended("0-Line", "1-Line", "2-Line", "3-Line", "4-Line")
 @pytest.mark.parametrize("name", ["Line", "Kinds", "Coin", "Ascending"])
 @pytest.mark.parametrize("seed", range(5))
 def test_right_models_pass_by_mini_batches(name, seed):
@@ -113,6 +114,7 @@ def test_right_models_pass_by_mini_batches(name, seed):
     assert disagreement(fitted(RIGHT[name](), seed, **how), seed) is None
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("sampler", ["mala", "lmsgld"])
 def test_a_scaled_component_is_seen(seed, sampler):
@@ -121,24 +123,28 @@ def test_a_scaled_component_is_seen(seed, sampler):
     assert "'sigma'" in found.text and "check_model" in found.advice
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("wrong", range(9))
 def test_one_wrong_component_of_nine_is_seen(wrong):
     found = disagreement(fitted(Many(9, wrong)), 1)
     assert (found.kind, found.parameter) == ("gradient", f"t[{wrong}]")
 
 
+@pytest.mark.extended("0-40", "1-40", "2-40", "3-40", "4-40")
 @pytest.mark.parametrize("d", [3, 9, 40])
 @pytest.mark.parametrize("seed", range(5))
 def test_right_gradients_of_unequal_sds_pass(d, seed):
     assert disagreement(fitted(Many(d, 0, 1.0), seed), seed) is None
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("wrong", [0, 17, 39])
 def test_one_wrong_component_of_forty_is_named(wrong):
     found = disagreement(fitted(Many(40, wrong, 3.0)), 1)
     assert (found.kind, found.parameter) == ("gradient", f"t[{wrong}]")
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", [models.Deaf, models.Mean, First])
 def test_rows_that_are_ignored_are_seen(kind):
     found = disagreement(fitted(kind(), **BATCHES), 1)
@@ -214,6 +220,7 @@ def test_kinks_are_no_disagreement():
     assert [disagreement(fit, seed) for seed in range(20)] == [None] * 20
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("model", [Line(), Many(9, 0, 1.0), Many(40, 0, 1.0)])
 def test_it_costs_at_most_sixty_evaluations(model, monkeypatch):
     """And at most 24 on each segment on which breaks are looked for."""

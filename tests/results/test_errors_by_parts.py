@@ -44,6 +44,7 @@ def errors(fit):
     return accuracy(fit, theta, names, some, quantiles_of(theta, fit.weights))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_parts_and_straight_lines_change_nothing(fit, monkeypatch):
     """To 1e-7: sums of products have other orders."""
@@ -55,6 +56,7 @@ def test_parts_and_straight_lines_change_nothing(fit, monkeypatch):
     assert whole[["mean_error", "sd_error", "low_error"]].notna().all(axis=None)
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_an_sd_without_its_sign_moves_along_no_straight_line(monkeypatch):
     """An sd near zero, of which a third of the draws have either sign."""

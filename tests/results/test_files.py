@@ -13,6 +13,7 @@ from sgmc.errors import ArgumentError, LowESSWarning
 from .votes import frame
 
 
+@pytest.mark.extended("equal weights")
 def test_save_and_load(either, data, tmp_path):
     path = tmp_path / "fit.sgmc"
     either.save(path)

@@ -89,6 +89,7 @@ def sampling(results):
     return next(line for line in text.splitlines() if line.startswith("Sampling:"))
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", FITS)
 def test_every_kind_of_fit_has_it(kind):
     """The printed number is `ksd()`, to the digits that are printed."""

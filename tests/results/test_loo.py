@@ -53,6 +53,7 @@ def test_loo_against_fits_without_a_row(votes, all_rows):
         assert all_rows.elpd_i[i] == pytest.approx(np.log(np.exp(density).mean()), abs=0.02)
 
 
+@pytest.mark.extended
 def test_weights_of_draws_are_in_the_importance_weights(equal, decaying, all_rows):
     one = decaying.loo()
     # another chain of the same posterior: the sum of 400 errors of importance sampling, each about
@@ -155,6 +156,7 @@ def test_sampling_by_size_gains(heavy):
     assert (1.2 * sampled_errors(heavy, drawn)[1] < sampled_errors(heavy, simple)[1]).all()
 
 
+@pytest.mark.extended
 def test_expected_terms_are_near_those_of_all_draws(heavy):
     results, whole = heavy
     guess = expected(fitted_rows(results, "loo"))

@@ -31,6 +31,7 @@ def loos(fits):
     return {name: one.loo() for name, one in fits.items()}
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("method", ["stacking", "pseudo-bma"])
 def test_weights_are_arviz(fits, loos, method):
     arviz_stats = pytest.importorskip("arviz_stats")

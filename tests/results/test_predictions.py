@@ -17,6 +17,7 @@ def design(df, names):
     return np.column_stack([columns.get(name, df.get(name)) for name in names]).astype(float)
 
 
+@pytest.mark.extended("equal weights")
 def test_predict_averages_over_draws(either):
     new = frame(30, seed=5)
     draws, w = flat(either)
@@ -47,6 +48,7 @@ def test_predictions_carry_the_index(results):
     )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how",
     [

@@ -35,6 +35,7 @@ def printed(request):
     return numbered(names[request.param])
 
 
+@pytest.mark.extended("250")
 def test_text_is_78_columns_at_most(printed):
     text = printed.summary().as_text()
     lines = text.split("\n")

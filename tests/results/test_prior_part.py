@@ -25,6 +25,7 @@ SPECS = [
 ]
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_draws_have_the_density(spec):
     """Kolmogorov and Smirnov with 4,000 draws: p above 1e-3; of a scale x sqrt 2 it is below."""
@@ -115,6 +116,7 @@ def moved(which, j):
     return (-distance(low) / np.log2(low) + distance(high) / np.log2(high)) / 2
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("which", ["prior", "likelihood"])
 def test_sensitivity_is_that_of_the_normal_laws(which):
     """16,000 draws: within 10 %, of which the range of the draws is the larger part."""

@@ -32,6 +32,7 @@ def exact(fold):
     return out
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("groups", [None, "g"])
 def test_folds_have_the_density_without_them(groups):
     """4,000 draws: .04, four Monte Carlo errors; .15 for the row far out."""
@@ -185,6 +186,7 @@ def test_a_wrong_sd_of_outcomes_is_seen():
     assert np.abs(wide.loo_pit() - ranks()).max() > 0.06
 
 
+@pytest.mark.extended
 def test_ranks_of_counts_are_even():
     rng = np.random.default_rng(4)
     x = rng.normal(size=600)

@@ -96,6 +96,7 @@ def test_weights_that_are_no_whole_numbers_are_drawn_in_part():
     assert drawn.var() == pytest.approx(0.21 * 2.0625, rel=4 * (2 / 40_000) ** 0.5)
 
 
+@pytest.mark.extended
 def test_calibrated_probabilities_and_mistakes(df):
     """Of 800 outcomes of known probabilities the miscalibration is .0067 by chance (mean of 60 such
     sets, sd .001): .012 is five sds above.  Squared, shrunk and swapped probabilities have more.
@@ -117,6 +118,7 @@ def at_prediction(found, q):
     return low <= found.frequency[at] <= high
 
 
+@pytest.mark.extended
 def test_the_band_has_its_probability():
     """Where .75 is predicted: of 60 sets of calibrated outcomes 95 % are within (49 or fewer have
     probability 1e-4), of shrunk probabilities far fewer.
@@ -134,6 +136,7 @@ def test_the_band_has_its_probability():
 # ---- of fits -------------------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_predictions_are_those_of_loo(res, df):
     rel = reliabilities(res, True, None)[None]
     p = np.exp(res.loo().elpd_i)
@@ -149,6 +152,7 @@ def test_predictions_are_those_of_loo(res, df):
     assert np.array_equal(found.iloc[:4], res.calibration(seed=7).iloc[:4])
 
 
+@pytest.mark.extended
 def test_a_wrong_model_is_seen():
     """Outcomes that depend on |x|: the line predicts nearly a constant and is calibrated, but does
     not discriminate; a steep known offset is miscalibrated.
@@ -257,6 +261,7 @@ def test_what_has_no_probability_is_refused(df):
 # ---- the figure ----------------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_the_diagram_draws_curve_and_band(res, df):
     pytest.importorskip("matplotlib")
     ax = res.plot_calibration(alpha=0.1, seed=3)

@@ -65,6 +65,7 @@ def test_rows_of_a_subset_keep_their_labels(how):
     assert len(res.fittedvalues) == res.nobs < 150
 
 
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize(
     "formula", ["z ~ x + (1 | g)", "z ~ x + (1 | g) + (1 | k)", "z ~ s(x, k=4)"]

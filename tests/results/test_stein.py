@@ -60,6 +60,7 @@ def scores(theta):
     return (data.y.to_numpy(float) - special.expit(theta @ X.T)) @ X - theta / 4
 
 
+@pytest.mark.extended
 def test_ksd_is_that_of_plain_arrays_in_white_coordinates(either):
     """To 1e-7: coefficients come of a multiplication by matrices,
     and their scores of 3,000 rows of differences.
@@ -106,6 +107,7 @@ def test_scores_by_control_variates_are_nearly_exact(either, kind, tolerance):
     )
 
 
+@pytest.mark.extended
 def test_plain_minibatch_scores_need_the_u_statistic():
     """Noise of a draw with itself is in V alone; U is right on average (4 errors).
 
@@ -128,6 +130,7 @@ def test_plain_minibatch_scores_need_the_u_statistic():
     assert abs(off.mean()) < 4 * off.std(ddof=1) / np.sqrt(len(runs))
 
 
+@pytest.mark.extended
 def test_discrepancies_tell_a_wrong_sampler(results):
     """Steps that widen the posterior's sds by a fifth."""
     with pytest.warns(SGMCWarning):
@@ -137,6 +140,7 @@ def test_discrepancies_tell_a_wrong_sampler(results):
     assert wide.ksd_test(replicates=99, seed=5) == wide.ksd_test(replicates=99, seed=5)
 
 
+@pytest.mark.cover(0)
 def test_thin_stein(either):
     chosen = either.thin_stein(20)
     assert chosen.columns.tolist() == either.names and len(chosen) == 20
@@ -186,6 +190,7 @@ def truth():
     return exact_means()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("order", [1, 2])
 def test_zv_means(either, truth, order):
     """Errors of plain means are 0.02 sds, of the better ones below 0.002,

@@ -71,6 +71,7 @@ def test_draws_of_the_posterior_have_temperature_one(model):
     assert (np.abs(found.wide) < 3.5 * found.mcse + 1e-12).all()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("stretch", [0.8, 1.1, 1.5])
 def test_of_a_gaussian_they_are_the_square_of_the_ratio_of_sds(stretch):
     found = spread(Gaussian(), stretch)
@@ -155,6 +156,7 @@ def test_networks_are_judged_by_predictions():
     assert "R-hat" not in results.verdict.text
 
 
+@pytest.mark.extended
 def test_steps_that_are_too_long_are_seen_by_scores():
     how = dict(sampler="sghmc", gradient="simple", thin=20)
     results = network(step_size=0.01, batch_size=10, **how)

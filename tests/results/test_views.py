@@ -141,6 +141,7 @@ def test_an_arviz_that_reads_no_tree_is_named(equal, monkeypatch):
 # ---- Matplotlib ----------------------------------------------------------------------------------
 
 
+@pytest.mark.cover(0)
 def test_traces(plt, posterior):
     axes = posterior.plot_trace()
     assert [ax.get_title() for ax in axes] == posterior.names

@@ -91,6 +91,7 @@ LONG = {
 }
 
 
+@pytest.mark.extended("mini-batches", "all rows", "continuous time", "groups")
 @pytest.mark.parametrize("kind", LONG)
 def test_a_long_run_says_so_where_it_begins(kind, lines):
     fit, line = LONG[kind]

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- stopped and killed --------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 def test_a_run_out_of_time_is_a_prefix_that_can_be_finished(tmp_path, time_limit_after):
     long = dict(sampler="sgld", step_size=0.001, thin=100, warmup=100, chains=2)
     with pytest.warns(InterruptedWarning, match="stopped by time limit"):

@@ -160,6 +160,7 @@ def test_an_exception_closes_the_bar(bars, df, monkeypatch, error):
     assert phases.reporting() is None
 
 
+@pytest.mark.extended
 def test_mistakes_and_time_limits_close_it_too(bars, df):
     with pytest.raises(FormulaError):
         sgmc.logit("y ~ nothing", df, progress=True)
@@ -245,6 +246,7 @@ def test_cross_validation_counts_fits(bars, df):
     assert len(bars) == 1
 
 
+@pytest.mark.extended
 def test_the_bar_of_tqdm(df, capfd):
     """The real one, as text: the phase, and no share but that of sampling."""
     sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=100_000)

@@ -15,6 +15,7 @@ from .cases import FORMULA, FRAME, RUNS, N, fit, same
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("how", RUNS, ids=str)
 def test_a_resumed_run_is_one_long_run(how, tmp_path):
     whole, part = fit(150, **how), fit(60, **how)

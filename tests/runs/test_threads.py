@@ -44,6 +44,7 @@ def test_threads_are_no_more_than_chains_and_processors(asked, monkeypatch):
     assert same(fit(20, chains=2), whole) and asked[0] == 1
 
 
+@pytest.mark.extended
 def test_the_time_limit_holds_with_many_threads():
     begun = time.process_time()
     found = fit(10**6, sampler="mala", thin=1000, threads=10**6, time_limit=2)

@@ -173,6 +173,7 @@ def result(name, **how):
             return CASES[name]({**SHORT, **how})
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "name", [n if n in LEAN else pytest.param(n, marks=pytest.mark.extended) for n in CASES]
 )
@@ -199,6 +200,7 @@ def test_there_is_a_result_wherever_the_time_is_up(name, clock):
     assert stand_ins  # the first readings are before there are draws
 
 
+@pytest.mark.extended
 def test_a_limit_that_is_not_reached_changes_no_bit():
     for name in LEAN:
         limited_, free = result(name, time_limit=1e6), result(name)
@@ -206,6 +208,7 @@ def test_a_limit_that_is_not_reached_changes_no_bit():
         assert limited_.verdict == free.verdict and not limited_.stand_in
 
 
+@pytest.mark.extended("levels")
 @pytest.mark.parametrize("name", ["logit", "groups", "levels", "user"])
 def test_a_search_that_has_not_ended_gives_no_numbers(name, clock):
     """Neither means nor sds, intervals or probabilities, nor the word mode: the search is far away
@@ -241,6 +244,7 @@ def test_a_search_that_has_ended_gives_laplace_at_the_mode(clock):
     assert after_the_search(clock)
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("time limit: Laplace draws too wide by sqrt 2")
 @pytest.mark.parametrize("name", ["laplace"])
 def test_draws_that_are_too_wide_are_seen(name, clock, monkeypatch):

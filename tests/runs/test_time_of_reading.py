@@ -82,6 +82,7 @@ def test_two_designs_that_take_long(formula, clock, slow):
     assert in_half_a_second(clock)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("rows", [200, N])
 @pytest.mark.parametrize("verb", [sgmc.ols, sgmc.logit, sgmc.zeroinflated, sgmc.ordinal])
 def test_a_limit_that_is_up_at_once_leaves_a_stand_in(verb, rows, clock, monkeypatch):

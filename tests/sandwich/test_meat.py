@@ -127,6 +127,7 @@ def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
     assert error(found, expected) > 1000 * EXACT
 
 
+@pytest.mark.extended("poisson", "ols")
 @pytest.mark.parametrize("verb", CASES)
 def test_draws_have_the_covariance_of_clusters(verb):
     res = getattr(sgmc, verb)(

@@ -76,6 +76,7 @@ def test_a_checkpoint_of_the_posterior_is_not_one_of_the_sandwich(tmp_path):
         sgmc.logit("y ~ .", frame_of(), cov_type="robust", **how)
 
 
+@pytest.mark.extended("more0", "more1", "more3")
 @pytest.mark.parametrize(
     "more",
     [

@@ -82,6 +82,7 @@ def saved(fit, path):
     return again
 
 
+@pytest.mark.extended("smooth", "race", "crossed")
 @pytest.mark.parametrize("kind", REGRESSIONS)
 def test_regressions(kind, tmp_path):
     fit = REGRESSIONS[kind]()
@@ -90,6 +91,7 @@ def test_regressions(kind, tmp_path):
     np.testing.assert_array_equal(again.predict(DF[:5], **how), fit.predict(DF[:5], **how))
 
 
+@pytest.mark.extended("network", "volatility", "topics", "communities")
 @pytest.mark.parametrize("kind", MODELS)
 def test_models(kind, tmp_path):
     saved(MODELS[kind](), tmp_path / "fit")

@@ -54,6 +54,7 @@ def test_posteriors_at_defaults_are_those_of_long_runs(case):
     assert np.abs(at).max() < 0.05
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize(
     "case, wrong",

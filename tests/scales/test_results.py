@@ -85,6 +85,7 @@ def test_frequency_weights_are_rows():
     assert np.abs((first.params - second.params) / second.bse).max() < 0.08
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("family", ["rlm", "poisson", "negativebinomial", "probit"])
 def test_families(family):
     y = {"poisson": np.exp(0.3 * table().a).round(), "negativebinomial": np.exp(table().a).round()}

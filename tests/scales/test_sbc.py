@@ -26,6 +26,7 @@ def test_ranks_are_uniform(name):
     assert p_values(ranks(name, REPLICATES)).min() > 1e-3
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "mistake",
     [

@@ -62,6 +62,7 @@ KINDS = {
 }
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 def test_the_draws_are_those_of_the_same_rows_in_memory(make, tmp_path):
     data, frame = make(tmp_path)
@@ -125,6 +126,7 @@ def close(found, expected):
     assert apart.max() < 0.1 and np.abs(found.bse / expected.bse - 1).max() < 0.07
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_rows_that_are_too_many_are_prepared(suffix, tmp_path, no_memory):
     if suffix == ".parquet":

@@ -16,6 +16,7 @@ from tests.faults.children import Child, Raised, forking
 WIDE = 70 << 20  # bytes of one value
 
 
+@pytest.mark.cover(0)
 @forking
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz", "tsv", "parquet", "arrow"])
 def test_pipes_are_not_waited_for(suffix, tmp_path):
@@ -49,6 +50,7 @@ def test_a_pipe_is_no_prepared_file(tmp_path):
     assert "a.sgmc is no regular file" in found.words
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "content", [b"x,y\n1," + b"0" * WIDE, b"x" * WIDE, b'x,y\n1,"' + b"a" * WIDE]
 )
@@ -74,6 +76,7 @@ def test_a_value_far_within_the_file_has_the_bound(tmp_path, monkeypatch):
         of(path).read()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("suffix", ["csv", "csv.gz"])
 def test_rows_that_are_too_many_at_once_are_read_in_chunks(suffix, tmp_path, monkeypatch):
     path, n = tmp_path / f"a.{suffix}", 200_000

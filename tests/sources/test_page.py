@@ -8,6 +8,7 @@ import pytest
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_the_code_of_the_page_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

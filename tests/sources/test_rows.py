@@ -120,6 +120,7 @@ kinds = pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
 same = pd.testing.assert_frame_equal
 
 
+@pytest.mark.cover(0)
 @kinds
 def test_all_rows_are_those_of_pandas(make, tmp_path):
     data, expected = make(tmp_path)
@@ -133,6 +134,7 @@ def test_all_rows_are_those_of_pandas(make, tmp_path):
     assert of(data).identity == source.identity
 
 
+@pytest.mark.extended(".parquet", "dask", "dask files", "dask unknown categories")
 @kinds
 def test_chunks_are_the_rows_in_order(make, tmp_path, small_chunks):
     data, expected = make(tmp_path)
@@ -146,6 +148,7 @@ def test_chunks_are_the_rows_in_order(make, tmp_path, small_chunks):
         assert chunk.index.equals(pd.RangeIndex(len(chunk)))
 
 
+@pytest.mark.cover(0)
 @kinds
 def test_chunks_begin_anywhere_with_any_columns(make, tmp_path, small_chunks):
     data, expected = make(tmp_path)

@@ -139,6 +139,7 @@ def posterior(name, times=1, **keywords):
     return [(one["mean"].to_numpy(), one["sd"].to_numpy()) for one in found], res.smooths.edf
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("name", FITS)
 def test_posteriors_are_near_mgcv(name):
     found, edf = posterior(name)
@@ -155,6 +156,7 @@ def test_mistakes_show_in_posteriors(name, mistake, times):
     assert departure(name, [one[1:] for one in penalised(name, times)]) > 1.5
 
 
+@pytest.mark.cover(0)
 @pytest.mark.mistake("posteriors beside mgcv: {mistake}")
 @pytest.mark.parametrize("name, mistake", [("cancer", "sd near zero"), ("sunspots", "rows twice")])
 def test_mistakes_of_fits_show(name, mistake):

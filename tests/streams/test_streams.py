@@ -61,6 +61,7 @@ def beside_of(beside, found):
     return {name: found[column] for name, column in beside.items()}
 
 
+@pytest.mark.cover(0)
 def test_all_are_equal_to_the_bit(fitted, new, pieces):
     (res, beside, outcome), (found, files, csv) = fitted, new
     here = {k: v for k, v in beside_of(beside, found).items() if k != "trials"}
@@ -79,6 +80,7 @@ def test_all_are_equal_to_the_bit(fitted, new, pieces):
     assert np.array_equal(density, res.log_lik(found, outcome, draws=60, **here), equal_nan=True)
 
 
+@pytest.mark.cover(0)
 def test_files_have_the_same_numbers(fitted, new, pieces, tmp_path):
     (res, beside, outcome), (found, files, _) = fitted, new
     given = {k: v for k, v in beside.items() if k != "trials"}
@@ -99,6 +101,7 @@ def test_files_have_the_same_numbers(fitted, new, pieces, tmp_path):
     assert np.array_equal(read.iloc[:, 1:].to_numpy().T, drawn, equal_nan=True)
 
 
+@pytest.mark.extended("logit", "mnlogit", "counts")
 def test_rows_of_the_fit_in_their_order(fitted, tmp_path):
     pytest.importorskip("pyarrow")
     res, _, _ = fitted
@@ -119,6 +122,7 @@ def test_draws_are_thinned_by_the_number_of_all_rows(new, monkeypatch, pieces):
     assert np.array_equal(res.predict(files), res.predict(found), equal_nan=True)
 
 
+@pytest.mark.extended
 def test_a_planted_mistake_is_seen(new, monkeypatch):
     """A stream of random numbers begun anew in each piece."""
     found, files, _ = new
@@ -139,6 +143,7 @@ def test_a_planted_mistake_is_seen(new, monkeypatch):
     assert not np.array_equal(there, here, equal_nan=True)
 
 
+@pytest.mark.extended
 def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     """The peak of four times the rows is at most a tenth higher."""
     pytest.importorskip("pyarrow")
@@ -156,6 +161,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     assert peaks[1] < 1.1 * peaks[0]
 
 
+@pytest.mark.extended
 def test_large_arrays_are_in_files(monkeypatch):
     res = sgmc.logit("won ~ x1 + g", table(1, 6000), seed=1)
     before = res.resid_deviance, res.predict(), res.loo(seed=1)
@@ -212,6 +218,7 @@ def test_too_much_for_memory_asks_for_a_file(new, monkeypatch):
         res.posterior_predict(new[1])
 
 
+@pytest.mark.extended
 def test_a_prepared_file_has_the_order_of_its_source(tmp_path, monkeypatch):
     """Residuals, predictions and loo of the rows that were not dropped, as in memory."""
     found = table(4, 3000)

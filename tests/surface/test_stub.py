@@ -172,6 +172,7 @@ def test_a_type_checker_accepts_the_readme(k, folder):
     assert checked(as_module(BLOCKS[k]), folder).startswith("Success")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "code, told",
     [
@@ -192,6 +193,7 @@ def test_a_type_checker_finds_planted_errors(code, told, folder):
     assert told in checked(f"import sgmc\n{code}\n", folder)
 
 
+@pytest.mark.extended
 def test_a_type_checker_accepts_the_stub_itself(folder):
     """A copy: mypy takes the folder of a file that it is given for a source tree."""
     copy = folder / "stub.pyi"
@@ -205,6 +207,7 @@ ABSENT = (
 ).split()
 
 
+@pytest.mark.extended
 def test_the_generator_needs_numpy_and_scipy_alone(tmp_path):
     code = (
         "import sys\n"

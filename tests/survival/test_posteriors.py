@@ -75,6 +75,7 @@ def apart(name, results=None, **wrong):
     return np.abs((results.params - mean) / sd).max(), np.abs(results.bse / sd - 1).max()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(one, marks=() if one in FAST else pytest.mark.extended) for one in CASES],
@@ -85,6 +86,7 @@ def test_posteriors_are_right_at_default_settings(name):
     assert mean < 0.1 and sd < 0.05
 
 
+@pytest.mark.extended("prior-remissions weibull", "jacobian-remissions weibull")
 @pytest.mark.mistake("survival: no {mistake}")
 @pytest.mark.parametrize("name", ["remissions weibull"])
 @pytest.mark.parametrize("mistake", ["prior", "jacobian", "censoring"])

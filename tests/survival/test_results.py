@@ -77,6 +77,7 @@ def test_rows_of_the_fit_are_in_their_order():
     np.testing.assert_allclose(results.fittedvalues, results.predict(frame), rtol=1e-10)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("kind", list(FORMULAS))
 def test_likelihoods_and_loo_count_what_is_known(kind):
     frame = simulated("lognormal", 50, 2, kind)

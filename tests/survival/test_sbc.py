@@ -11,7 +11,7 @@ from .sbc import CALIBRATED, PRIORS, ranks
 REPLICATES = 40
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("law", CALIBRATED)
 def test_ranks_are_uniform(law):
     """With another seed one of the 12 p-values would be below 1e-3 in about 12 of 1,000."""

@@ -60,6 +60,7 @@ RACING = sorted(
 )
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("sampler", RACING)
 def test_every_sampler_races(model, sampler):
     result = sgmc.tune(model, sampler=sampler, budget_steps=120, seed=1)
@@ -171,6 +172,7 @@ def test_discrepancies_of_schedules_are_weighted(model, metric):
     assert score(x, np.full(1000, 3.0)) == pytest.approx(score(x), rel=1e-9)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "how, total", [(dict(budget_steps=650), 27 * 50 * 3), (dict(time_limit=0.4), 0.4)]
 )

@@ -63,6 +63,7 @@ def test_arms_have_starts_and_streams_of_their_own(model):
     assert len(places) == len(set(places)) == 6 and firsts(1) == places[:2]
 
 
+@pytest.mark.extended("2-counts1", "27-counts3")
 @pytest.mark.parametrize(
     "eta, counts", [(3, [27, 9, 3]), (2, [27, 13, 6, 3]), (5, [27, 5]), (27, [27])]
 )
@@ -190,6 +191,7 @@ def diverged(seed):
     return fit._fit.run.statuses.count("diverged")
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_no_arm_is_chosen_that_later_diverges(monkeypatch):
     """Of 32 chains none; without the trial at a longer step, about a third.  (Instabilities that
@@ -220,6 +222,7 @@ def test_draws_on_their_way_to_infinity_have_an_infinite_score(model, metric):
     assert far.best["step_size"] == 0.2 and not far.arms.diverged.any()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("metric", ["fssd", "fssd-opt", "fssd-max", "ksd", "log_loss"])
 @pytest.mark.parametrize("size", [0.0, 1e30, 1e90])
 def test_draws_that_are_alike_or_nearly_lost_are_no_winner(model, metric, size):
@@ -231,6 +234,7 @@ def test_draws_that_are_alike_or_nearly_lost_are_no_winner(model, metric, size):
     assert score(np.full((100, 3), 3.0)) > score(good)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("limit", [0.4, 1.0])
 def test_a_time_limit_is_kept_and_said(model, limit, clock_of_steps):
     """All of it is used, and a chunk at most beyond it.  Without a limit the race had no end."""
@@ -274,13 +278,13 @@ def assert_better_than_those_far_off(model, metric):
         assert best < 0.5 * sd_error(model, end), result.best
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("metric", ["ksd", "fssd"])
 def test_the_chosen_step_is_better_than_those_it_beat_by_far(model, metric):
     assert_better_than_those_far_off(model, metric)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("mistake", ["sign", "scores of another model"])
 def test_a_wrong_metric_is_caught(model, mistake, monkeypatch):
     """Planted: the largest discrepancy wins; scores of a posterior that is ten times as wide."""
@@ -292,6 +296,7 @@ def test_a_wrong_metric_is_caught(model, mistake, monkeypatch):
         assert_better_than_those_far_off(model, "ksd")
 
 
+@pytest.mark.extended
 def test_a_chain_that_stands_still_is_no_winner():
     """Nobody knows the scale of a network's weights: in units of an arm's own spread, standing
     still would look best.

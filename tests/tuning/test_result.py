@@ -14,6 +14,7 @@ from .races import frame
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
 
+@pytest.mark.extended
 def test_tune_in_a_verb(tmp_path):
     df = frame()
     results = sgmc.logit("y ~ a + b", df, sampler="sgld", tune="mamba", draws=50, seed=1)
@@ -35,7 +36,7 @@ def test_tune_in_a_verb(tmp_path):
     assert "(tuned)" in str(loaded.resume(draws=10, data=df).summary(details=True))
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "verb, outcome", [("probit", "y"), ("poisson", "y"), ("ols", "a"), ("negativebinomial", "y")]
 )

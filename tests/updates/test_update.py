@@ -31,6 +31,7 @@ def exactly(res):
     return where.back @ mode.theta, where.white @ where.white.T
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("remove", [True, False])
 def test_ols_of_known_sigma_is_the_closed_form(remove):
     """The posterior is normal, so nothing is neglected: equal to rounding."""
@@ -49,6 +50,7 @@ def test_ols_of_known_sigma_is_the_closed_form(remove):
     assert res.neglected < 1e-9 and res.verdict.trustworthy
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("remove", [True, False])
 @pytest.mark.parametrize("verb", FORMULAS)
 def test_five_months_are_the_fit_on_all_rows(verb, remove):
@@ -75,6 +77,7 @@ def test_rows_at_hand_are_expanded_at_the_mode_itself():
     assert np.abs(np.sqrt(np.diag(covariance)) / sd - 1).max() < 0.01
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("mistake", ["halved", "prior twice", "rows forgotten", "gradient"])
 def test_planted_mistakes_are_seen(monkeypatch, mistake):
     """By the comparison with all rows, and by the old draws, weighed, which need none."""
@@ -109,6 +112,7 @@ def test_planted_mistakes_are_seen(monkeypatch, mistake):
 FAR, NEARER = (-0.8, -0.9, 0.8), (0.0, 0.4, -0.2)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(("verb", "moved"), [("logit", FAR), ("poisson", FAR), ("ols", NEARER)])
 def test_drift_needs_the_rows(verb, moved):
     """A second month of other coefficients: derivatives do not reach, rows do."""
@@ -126,6 +130,7 @@ def test_drift_needs_the_rows(verb, moved):
     assert not far.verdict.trustworthy and "carried too far" in far.verdict.text
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("part", [0, pytest.param(1, marks=pytest.mark.extended)])
 def test_trusted_updates_are_right(part):
     """40 updates of small tables, half of them drifting: of those that are trusted none is off by

@@ -111,6 +111,7 @@ def test_refused_arguments(first, tables, given, words):
         first.update(tables[1], **given)
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize(
     ("formula", "given", "words"),
     [

@@ -22,6 +22,7 @@ def model(name):
     return USERS[name][0]()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("seed", range(1, 6))
 def test_a_log_normal_sd_of_draws_is_not_trusted(seed):
     """Its sd is 54.1; those of 4,000 draws range from 20 to 120."""
@@ -30,6 +31,7 @@ def test_a_log_normal_sd_of_draws_is_not_trusted(seed):
     assert any(isinstance(w, TailWarning) for w in results.warnings)
 
 
+@pytest.mark.extended
 def test_errors_are_those_of_the_scale_that_is_printed():
     """sd of log x is 0.5: exp is far from linear.  Truth: mean exp(1/8), sd 0.6039 and ends
     exp(+-0.98); the check is right to three of its own errors and below 0.05.
@@ -65,6 +67,7 @@ def test_flat_ols_of_few_rows_has_no_moments():
     assert "k_hat" in text and "`-`" in text and "nan" not in text.lower()
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("seed", range(3))
 def test_cubic_terms_that_cancel_in_moments_are_seen(seed):
     results = model("cancelling, 0.2").fit(sampler="laplace", seed=seed)

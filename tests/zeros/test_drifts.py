@@ -60,6 +60,7 @@ def test_draws_far_beyond_the_posterior_are_a_drift(far, gone):
     assert drifted(problem, x) == gone
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("seed, positive", [(3, 4), pytest.param(2, 3, marks=pytest.mark.extended)])
 def test_a_drift_that_stays_finite_is_replaced(seed, positive):
     """Draws of up to 6e10 under normal(0, 2.5) were kept.  Means to four Monte Carlo errors of the

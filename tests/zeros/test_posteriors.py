@@ -40,7 +40,7 @@ def test_a_dropped_jacobian_is_seen():
     assert off > 0.1 or wide > 0.05
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["zip", "hurdle"])
 def test_another_model_is_seen(name):
     """Planted: the reference of the other verb."""

@@ -95,6 +95,7 @@ def test_predictions_of_new_rows_are_those_of_the_fit():
     assert summary.shape == (2, 6)
 
 
+@pytest.mark.extended
 def test_rows_without_a_predictor_of_either_part_are_dropped():
     frame = TABLE.assign(
         x=np.where(np.arange(300) < 20, np.nan, TABLE.x),
