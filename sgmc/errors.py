@@ -6,6 +6,8 @@ Errors say what is wrong, name the column or argument, and say what to do.  Warn
 
 import sys
 import warnings
+from types import FrameType
+from typing import Self
 
 
 class SGMCError(Exception):
@@ -61,16 +63,16 @@ class SGMCWarning(UserWarning):
         What the user can do, e.g. ``"draws=4000"``.
     """
 
-    def __init__(self, message, advice=""):
+    def __init__(self, message: str, advice: str = "") -> None:
         super().__init__(f"{message} {advice}".strip())
         self.message = message
         self.advice = advice
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         return type(self), (self.message, self.advice)
 
     @property
-    def code(self):
+    def code(self) -> str:
         """The warning's name, as printed in the summary."""
         return type(self).__name__
 
@@ -267,7 +269,7 @@ class CheckpointWarning(SGMCWarning):
     """A checkpoint could not be written; the run went on."""
 
 
-def caller():
+def caller() -> FrameType:
     """Return the nearest frame outside the package: the user's line."""
     frame = sys._getframe(1)
     while frame.f_back is not None and inside(frame):
@@ -275,12 +277,12 @@ def caller():
     return frame
 
 
-def inside(frame):
+def inside(frame: FrameType) -> bool:
     """Return whether a frame runs code of this package."""
     return str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
 
 
-def warn(warning):
+def warn(warning: SGMCWarning) -> None:
     """Issue a warning at the user's line, however deep in the package it was noticed.
 
     Parameters

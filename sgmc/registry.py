@@ -11,9 +11,12 @@ import inspect
 import pkgutil
 from functools import cache
 from importlib.metadata import entry_points
+from types import ModuleType
+from typing import Any
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import must_be
+from sgmc.arguments.types import Same
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
 
@@ -32,10 +35,10 @@ ALIASES = {"samplers": {"sgbd": "vsgbd"}}
 
 
 @cache
-def room(kind):
+def room(kind: str) -> dict[str, Any]:
     """Return all classes of a room: name -> class."""
     package = importlib.import_module(ROOMS[kind])
-    found = {}
+    found: dict[str, Any] = {}
     for info in pkgutil.iter_modules(package.__path__):
         if not info.ispkg:
             found |= leaves(importlib.import_module(f"{package.__name__}.{info.name}"), kind)
@@ -44,13 +47,13 @@ def room(kind):
     return found
 
 
-def leaves(module, kind):
+def leaves(module: ModuleType, kind: str) -> dict[str, Any]:
     """Return the classes of a module that belong to a room: name -> class."""
     classes = (value for value in vars(module).values() if belongs(value, kind))
     return {cls.name: cls for cls in classes if getattr(cls, "by_name", True)}
 
 
-def belongs(value, kind):
+def belongs(value: object, kind: str) -> bool:
     """Return whether an object is a class of that room with a name of its own."""
     return (
         isinstance(value, type)
@@ -59,12 +62,12 @@ def belongs(value, kind):
     )
 
 
-def headline(cls):
+def headline(cls: type) -> str:
     """Return the first paragraph of a class's docstring as one line."""
-    return " ".join(inspect.getdoc(cls).split("\n\n")[0].split())
+    return " ".join((inspect.getdoc(cls) or "").split("\n\n")[0].split())
 
 
-def register(cls):
+def register(cls: type[Same]) -> type[Same]:
     """Add a class under its `name`, and return it.
 
     Parameters
@@ -85,11 +88,11 @@ def register(cls):
         )
     if not belongs(cls, kind):
         raise ArgumentError(f"{cls.__name__} needs a class attribute `name` of its own")
-    room(kind)[cls.name] = cls
+    room(kind)[vars(cls)["name"]] = cls
     return cls
 
 
-def lookup(kind, name, argument):
+def lookup(kind: str, name: object, argument: str) -> Any:
     """Return the class of that name; raise ArgumentError with the nearest name if none has it."""
     classes = room(kind)
     key = str(name).lower()
@@ -100,7 +103,9 @@ def lookup(kind, name, argument):
     raise ArgumentError(f"{argument}={name!r} is not known{hint}")
 
 
-def sampler_and_gradient(sampler, gradient):
+def sampler_and_gradient(
+    sampler: object, gradient: str | None
+) -> tuple[SamplerSpec | None, str | None]:
     """Return a sampler specification and a gradient's name, or None, from the two arguments.
 
     ``"sgld-cv"``, ``"SGLDCV"`` and ``"SGLD"`` with ``gradient="cv"`` are the same; the longest

@@ -8,6 +8,7 @@ The build has only numpy and scipy, so nothing here may import more.
 import ast
 import importlib
 import inspect
+import re
 import textwrap
 from functools import cached_property
 from pathlib import Path
@@ -250,8 +251,13 @@ def spec_members(cls):
 
 def compiled_members(cls):
     """Return the stubs of a compiled class: Cython writes signatures into the docstrings."""
-    first = cls.__doc__.partition("\n")[0].partition("(")[2]
-    parts = [f"def __init__(self, {first} -> None: ...", "def __call__(self, t: int) -> float: ..."]
+    first = re.findall(r"\w+", cls.__doc__.partition("\n")[0].partition("(")[2])
+    types = dict(re.findall(r"^ *(\w+) : (int|float)\b", cls.__doc__, re.M))
+    given = ", ".join(f"{name}: {types.get(name, 'float')}" for name in first)
+    parts = [
+        f"def __init__(self, {given}) -> None: ...",
+        "def __call__(self, t: int) -> float: ...",
+    ]
     for name, value in vars(cls).items():
         if isinstance(value, classmethod):
             made, told = getattr(cls, name), docstring(getattr(cls, name))

@@ -1,15 +1,18 @@
 """Arrays of numbers of any shape, vectors and matrices."""
 
 import os
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from sgmc.arguments.types import Array, Floats, SameArray
 from sgmc.errors import ArgumentError, DataError
 
 SEEN = 1000  # values of text by which it is said what to do
 
 
-def numeric(name, values):
+def numeric(name: str, values: Any) -> Array:
     """Return numbers as a float array, float32 where they are; they need not be finite.
 
     Parameters
@@ -52,7 +55,7 @@ def numeric(name, values):
     return array if plain else array.astype(float)
 
 
-def from_objects(name, array):
+def from_objects(name: str, array: Array) -> Floats:
     """Return Python numbers as floats, NaN for whatever pandas calls missing.
 
     Raises
@@ -84,7 +87,7 @@ def from_objects(name, array):
     raise DataError(f"{name} must hold numbers, it holds {held}; {hint}")
 
 
-def refuse_swapped(endog, exog):
+def refuse_swapped(endog: Any, exog: Any) -> None:
     """Raise DataError for a formula in the place of arrays, and for predictors in that of outcomes;
     two columns of counts are outcomes.
     """
@@ -104,7 +107,7 @@ def refuse_swapped(endog, exog):
         )
 
 
-def vector(name, values):
+def vector(name: str, values: object) -> Floats:
     """Return a finite float64 vector; a matrix of one column is taken as one.
 
     Raises
@@ -122,7 +125,13 @@ def vector(name, values):
     return array
 
 
-def shaped(name, array, *shapes, advice="", error=ArgumentError):
+def shaped(
+    name: str,
+    array: SameArray,
+    *shapes: Sequence[int | str],
+    advice: str = "",
+    error: type[Exception] = ArgumentError,
+) -> SameArray:
     """Return an array that has one of some shapes.
 
     Parameters
@@ -156,6 +165,6 @@ def shaped(name, array, *shapes, advice="", error=ArgumentError):
     )
 
 
-def shape_text(shape):
+def shape_text(shape: Sequence[int | str]) -> str:
     """Return a shape as text, ``"(n, 2)"``."""
     return f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"

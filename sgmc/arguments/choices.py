@@ -2,15 +2,17 @@
 
 import difflib
 import numbers
+from collections.abc import Iterable
 
 import numpy as np
 
 from sgmc.arguments.messages import must_be
+from sgmc.arguments.types import Same
 
 SHOWN_CHOICES = 20  # names that a message lists; more would hide the sentence
 
 
-def nearest(name, known, listed=""):
+def nearest(name: object, known: Iterable[object], listed: str = "") -> str:
     """Return the end of a message about an unknown name: the nearest of the known ones.
 
     Parameters
@@ -25,17 +27,17 @@ def nearest(name, known, listed=""):
     str
         ``"; did you mean 'x1'?"``, ``"; they are: x1, x2"``, or ``""`` without `listed`.
     """
-    known = [str(one) for one in known]
-    near = [one for one in known if one.casefold() == str(name).casefold()]
-    near = near or difflib.get_close_matches(str(name), known)
+    names = [str(one) for one in known]
+    near = [one for one in names if one.casefold() == str(name).casefold()]
+    near = near or difflib.get_close_matches(str(name), names)
     near.sort(key=lambda one: sorted(one) != sorted(str(name)))  # swapped letters first
     if near:
         return f"; did you mean {near[0]!r}?"
-    more = ", ..." if len(known) > SHOWN_CHOICES else ""
-    return f"; {listed}: {', '.join(known[:SHOWN_CHOICES])}{more}" if listed and known else ""
+    more = ", ..." if len(names) > SHOWN_CHOICES else ""
+    return f"; {listed}: {', '.join(names[:SHOWN_CHOICES])}{more}" if listed and names else ""
 
 
-def one_of(name, value, choices, otherwise=""):
+def one_of(name: str, value: object, choices: Iterable[Same], otherwise: str = "") -> Same:
     """Return the choice that a value is.
 
     Parameters
@@ -70,7 +72,7 @@ def one_of(name, value, choices, otherwise=""):
     raise must_be(name, value, wanted + otherwise, hint.removeprefix("; "))
 
 
-def flag(name, value):
+def flag(name: str, value: object) -> bool:
     """Return True or False as it is.
 
     Raises

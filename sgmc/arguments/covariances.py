@@ -33,7 +33,7 @@ COVARIANCES = (
 )
 
 
-def check_covariance_of(groups, equations, cov_type):
+def check_covariance_of(groups: object, equations: bool, cov_type: str) -> None:
     """ArgumentError where clusters are missing, or have no meaning; NotSupported for leverages of
     several equations.
     """

@@ -1,12 +1,15 @@
 """Draws, chains, scores and weights, as the diagnostics take them: contiguous float64 arrays."""
 
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError, DataError
 
 
-def real_numbers(name, values):
+def real_numbers(name: str, values: object) -> Floats:
     """Return at least one number as a contiguous float64 array; they need not be finite.
 
     Raises
@@ -20,7 +23,7 @@ def real_numbers(name, values):
     return values
 
 
-def as_points(name, values):
+def as_points(name: str, values: object) -> Floats:
     """Return finite numbers as points in rows.
 
     Parameters
@@ -51,7 +54,7 @@ def as_points(name, values):
     return values
 
 
-def as_chains(draws):
+def as_chains(draws: object) -> Floats:
     """Return draws as an array (chain, draw, parameter); they need not be finite.
 
     Raises
@@ -69,7 +72,7 @@ def as_chains(draws):
     )
 
 
-def as_weights(weights, n):
+def as_weights(weights: object, n: int) -> Floats:
     """Return the weights of n draws, (n,), divided by their sum.
 
     Raises
@@ -86,7 +89,9 @@ def as_weights(weights, n):
     return weights / weights.sum()
 
 
-def as_scored(draws, scores, weights=None):
+def as_scored(
+    draws: object, scores: object, weights: object = None
+) -> tuple[Floats, Floats, Floats]:
     """Return draws (n, d), their scores (n, d), and weights (n,) that sum to one.
 
     Raises
@@ -105,7 +110,7 @@ def as_scored(draws, scores, weights=None):
     )
 
 
-def mean_and_sd(name, given):
+def mean_and_sd(name: str, given: object) -> tuple[Any, Any] | list[Any]:
     """Return the pair (mean, sd) that stands for results.
 
     Raises

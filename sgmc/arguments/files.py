@@ -1,11 +1,12 @@
 """Paths of files."""
 
 import os
+from typing import Any
 
 from sgmc.arguments.messages import must_be
 
 
-def writable(name, path):
+def writable(name: str, path: Any) -> str | None:
     """Return the absolute path of a file that may exist or not, in a folder that exists.
 
     Parameters
@@ -36,7 +37,7 @@ def writable(name, path):
     return full
 
 
-def readable(name, path):
+def readable(name: str, path: Any) -> str:
     """Return the absolute path of a file that exists.
 
     Parameters
@@ -56,7 +57,7 @@ def readable(name, path):
     return full
 
 
-def absolute(name, path):
+def absolute(name: str, path: Any) -> str:
     """Return the absolute path of an argument, a str; ArgumentError where it is no path."""
     if not isinstance(path, (str, bytes, os.PathLike)) or "\0" in os.fsdecode(path):
         raise must_be(name, path, "a path")

@@ -467,15 +467,15 @@ SETTINGS = {
 }
 
 
-def rows(*takers):
+def rows(*takers: str) -> list[Keyword]:
     """Return the rows of those takers in the table's order, of each name the first."""
-    found = {}
+    found: dict[str, Keyword] = {}
     for row in TABLE:
         if set(takers) & set(row.takers):
             found.setdefault(row.name, row)
     return list(found.values())
 
 
-def names(*takers):
+def names(*takers: str) -> list[str]:
     """Return the names of the arguments of those takers."""
     return [row.name for row in rows(*takers)]

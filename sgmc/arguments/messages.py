@@ -2,12 +2,14 @@
 what to do.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from sgmc.errors import ArgumentError
 
 
-def must_be(name, value, wanted, advice=""):
+def must_be(name: str, value: object, wanted: str, advice: str = "") -> ArgumentError:
     """Return the error for an argument of a wrong value.
 
     Parameters
@@ -29,7 +31,7 @@ def must_be(name, value, wanted, advice=""):
     return ArgumentError(f"{name}={value!r} must be {wanted}" + (f"; {advice}" if advice else ""))
 
 
-def label_text(label):
+def label_text(label: object) -> str:
     """Return a label as users write it: ``'a'``, ``3``, ``('a', 3)``, ``2024-01-31``.
 
     Parameters
@@ -45,7 +47,7 @@ def label_text(label):
     return repr(label) if isinstance(label, (str, bytes, int, float)) else str(label)
 
 
-def labels_text(labels, most=6):
+def labels_text(labels: Sequence[object], most: int = 6) -> str:
     """Return the first labels of some, and dots where there are more.
 
     Parameters

@@ -1,5 +1,8 @@
 """Names: of parameters, of columns, of what is labelled."""
 
+from collections.abc import Collection, Sequence
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.choices import nearest
@@ -11,7 +14,7 @@ SECOND = {"zero:": "the zeros", "dispersion:": "the dispersion"}
 SHOWN_LABELS = 8  # labels that a message about their order lists
 
 
-def parameter(argument, name, known):
+def parameter(argument: str, name: object, known: Collection[str]) -> str:
     """Return the name of a parameter.
 
     Parameters
@@ -36,7 +39,7 @@ def parameter(argument, name, known):
     return name
 
 
-def parameters(argument, given, known):
+def parameters(argument: str, given: Any, known: Collection[str]) -> list[str]:
     """Return the names of one or several parameters as a list.
 
     Raises
@@ -50,7 +53,7 @@ def parameters(argument, given, known):
     return [parameter(argument, name, known) for name in given]
 
 
-def texts(name, value, wanted, count=None):
+def texts(name: str, value: Any, wanted: str, count: int | None = None) -> list[str]:
     """Return texts as a list.
 
     Parameters
@@ -84,12 +87,12 @@ def texts(name, value, wanted, count=None):
     return listed
 
 
-def repeated(names):
+def repeated(names: Sequence[str]) -> str:
     """Return the names that occur more than once, sorted, as text; empty where none does."""
     return ", ".join(repr(name) for name in sorted({n for n in names if names.count(n) > 1}))
 
 
-def column_names(names, table, d, called="exog"):
+def column_names(names: object, table: Any, d: int, called: str = "exog") -> list[str]:
     """Return a name for each column of a table: those given, those of a frame, or x1, x2, ...
 
     Parameters
@@ -127,7 +130,14 @@ def column_names(names, table, d, called="exog"):
     return listed
 
 
-def same_order(name, values, names, *, foreign=False, error=ArgumentError):
+def same_order(
+    name: str,
+    values: object,
+    names: Sequence[str],
+    *,
+    foreign: bool = False,
+    error: type[Exception] = ArgumentError,
+) -> None:
     """Refuse labels in another order: what is labelled would be read by position.
 
     Parameters

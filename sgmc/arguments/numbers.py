@@ -2,6 +2,7 @@
 
 import math
 import numbers
+from typing import Any, Literal, TypeGuard, overload
 
 from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError
@@ -12,17 +13,45 @@ MOST = 10**12  # of anything that is counted; rows times such counts would not o
 SMALLEST_SCALE, LARGEST_SCALE = 1e-150, 1e150
 
 
-def is_whole(value):
+def is_whole(value: object) -> TypeGuard[int]:
     """Return whether a value is a whole number, of Python or numpy; bools are not."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
-def is_number(value):
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value is a real number, of Python or numpy; bools are not."""
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def whole(name, value, low=0, high=None, *, none=False, advice=""):
+@overload
+def whole(
+    name: str,
+    value: object,
+    low: float = 0,
+    high: float | None = None,
+    *,
+    none: Literal[False] = False,
+    advice: str = "",
+) -> int: ...
+@overload
+def whole(
+    name: str,
+    value: object,
+    low: float = 0,
+    high: float | None = None,
+    *,
+    none: bool,
+    advice: str = "",
+) -> int | None: ...
+def whole(
+    name: str,
+    value: object,
+    low: float = 0,
+    high: float | None = None,
+    *,
+    none: bool = False,
+    advice: str = "",
+) -> int | None:
     """Return a whole number as an int.
 
     Parameters
@@ -48,10 +77,12 @@ def whole(name, value, low=0, high=None, *, none=False, advice=""):
     """
     if value is None and none:
         return None
-    limited = high is not None and high < math.inf
-    if not is_whole(value) or value < low or limited and value > high:
+    most = math.inf if high is None else high
+    if not is_whole(value) or not low <= value <= most:
         wanted = (
-            f"a whole number from {low} to {high}" if limited else f"a whole number, at least {low}"
+            f"a whole number, at least {low}"
+            if most == math.inf
+            else f"a whole number from {low} to {high}"
         )
         raise must_be(name, value, wanted, advice)
     if value > MOST:
@@ -59,7 +90,7 @@ def whole(name, value, low=0, high=None, *, none=False, advice=""):
     return int(value)
 
 
-def sizes(name, value, wanted):
+def sizes(name: str, value: object, wanted: str) -> tuple[int, ...]:
     """Return one or several whole numbers, each at least 1, as a tuple of int.
 
     Parameters
@@ -85,7 +116,9 @@ def sizes(name, value, wanted):
     return tuple(int(k) for k in listed)
 
 
-def number(name, value, low=-math.inf, high=math.inf, *, advice=""):
+def number(
+    name: str, value: Any, low: float = -math.inf, high: float = math.inf, *, advice: str = ""
+) -> float:
     """Return a finite number in an open interval as a float.
 
     Parameters
@@ -118,7 +151,7 @@ def number(name, value, low=-math.inf, high=math.inf, *, advice=""):
     return found
 
 
-def interval_text(low, high):
+def interval_text(low: float, high: float) -> str:
     """Return the numbers of an open interval in words: ``"a positive number"``."""
     if low == 0 and high == math.inf:
         return "a positive number"
@@ -128,7 +161,22 @@ def interval_text(low, high):
     return f"a number between {low:g} and {high:g}"
 
 
-def positive(name, value, *, none=False, infinite=False, advice=""):
+@overload
+def positive(
+    name: str,
+    value: object,
+    *,
+    none: Literal[False] = False,
+    infinite: bool = False,
+    advice: str = "",
+) -> float: ...
+@overload
+def positive(
+    name: str, value: object, *, none: bool, infinite: bool = False, advice: str = ""
+) -> float | None: ...
+def positive(
+    name: str, value: object, *, none: bool = False, infinite: bool = False, advice: str = ""
+) -> float | None:
     """Return a positive number as a float.
 
     Parameters
@@ -157,7 +205,7 @@ def positive(name, value, *, none=False, infinite=False, advice=""):
     return number(name, value, 0, advice=advice)
 
 
-def fraction(name, value, *, advice=""):
+def fraction(name: str, value: object, *, advice: str = "") -> float:
     """Return a number between 0 and 1, neither of them, as a float.
 
     Raises
@@ -168,7 +216,7 @@ def fraction(name, value, *, advice=""):
     return number(name, value, 0, 1, advice=advice)
 
 
-def level(alpha):
+def level(alpha: object) -> float:
     """Return `alpha`, the probability outside of an interval.
 
     Raises

@@ -3,7 +3,9 @@
 import inspect
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import is_number, number, whole
@@ -22,7 +24,12 @@ class Declared:
     default: object
     doc: str
 
-    def lines(self):
+    @property
+    def span(self) -> str:
+        """What is allowed, as text."""
+        raise NotImplementedError
+
+    def lines(self) -> list[str]:
         """Its entry in a docstring."""
         if self.default is REQUIRED:
             told = ""
@@ -30,7 +37,7 @@ class Declared:
             told = ", optional" if self.default is None else f", default {self.default!r}"
         return [f"{self.name} : {self.span}{told}", *(f"    {line}" for line in self.told())]
 
-    def told(self):
+    def told(self) -> list[str]:
         """The lines of its documentation."""
         return inspect.cleandoc(self.doc).split("\n")
 
@@ -43,16 +50,16 @@ class Parameter(Declared):
 
     low: float = -math.inf
     high: float = math.inf
-    choices: tuple = ()
+    choices: tuple[object, ...] = ()
     whole: bool = False
 
     @property
-    def span(self):
+    def span(self) -> str:
         """What is allowed, as text."""
         return " | ".join(map(repr, self.choices)) or f"{self.low:g} .. {self.high:g}"
 
     @property
-    def annotation(self):
+    def annotation(self) -> str:
         """The type of a value, as text."""
         if set(self.choices) == {False, True}:
             return "bool"
@@ -60,11 +67,11 @@ class Parameter(Declared):
             return f"Literal[{', '.join(map(repr, self.choices))}]"
         return "int" if self.whole else "float"
 
-    def shown(self, value):
+    def shown(self, value: object) -> str:
         """A value as text."""
         return repr(value)
 
-    def check(self, value, owner):
+    def check(self, value: object, owner: str) -> Any:
         """`value` if it is allowed; else ArgumentError with the range."""
         name = f"{owner}: {self.name}"
         if self.choices:
@@ -79,16 +86,16 @@ class Derivable(Parameter):
     """A row whose number, from `low` on, the fit derives where it is None, as it is by default."""
 
     @property
-    def span(self):
+    def span(self) -> str:
         """What is allowed, as text."""
-        return f"{Parameter.span.fget(self)}, or None (derived)"
+        return f"{super().span}, or None (derived)"
 
     @property
-    def annotation(self):
+    def annotation(self) -> str:
         """The type of a value, as text."""
         return "float | None"
 
-    def check(self, value, owner):
+    def check(self, value: object, owner: str) -> float | None:
         if value is None or (is_number(value) and value == self.low):
             return None if value is None else float(value)
         return Parameter.check(self, value, owner)
@@ -114,17 +121,17 @@ class Keyword(Declared):
 
     span: str = ""
     annotation: str = "Any"
-    takers: tuple = ()
-    option: object = None
+    takers: tuple[str, ...] = ()
+    option: Callable[[str], object] | None = None
 
     @property
-    def brief(self):
+    def brief(self) -> str:
         """The first sentence of its documentation."""
         first = re.split(r"\.(?:  |\n)", "\n".join(self.told()))[0]
         return " ".join(first.split()).removesuffix(".")
 
     @property
-    def typed(self):
+    def typed(self) -> str:
         """What is allowed on the command line, as text: choices, or a range of numbers."""
         if self.option in (int, float):
             return self.span.partition(",")[0]
@@ -133,7 +140,7 @@ class Keyword(Declared):
         return self.span
 
 
-def number_or_word(text):
+def number_or_word(text: str) -> int | str:
     """A whole number of the command line, or the word that an argument also may be."""
     try:
         return int(text)

@@ -1,12 +1,14 @@
 """What ``progress=`` may be, and what bars are made of."""
 
 import sys
+from collections.abc import Callable
 from importlib.util import find_spec
+from typing import Any
 
 from sgmc.arguments.messages import must_be
 
 
-def function_of(progress):
+def function_of(progress: object) -> Callable[[int, int], object] | None:
     """The function of (done, total) that was given, or None for a bar, or none, of our own."""
     if callable(progress):
         return progress
@@ -15,18 +17,18 @@ def function_of(progress):
     return None
 
 
-def watching():
+def watching() -> bool:
     """Whether somebody looks, if nothing is said: in notebooks and at terminals."""
     return in_notebook() or sys.stderr is not None and sys.stderr.isatty()
 
 
-def in_notebook():
+def in_notebook() -> bool:
     """Whether this is the kernel of a notebook."""
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     return getattr(shell, "kernel", None) is not None
 
 
-def bar_class():
+def bar_class() -> Any:
     """The bar of tqdm that fits: of widgets in notebooks that have them, else of text."""
     if in_notebook() and find_spec("ipywidgets") is not None:
         from tqdm.notebook import tqdm

@@ -1,12 +1,15 @@
 """One value for each row: lengths, and the labels of rows."""
 
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.types import Array, Same
 from sgmc.errors import ArgumentError, DataError
 
 
-def same_length(name, values, n, of="the data have"):
+def same_length(name: str, values: Same, n: int, of: str = "the data have") -> Same:
     """Return values, one for each of n rows.
 
     Parameters
@@ -28,7 +31,7 @@ def same_length(name, values, n, of="the data have"):
     return values
 
 
-def same_index(**objects):
+def same_index(**objects: Any) -> None:
     """Refuse pandas objects whose indices differ: their rows would be paired by position.
 
     Parameters
@@ -46,7 +49,7 @@ def same_index(**objects):
         for name, one in objects.items()
         if hasattr(getattr(one, "index", None), "equals")
     }
-    first = next(iter(labelled), None)
+    first = next(iter(labelled), "")
     for name, index in labelled.items():
         if not index.equals(labelled[first]):
             raise DataError(
@@ -55,7 +58,7 @@ def same_index(**objects):
             )
 
 
-def for_rows(name, values, n):
+def for_rows(name: str, values: object, n: int) -> Array:
     """Return one number for each of n new rows, of as many numbers or of one for all.
 
     Parameters
@@ -83,7 +86,7 @@ def for_rows(name, values, n):
     return np.broadcast_to(array, (n,))
 
 
-def not_a_name(name, values):
+def not_a_name(name: str, values: Same) -> Same:
     """Return values for new rows.
 
     Raises

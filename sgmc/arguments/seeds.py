@@ -1,13 +1,17 @@
 """Seeds of random numbers."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_whole
+from sgmc.arguments.types import Seed
 from sgmc.errors import ArgumentError
 
 
-def entropy(seed, name="seed"):
+def entropy(seed: Seed, name: str = "seed") -> int:
     """Return the number that a SeedSequence starts from, which results report.
 
     Parameters
@@ -35,14 +39,14 @@ def entropy(seed, name="seed"):
     if isinstance(seed, np.random.Generator):
         return int(seed.integers(2**63))
     if seed is None:
-        return np.random.SeedSequence().entropy
+        return entropy(np.random.SeedSequence())
     if not is_whole(seed) or seed < 0:
         wanted = "a whole number, at least 0, or a numpy SeedSequence, BitGenerator or Generator"
         raise must_be(name, seed, wanted)
     return int(seed)
 
 
-def one_seed(arguments):
+def one_seed(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a fit with `rng`, if it is given, as `seed` (SPEC 7).
 
     Raises

@@ -1,13 +1,16 @@
 """Signatures, docstrings and errors of functions that pass keywords on, from rows of a table."""
 
 import inspect
+from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, MethodType
+from typing import Any
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
+from sgmc.arguments.parameter import Declared
 
 
-def filled(function, rows):
+def filled(function: Callable[..., Any], rows: Iterable[Declared]) -> inspect.Signature:
     """Return the signature of a function, its ``**`` replaced by keywords.
 
     Parameters
@@ -32,13 +35,15 @@ def filled(function, rows):
     return inspect.Signature(named)
 
 
-def documented(text, rows):
+def documented(text: str, rows: Iterable[Declared]) -> str:
     """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows."""
     entries = "\n".join(line for row in rows for line in row.lines())
     return inspect.cleandoc(text).replace("{keywords}", entries)
 
 
-def named(function, called, rows, text=None):
+def named(
+    function: FunctionType, called: str, rows: Iterable[Declared], text: str | None = None
+) -> Callable[..., Any]:
     """Return a copy of a function with a name, a signature and a docstring of its own.
 
     Parameters
@@ -53,17 +58,17 @@ def named(function, called, rows, text=None):
     """
     name = called.rpartition(".")[2]
     code = function.__code__.replace(co_name=name, co_qualname=called)
-    made = FunctionType(
+    made: Any = FunctionType(
         code, function.__globals__, name, function.__defaults__, function.__closure__
     )
     made.__kwdefaults__, made.__module__ = function.__kwdefaults__, function.__module__
     made.__qualname__ = called
-    made.__doc__ = documented(function.__doc__ if text is None else text, rows)
+    made.__doc__ = documented(function.__doc__ or "" if text is None else text, rows)
     made.__signature__ = filled(function, rows)
     return made
 
 
-def with_keywords(*rows):
+def with_keywords(*rows: Declared) -> Callable[[FunctionType], Callable[..., Any]]:
     """Return the decorator that gives a function the signature and documentation of rows."""
     return lambda function: named(function, function.__name__, rows)
 
@@ -74,26 +79,28 @@ class PerClass:
     Classes have ``_keywords(*takers)``, a class method that returns their rows.
     """
 
-    def __init__(self, function, takers, of_class=False):
+    def __init__(
+        self, function: FunctionType, takers: Sequence[str], of_class: bool = False
+    ) -> None:
         self.function, self.takers, self.of_class = function, takers, of_class
 
-    def __get__(self, instance, owner=None):
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
         if isinstance(instance, type):  # as inspect.signature(cls) asks from Python 3.13 on
             owner = instance
-        owner = type(instance) if owner is None else owner
-        called = f"{owner.__name__}.{self.function.__name__}"
-        made = named(self.function, called, owner._keywords(*self.takers))
+        cls: Any = type(instance) if owner is None else owner
+        called = f"{cls.__name__}.{self.function.__name__}"
+        made = named(self.function, called, cls._keywords(*self.takers))
         if self.of_class:
-            return MethodType(made, owner)
+            return MethodType(made, cls)
         return made if instance is None else MethodType(made, instance)
 
 
-def per_class(*takers, of_class=False):
+def per_class(*takers: str, of_class: bool = False) -> Callable[[FunctionType], PerClass]:
     """Return the decorator that makes a method `PerClass`, a class method if `of_class`."""
     return lambda function: PerClass(function, takers, of_class)
 
 
-def refuse_unknown(called, given, known):
+def refuse_unknown(called: str, given: Iterable[str], known: Iterable[str]) -> None:
     """Raise TypeError for the first argument that a function does not have.
 
     Parameters
@@ -110,7 +117,7 @@ def refuse_unknown(called, given, known):
             )
 
 
-def hint(name, known):
+def hint(name: str, known: Iterable[str]) -> str:
     """Return the end of the message about an unknown argument: what has it, or what is near."""
     if name in names(FORMULA, ARRAYS):
         return "; it is an argument of the model"

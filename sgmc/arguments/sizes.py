@@ -10,7 +10,7 @@ UNITS = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 SIZE = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*([KMGT]?I?B?)\s*")
 
 
-def in_bytes(name, value, least=0):
+def in_bytes(name: str, value: object, least: float = 0) -> float:
     """Return a size in bytes as a float.
 
     Parameters
@@ -30,7 +30,7 @@ def in_bytes(name, value, least=0):
     wanted = f'bytes or text such as "500MB", at least {least / UNITS["MB"]:.0f} MB'
     if isinstance(value, str):
         match = SIZE.fullmatch(value.upper())
-        unit = match and match[2].replace("I", "")
+        unit = match[2].replace("I", "") if match else ""
         if not match or unit + "B" * (unit in "KMGT" and unit != "") not in UNITS | {"B": 1}:
             raise must_be(name, value, wanted)
         size = float(match[1]) * UNITS.get(unit + "B" * (unit in tuple("KMGT")), 1)

@@ -3,6 +3,7 @@
 """
 
 import re
+from collections.abc import Iterable
 from itertools import permutations
 
 MOST_PARTS = 4  # of an interaction, whose orders are tried
@@ -11,7 +12,7 @@ GAP = r"[\s`]*"
 ANY_OF = {"**": r"(?:\*\*|\^)", "'": "['\"]", '"': "['\"]"}
 
 
-def pattern(name):
+def pattern(name: str) -> str:
     """Return a regular expression that matches a name in each of its spellings."""
     parts = parts_of(name)
     orders = permutations(parts) if len(parts) <= MOST_PARTS else [parts]
@@ -20,19 +21,19 @@ def pattern(name):
     return f"{before}`?(?:{joined})`?"
 
 
-def spelled(written, names):
+def spelled(written: str, names: Iterable[str]) -> list[str]:
     """Return those of some names that `written` is a spelling of."""
     return [
         one for one in names if within(one, written) and re.fullmatch(pattern(one), written.strip())
     ]
 
 
-def within(name, text):
+def within(name: str, text: str) -> bool:
     """Whether all words of a name are in a text, as in that of any of its spellings."""
     return all(word in text for word in re.findall(r"\w+", name))
 
 
-def parts_of(name):
+def parts_of(name: str) -> list[str]:
     """The parts of an interaction: between colons that are in no brackets or quotes."""
     depth, quote, parts = 0, "", [""]
     for sign in name:
@@ -47,7 +48,7 @@ def parts_of(name):
     return parts if all(part.strip() for part in parts) else [name]
 
 
-def spellings(part):
+def spellings(part: str) -> str:
     """A regular expression for one part; words of which only spaces are between stay apart."""
     found, last = "", ""
     for token in TOKENS.findall(part.replace("`", "")):
@@ -56,6 +57,6 @@ def spellings(part):
     return found
 
 
-def word(token):
+def word(token: str) -> bool:
     """Whether a token is one of letters and digits."""
     return token[:1].isalnum() or token[:1] == "_"

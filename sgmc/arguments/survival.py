@@ -5,9 +5,13 @@ time; -1, after it (censored on the right); -2, before it (on the left); a posit
 it and that number.  So outcomes are one vector, which is sliced, permuted and kept as any other.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.types import Array, Complexes, Floats, Series
 from sgmc.errors import ArgumentError, DataError
 
 TYPES = ("right", "left", "interval2")
@@ -19,7 +23,9 @@ CODES = (
 )
 
 
-def Surv(time, event=None, type="right"):  # R's names
+def Surv(
+    time: ArrayLike, event: ArrayLike | None = None, type: str = "right"
+) -> Series | Complexes:  # R's names
     """Make times, some of them censored, into the outcomes of `sgmc.survreg`, as R's ``Surv``.
 
     In a formula: ``"Surv(time, event) ~ x"``, ``"Surv(lower, upper, type='interval2') ~ x"``.  For
@@ -70,7 +76,10 @@ def Surv(time, event=None, type="right"):  # R's names
     second = None if event is None else column("the event", event)
     if second is not None and len(first) != len(second):
         raise DataError(f"Surv: there are {len(first)} times and {len(second)} events")
-    made = of_ends(first, second) if type == "interval2" else of_events(first, second, type)
+    if second is not None and type == "interval2":
+        made = of_ends(first, second)
+    else:
+        made = of_events(first, second, type)
     index = getattr(time, "index", None)
     if hasattr(index, "equals"):
         import pandas as pd
@@ -79,7 +88,7 @@ def Surv(time, event=None, type="right"):  # R's names
     return made
 
 
-def refuse_text(time, event, type):
+def refuse_text(time: Any, event: Any, type: str) -> None:
     """Raise DataError for times and events that are text, naming what makes numbers of them."""
     ends = (("time", time), ("end", event if type == "interval2" else None))
     for what, values in ends:
@@ -98,14 +107,14 @@ def refuse_text(time, event, type):
         )
 
 
-def texts_in(values):
+def texts_in(values: Any) -> list[str]:
     """The different texts in a column, a list; empty for None."""
     held = np.ravel(np.asarray(() if values is None else values))
     numbers = held.dtype.kind in "biufcmM"
     return [] if numbers else [str(one) for one in dict.fromkeys(held) if isinstance(one, str)]
 
 
-def column(name, values):
+def column(name: str, values: Any) -> Floats:
     """A vector of numbers, NaN where missing."""
     values = numeric(f"Surv: {name}", values)
     if values.ndim != 1:
@@ -113,13 +122,13 @@ def column(name, values):
     return values.astype(float, copy=False)
 
 
-def named(time, event):
+def named(time: Any, event: Any) -> str:
     """The call as text, of Series that have names."""
     names = [str(getattr(one, "name", None) or "...") for one in (time, event) if one is not None]
     return f"Surv({', '.join(names)})"
 
 
-def of_events(time, event, type):
+def of_events(time: Floats, event: Floats | None, type: str) -> Complexes:
     """Times with events."""
     made = time.astype(complex)
     if event is None:
@@ -132,7 +141,7 @@ def of_events(time, event, type):
     return made
 
 
-def of_ends(lower, upper):
+def of_ends(lower: Floats, upper: Floats) -> Complexes:
     """Intervals."""
     early, late = ~(lower > 0) & ~(lower < 0), np.isnan(upper) | (upper == np.inf)
     early |= lower == -np.inf
@@ -148,7 +157,7 @@ def of_ends(lower, upper):
     return made
 
 
-def uncensored(name, endog):
+def uncensored(name: str, endog: object) -> Complexes:
     """Outcomes as complex numbers: those of `Surv`, or numbers, times that were all observed."""
     values = np.asarray(endog)
     if values.dtype.kind != "c":
@@ -160,14 +169,14 @@ def uncensored(name, endog):
     return values
 
 
-def logs_of(y):
+def logs_of(y: Array) -> Floats:
     """Logs of times, of intervals that of the middle of their logs' ends."""
     known = np.imag(y)
     low = np.log(np.real(y))
     return np.where(known > 0, (low + np.log(np.where(known > 0, known, 1.0))) / 2, low)
 
 
-def check_times(name, y):
+def check_times(name: str, y: Array) -> None:
     """Raise DataError for times that are not positive and finite, and where no time is known but
     from one side, or all are the same.
     """

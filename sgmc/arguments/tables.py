@@ -1,8 +1,12 @@
 """Tables of rows and columns: sparse, large, of bytes; and where their first bad cell is."""
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.arrays import numeric
+from sgmc.arguments.types import Array, Bools, Floats, Matrix, Same
 from sgmc.errors import DataError
 
 # Rows of a table that are looked at together, and cells of a wide one: 16 MB of float64, so that no
@@ -11,7 +15,7 @@ CHUNK_ROWS = 1 << 16
 CHUNK_CELLS = 1 << 21
 
 
-def table(name, values):
+def table(name: str, values: Any) -> Matrix:
     """Return a float array, or a sound CSR array where the values are sparse, which stay so.
 
     Parameters
@@ -37,7 +41,7 @@ def table(name, values):
     return X
 
 
-def check_sparse(name, X):
+def check_sparse(name: str, X: Matrix) -> None:
     """Refuse a CSR array whose indices point outside of it: compiled loops would follow them.
 
     Raises
@@ -58,7 +62,7 @@ def check_sparse(name, X):
         )
 
 
-def dense_table(name, values, owner):
+def dense_table(name: str, values: Any, owner: str) -> Array:
     """Return a contiguous table of uint8, float32 or float64, of at least one column.
 
     Parameters
@@ -92,7 +96,7 @@ def dense_table(name, values, owner):
     return X
 
 
-def matrix(name, values):
+def matrix(name: str, values: Any) -> Floats:
     """Return a finite float64 table of at least one row and column; a vector is one column.
 
     Raises
@@ -109,7 +113,7 @@ def matrix(name, values):
     return finite_table(name, array)
 
 
-def finite_table(name, X, names=None, first=0):
+def finite_table(name: str, X: Same, names: Sequence[str] | None = None, first: int = 0) -> Same:
     """Return a table of finite numbers.
 
     Parameters
@@ -137,12 +141,12 @@ def finite_table(name, X, names=None, first=0):
     return X
 
 
-def chunk_rows(columns, most=CHUNK_ROWS):
+def chunk_rows(columns: int, most: int = CHUNK_ROWS) -> int:
     """Return how many rows of a table with so many columns are looked at together."""
     return max(1, min(most, CHUNK_CELLS // max(columns, 1)))
 
 
-def first_place(X, bad):
+def first_place(X: Matrix, bad: Callable[[Array], Bools]) -> tuple[int, int] | None:
     """Return (row, column) of the first cell for which `bad` is true, or None.
 
     Parameters

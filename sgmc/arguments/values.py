@@ -2,13 +2,16 @@
 
 import numpy as np
 
+from sgmc.arguments.types import SameArray
 from sgmc.errors import DataError
 
 MOST_WEIGHT = 2.0**53  # beyond it a row more makes no other number
 MAX_ERROR = 1e75  # standard errors whose inverse squares can be added and multiplied
 
 
-def finite(name, values, wanted="finite numbers", valid=True):
+def finite(
+    name: str, values: SameArray, wanted: str = "finite numbers", valid: bool | np.bool_ = True
+) -> SameArray:
     """Return finite numbers.
 
     Parameters
@@ -32,7 +35,7 @@ def finite(name, values, wanted="finite numbers", valid=True):
     return values
 
 
-def weights(name, values):
+def weights(name: str, values: SameArray) -> SameArray:
     """Return numbers of which none is negative and one is positive, and whose sum counts rows.
 
     Raises
@@ -46,7 +49,7 @@ def weights(name, values):
     return finite(name, values, wanted, values.sum() <= MOST_WEIGHT)
 
 
-def exposures(name, values):
+def exposures(name: str, values: SameArray) -> SameArray:
     """Return positive numbers.
 
     Raises
@@ -57,7 +60,7 @@ def exposures(name, values):
     return finite(name, values, "finite numbers, positive", (values > 0).all())
 
 
-def standard_errors(name, values):
+def standard_errors(name: str, values: SameArray) -> SameArray:
     """Return positive numbers whose squares and inverse squares are numbers.
 
     Raises
@@ -74,7 +77,7 @@ def standard_errors(name, values):
     return values
 
 
-def counts(name, values, place=""):
+def counts(name: str, values: SameArray, place: str = "") -> SameArray:
     """Return counts: 0, 1, 2, ..
 
     Parameters
@@ -97,7 +100,7 @@ def counts(name, values, place=""):
     return values
 
 
-def positives(name, values):
+def positives(name: str, values: SameArray) -> SameArray:
     """Return positive numbers.
 
     Raises
@@ -110,7 +113,7 @@ def positives(name, values):
     return values
 
 
-def proportions(name, values):
+def proportions(name: str, values: SameArray) -> SameArray:
     """Return numbers between 0 and 1, both excluded.
 
     Raises
@@ -136,7 +139,7 @@ def proportions(name, values):
     return values
 
 
-def varying(name, values, why="there is nothing to explain"):
+def varying(name: str, values: SameArray, why: str = "there is nothing to explain") -> SameArray:
     """Return numbers that are not all the same.
 
     Raises
@@ -149,7 +152,7 @@ def varying(name, values, why="there is nothing to explain"):
     return values
 
 
-def binary(name, values):
+def binary(name: str, values: SameArray) -> SameArray:
     """Return numbers that are 0 or 1.
 
     Raises

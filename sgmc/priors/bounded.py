@@ -11,7 +11,7 @@ from sgmc.priors.spec import ENDS, PriorSpec, is_infinite
 UNTRUNCATED = ("horseshoe", "dirichlet", "lkj")  # beside those whose scale is learned
 
 
-def uniform(low, high):
+def uniform(low: float, high: float) -> PriorSpec:
     """Uniform prior between two numbers; the parameter is nowhere else.
 
     Parameters
@@ -22,7 +22,7 @@ def uniform(low, high):
     return PriorSpec("uniform", low=low, high=high, scale=1.0)
 
 
-def truncated(prior, low=-math.inf, high=math.inf):
+def truncated(prior: PriorSpec, low: float = -math.inf, high: float = math.inf) -> PriorSpec:
     """Prior cut off at one end or both: ``truncated(normal(0, 1), low=0)`` is of a positive number,
     with ``high=0`` of a negative one.
 

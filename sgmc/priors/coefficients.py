@@ -4,32 +4,42 @@ from sgmc.errors import ArgumentError
 from sgmc.priors.spec import PriorSpec
 
 
-def normal(location=0.0, scale=2.5, autoscale=False):
+def normal(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Normal prior with mean `location` and standard deviation `scale`."""
     return PriorSpec("normal", location, scale, autoscale=autoscale)
 
 
-def student_t(df, location=0.0, scale=2.5, autoscale=False):
+def student_t(
+    df: float, location: float = 0.0, scale: float = 2.5, autoscale: bool = False
+) -> PriorSpec:
     """Student t prior with `df` degrees of freedom."""
     return PriorSpec("student_t", location, scale, df, autoscale)
 
 
-def cauchy(location=0.0, scale=2.5, autoscale=False):
+def cauchy(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Cauchy prior: Student t with one degree of freedom."""
     return PriorSpec("student_t", location, scale, 1.0, autoscale)
 
 
-def laplace(location=0.0, scale=2.5, autoscale=False):
+def laplace(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Laplace (double exponential) prior with density exp(-|b - location| / scale) / (2 scale)."""
     return PriorSpec("laplace", location, scale, autoscale=autoscale)
 
 
-def flat():
+def flat() -> PriorSpec:
     """No prior: a constant density, proper only if the likelihood is."""
     return PriorSpec("flat", 0.0, 1.0)
 
 
-def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True, *, learned=False, group=None):
+def horseshoe(
+    nonzero: float = 5,
+    scale: float | None = None,
+    slab: float = 2.5,
+    autoscale: bool = True,
+    *,
+    learned: bool = False,
+    group: str | None = None,
+) -> PriorSpec:
     """Horseshoe prior with a slab, for many slopes of which few matter (Carvalho, Polson & Scott
     2010).
 
@@ -78,7 +88,7 @@ def horseshoe(nonzero=5, scale=None, slab=2.5, autoscale=True, *, learned=False,
     return PriorSpec("horseshoe", 0.0, 1.0, autoscale=autoscale, slab=slab, nonzero=nonzero)
 
 
-def ridge(df=3.0, scale=2.5, *, group=None):
+def ridge(df: float = 3.0, scale: float = 2.5, *, group: str | None = None) -> PriorSpec:
     """Normal prior whose sd is learned from the data: ridge regression with a learned penalty.
 
     b_j ~ N(0, (sd * u / sd(x_j))^2) with u the sd of the outcome in linear and robust regressions,
@@ -97,7 +107,7 @@ def ridge(df=3.0, scale=2.5, *, group=None):
     return PriorSpec("ridge", 0.0, scale, df, learned=True, group=group)
 
 
-def r2d2(mean=0.5, precision=2.0, *, group=None):
+def r2d2(mean: float = 0.5, precision: float = 2.0, *, group: str | None = None) -> PriorSpec:
     """R2-D2 prior: a beta prior of R^2, shared out among the coefficients (Zhang, Naughton, Bondell
     & Reich 2022; arXiv:1609.00046, section 2).
 

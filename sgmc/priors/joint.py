@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError
 from sgmc.priors.spec import PriorSpec
 
@@ -14,7 +16,7 @@ ASYMMETRY = 1e-8  # of a covariance, relative to its largest number, that is rou
 class Margin(PriorSpec):
     """The normal law of one parameter under a `JointNormal`."""
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"mvnormal(mean {self.location:.4g}, sd {self.scale:.4g})"
 
 
@@ -28,26 +30,26 @@ class JointNormal:
     covariance : tuple of tuple of float
     """
 
-    location: tuple
-    covariance: tuple
+    location: tuple[float, ...]
+    covariance: tuple[tuple[float, ...], ...]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"mvnormal of {len(self.location)} parameters"
 
     @property
-    def margins(self):
+    def margins(self) -> list[Margin]:
         """The priors of single parameters, a list."""
         sds = np.sqrt(np.diag(np.array(self.covariance)))
         return [Margin("normal", m, float(s)) for m, s in zip(self.location, sds)]
 
     @property
-    def precision(self):
+    def precision(self) -> Floats:
         """The inverse of the covariance."""
         found = np.linalg.inv(np.array(self.covariance))
         return 0.5 * (found + found.T)
 
 
-def mvnormal(location, covariance):
+def mvnormal(location: ArrayLike, covariance: ArrayLike) -> JointNormal:
     """Multivariate normal prior of several coefficients, in their own units.
 
     Give it for a factor or other term by its name, for some coefficients by a tuple of theirs,

@@ -17,7 +17,7 @@ BY_NAME = {
 }
 
 
-def as_spec(prior, argument="prior"):
+def as_spec(prior: object, argument: str = "prior") -> PriorSpec:
     """A PriorSpec from a name or object; `argument` is what the user calls it."""
     if isinstance(prior, PriorSpec):
         return prior
@@ -36,7 +36,7 @@ def as_spec(prior, argument="prior"):
     raise ArgumentError(f"{argument}={prior!r} is not a prior{hint}")
 
 
-def learns(prior):
+def learns(prior: object) -> bool:
     """Whether a prior as the user wrote it, one or a dict of them, has scales that are learned."""
     each = prior.values() if isinstance(prior, dict) else [prior]
     return any(isinstance(one, PriorSpec) and one.learned for one in each)

@@ -2,25 +2,31 @@
 
 import functools
 import math
+from collections.abc import Callable
+from typing import Any, ParamSpec
 
 from sgmc.arguments.numbers import number, positive
 from sgmc.errors import ArgumentError, PriorWarning, warn
 from sgmc.priors.spec import PriorSpec
 
+P = ParamSpec("P")
+
 MOST_LOG = 700.0  # whose exponential is a number
 
 
-def scale_or_rate(name, place):
+def scale_or_rate(
+    name: str, place: int
+) -> Callable[[Callable[P, PriorSpec]], Callable[P, PriorSpec]]:
     """Decorate a prior that has both: at `place` by position, unless it is one, a warning is issued
     of what the number means, since other packages take a rate there.
     """
 
-    def decorate(make):
+    def decorate(make: Callable[P, PriorSpec]) -> Callable[P, PriorSpec]:
         @functools.wraps(make)
-        def made(*given, **named):
+        def made(*given: P.args, **named: P.kwargs) -> PriorSpec:
             spec = make(*given, **named)
             if len(given) > place and given[place] not in (None, 1):
-                x = given[place]
+                x: Any = given[place]
                 warn(
                     PriorWarning(
                         f"{name}: {x:g} by position is the scale, so that the mean is "
@@ -36,7 +42,7 @@ def scale_or_rate(name, place):
     return decorate
 
 
-def scale_of(name, scale, rate):
+def scale_of(name: str, scale: float | None, rate: float | None) -> float:
     """The scale of a prior from what was given: at most one of scale and rate."""
     if rate is None:
         return 1.0 if scale is None else scale
@@ -49,7 +55,9 @@ def scale_of(name, scale, rate):
 
 
 @scale_or_rate("exponential", 0)
-def exponential(scale=None, autoscale=False, *, rate=None):
+def exponential(
+    scale: float | None = None, autoscale: bool = False, *, rate: float | None = None
+) -> PriorSpec:
     """Exponential prior of a positive parameter.
 
     Parameters
@@ -65,7 +73,9 @@ def exponential(scale=None, autoscale=False, *, rate=None):
 
 
 @scale_or_rate("gamma", 1)
-def gamma(shape, scale=None, autoscale=False, *, rate=None):
+def gamma(
+    shape: float, scale: float | None = None, autoscale: bool = False, *, rate: float | None = None
+) -> PriorSpec:
     """Gamma prior of a positive parameter: density proportional to x^(shape - 1) exp(-x / scale),
     with mean ``shape * scale = shape / rate``.
 
@@ -85,7 +95,7 @@ def gamma(shape, scale=None, autoscale=False, *, rate=None):
     return PriorSpec("gamma", 0.0, scale_of("gamma", scale, rate), shape, autoscale)
 
 
-def inverse_gamma(shape, scale=1.0, autoscale=False):
+def inverse_gamma(shape: float, scale: float = 1.0, autoscale: bool = False) -> PriorSpec:
     """Inverse gamma prior of a positive parameter: density proportional to x^(-shape - 1)
     exp(-scale / x), which vanishes at zero.
 
@@ -95,7 +105,7 @@ def inverse_gamma(shape, scale=1.0, autoscale=False):
     return PriorSpec("inverse_gamma", 0.0, scale, shape, autoscale)
 
 
-def lognormal(location=0.0, scale=1.0, autoscale=False):
+def lognormal(location: float = 0.0, scale: float = 1.0, autoscale: bool = False) -> PriorSpec:
     """Lognormal prior of a positive parameter x: log x is normal.
 
     Parameters
@@ -110,7 +120,7 @@ def lognormal(location=0.0, scale=1.0, autoscale=False):
     return PriorSpec("lognormal", 0.0, median, scale, autoscale)
 
 
-def half_t(df=3.0, scale=2.5, autoscale=False):
+def half_t(df: float = 3.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Half of a Student t prior, of a positive parameter such as a standard deviation: density
     proportional to that of a t distribution with `df` degrees of freedom and centre 0 (Gelman 2006,
     section 2.2; doi:10.1214/06-BA117A).
@@ -118,6 +128,6 @@ def half_t(df=3.0, scale=2.5, autoscale=False):
     return PriorSpec("student_t", 0.0, scale, df, autoscale, half=True)
 
 
-def half_normal(scale=2.5, autoscale=False):
+def half_normal(scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Half of a normal prior with centre 0, of a positive parameter."""
     return PriorSpec("normal", 0.0, scale, autoscale=autoscale, half=True)

@@ -3,7 +3,7 @@
 from sgmc.priors.spec import PriorSpec
 
 
-def dirichlet(concentration=1.0):
+def dirichlet(concentration: float = 1.0) -> PriorSpec:
     """Dirichlet prior of parameters on a simplex: density proportional to prod_k
     theta_k^(concentration - 1).
 
@@ -13,7 +13,7 @@ def dirichlet(concentration=1.0):
     return PriorSpec("dirichlet", 0.0, 1.0, concentration)
 
 
-def lkj(eta=1.0):
+def lkj(eta: float = 1.0) -> PriorSpec:
     """Prior of the correlation matrix R of a group's effects: density proportional to
     det(R)^(eta - 1), flat for 1 (Lewandowski, Kurowicka & Joe 2009;
     doi:10.1016/j.jmva.2009.04.008).

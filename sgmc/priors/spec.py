@@ -9,7 +9,7 @@ from sgmc.errors import ArgumentError
 ENDS = "low", "high"
 
 
-def is_infinite(value):
+def is_infinite(value: object) -> bool:
     """Whether a value is plus or minus infinity."""
     return isinstance(value, float) and math.isinf(value)
 
@@ -35,7 +35,7 @@ class PriorSpec:
     low: float = -math.inf
     high: float = math.inf
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         called, df = self.called, "shape" if self.positive else "df"
         if self.family == "r2d2":
             fraction(f"{called}: mean", self.location)
@@ -57,41 +57,41 @@ class PriorSpec:
             raise ArgumentError(f"{called}: low={self.low:g} must be less than high={self.high:g}")
 
     @property
-    def called(self):
+    def called(self) -> str:
         """The name of the function that makes it."""
         if self.half:
             return {"student_t": "half_t", "normal": "half_normal"}[self.family]
-        return {("student_t", 1): "cauchy", ("gamma", 1): "exponential"}.get(
+        return {("student_t", 1.0): "cauchy", ("gamma", 1.0): "exponential"}.get(
             (self.family, self.df), self.family
         )
 
     @property
-    def positive(self):
+    def positive(self) -> bool:
         """Whether it is a density of positive numbers only."""
         return self.half or self.family in ("gamma", "inverse_gamma", "lognormal")
 
     @property
-    def ends(self):
+    def ends(self) -> tuple[float, float]:
         """Between which numbers it is, (low, high)."""
         return max(self.low, 0.0) if self.positive else self.low, self.high
 
     @property
-    def bounded(self):
+    def bounded(self) -> bool:
         """Whether one of them is finite."""
         return any(map(math.isfinite, self.ends))
 
     @property
-    def cut(self):
+    def cut(self) -> bool:
         """Whether it has an end that its family does not have."""
         least = 0.0 if self.positive else -math.inf
         return self.family != "uniform" and self.ends != (least, math.inf)
 
     @property
-    def shape(self):
+    def shape(self) -> float:
         """What `core.densities.Separable` wants besides location and scale."""
         return self.slab / self.scale if self.family == "horseshoe" else self.df
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.cut:
             given = (f"{k}={getattr(self, k):.4g}" for k in ENDS if math.isfinite(getattr(self, k)))
             whole = replace(self, low=-math.inf, high=math.inf)
@@ -123,7 +123,7 @@ class PriorSpec:
         }
         return f"{self.called}({shape.get(self.called, f'{self.location:.4g}, ')}{scale})"
 
-    def learned_text(self, star):
+    def learned_text(self, star: str) -> str:
         """The text of a prior whose scale is learned; `star` marks a slab in units of the data."""
         group = "" if self.group is None else f", group={self.group!r}"
         if self.family == "ridge":

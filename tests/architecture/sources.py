@@ -76,9 +76,15 @@ def lazy(path, name):
 
 @cache
 def imports_at_once(path):
-    """Return the dotted names that a Python file imports outside functions and classes."""
+    """Return the dotted names that a Python file imports outside functions and classes, and not
+    for types alone.
+    """
     tree = ast.parse(path.read_text())
-    at_once = ast.Module(
-        [node for node in tree.body if not isinstance(node, (ast.FunctionDef, ast.ClassDef))], []
-    )
+    at_once = ast.Module([node for node in tree.body if not waits(node)], [])
     return python_imports(ast.unparse(at_once), path)
+
+
+def waits(node):
+    """Return whether imports in a statement are not run with the module."""
+    typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    return typing or isinstance(node, (ast.FunctionDef, ast.ClassDef))
