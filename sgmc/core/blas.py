@@ -2,11 +2,12 @@
 
 import os
 import threading
+from typing import Any
 
 from sgmc.core.interrupts import unbroken, unbroken_ends
 
 _lock = threading.RLock()  # what is freed inside may have to leave, too
-_inside = set()  # ids of the blocks
+_inside: set[int] = set()  # ids of the blocks
 _limits = None
 _controller = None
 
@@ -17,7 +18,7 @@ class one_blas_thread:
     """
 
     @unbroken_ends
-    def __enter__(self):
+    def __enter__(self) -> None:
         global _limits
         with unbroken(later=True), _lock:
             if _limits is None:
@@ -25,11 +26,11 @@ class one_blas_thread:
             _inside.add(id(self))
 
     @unbroken_ends
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         with unbroken():
             self.leave()
 
-    def leave(self):
+    def leave(self) -> None:
         """Leave the block; once more does nothing."""
         global _limits
         with _lock:
@@ -38,11 +39,11 @@ class one_blas_thread:
                 _limits.restore_original_limits()
                 _limits = None
 
-    def __del__(self):
+    def __del__(self) -> None:
         self.leave()  # Python's own handler of Ctrl-C may have raised before `__exit__` began
 
 
-def libraries():
+def libraries() -> Any:
     """The BLAS libraries of numpy and scipy, which are loaded by then; looked for once, as it takes
     milliseconds.
     """
@@ -54,7 +55,7 @@ def libraries():
     return _controller
 
 
-def _after_fork():
+def _after_fork() -> None:
     """In a forked child none of the parent's threads is inside, or holds the lock."""
     global _lock, _limits
     _lock = threading.RLock()

@@ -7,10 +7,13 @@ nothing that is drawn depends on what it shows.
 
 import math
 import time
+from collections.abc import Callable
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import TracebackType
 
 from sgmc.arguments.numbers import positive
+from sgmc.arguments.types import Same
 from sgmc.core.interrupts import Within
 from sgmc.errors import ArgumentError
 
@@ -37,15 +40,15 @@ class Deadline:
     end: float = math.inf
 
     @property
-    def set(self):
+    def set(self) -> bool:
         """Whether there is one."""
         return self.end < math.inf
 
-    def left(self):
+    def left(self) -> float:
         """Seconds until then, negative once it has passed."""
         return self.end - clock() if self.set else math.inf
 
-    def check(self, seconds=0.0, operations=0.0):
+    def check(self, seconds: float = 0.0, operations: float = 0.0) -> None:
         """Raise OutOfTime unless something that takes so long, or so many floating-point
         operations, would end in time.
         """
@@ -57,7 +60,7 @@ NEVER = Deadline()
 _current = ContextVar("deadline", default=NEVER)
 
 
-def current():
+def current() -> Deadline:
     """The `Deadline` of the call that is being served; one without end where none was given.
 
     Threads do not inherit it: ask before they begin.
@@ -65,12 +68,12 @@ def current():
     return _current.get()
 
 
-def check(seconds=0.0, operations=0.0):
+def check(seconds: float = 0.0, operations: float = 0.0) -> None:
     """`Deadline.check` of the current one."""
     current().check(seconds, operations)
 
 
-def limited(seconds, name="time_limit"):
+def limited(seconds: float | None, name: str = "time_limit") -> Within[Deadline]:
     """A context of so many seconds from now on, or of what is left of a limit that holds already;
     None: no limit of its own.
     """
@@ -108,7 +111,12 @@ class time_limit:
         self.context.__enter__()
         return self
 
-    def __exit__(self, kind, error, trace) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self.context.__exit__(kind, error, trace)
         if kind is not None and issubclass(kind, OutOfTime):
             raise ArgumentError(
@@ -117,13 +125,13 @@ class time_limit:
             ) from None
 
 
-def leaving(seconds):
+def leaving(seconds: float) -> Within[Deadline]:
     """A limit so many seconds earlier than the one that holds."""
     left = current().left()
     return limited(None if left == math.inf else max(left - seconds, 1e-9))
 
 
-def suspended():
+def suspended() -> Within[Deadline]:
     """A context without limit, for what is cheap and has to be done all the same."""
     return Within(_current, NEVER)
 
@@ -137,10 +145,10 @@ class Pace:
         Floating-point operations of a unit: what is gone by before the first one.
     """
 
-    def __init__(self, operations=0.0):
+    def __init__(self, operations: float = 0.0) -> None:
         self.seconds = operations / OPERATIONS
 
-    def run(self, work, units=1):
+    def run(self, work: Callable[[], Same], units: float = 1) -> Same:
         """``work()``, which has so many units, or OutOfTime."""
         now = current()
         if not now.set:
@@ -148,7 +156,7 @@ class Pace:
         now.check(self.seconds * units)
         return self.measured(work, units)
 
-    def measured(self, work, units):
+    def measured(self, work: Callable[[], Same], units: float) -> Same:
         """``work()``, whether there is time for it or not."""
         begun = clock()
         done = work()

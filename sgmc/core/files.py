@@ -13,15 +13,18 @@ import os
 import stat
 import struct
 from secrets import token_hex
+from types import TracebackType
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from sgmc.arguments.types import Array, FilePath
 from sgmc.core.interrupts import unbroken, unbroken_ends
 
 try:
     import fcntl
 except ImportError:  # Windows
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 HEAD = struct.Struct("<Q32s")  # length of the body, its SHA-256
 COUNT = struct.Struct("<Q")  # length of the JSON
@@ -44,17 +47,17 @@ class replacing:
     wins.  A link stays, and what it points to is replaced; a file that is there keeps its mode.
     """
 
-    def __init__(self, path):
+    def __init__(self, path: FilePath) -> None:
         self.path = os.path.realpath(os.fsdecode(path))
         self.aside = os.path.join(os.path.dirname(self.path), f".sgmc-{token_hex(8)}.part")
 
     @unbroken_ends
-    def __enter__(self):
+    def __enter__(self) -> BinaryIO:
         with unbroken(later=True):
             self.file = open(self.aside, "xb", opener=self.opened)  # x: none that is there, no link
         return self.file
 
-    def opened(self, aside, flags):
+    def opened(self, aside: str, flags: int) -> int:
         """Create the file aside with the mode of the one it replaces; a new one by the umask."""
         try:
             mode = os.stat(self.path).st_mode & 0o777
@@ -65,7 +68,12 @@ class replacing:
         return number
 
     @unbroken_ends
-    def __exit__(self, kind, error, trace):
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         with unbroken():
             try:
                 with self.file as file:
@@ -81,7 +89,7 @@ class replacing:
                 keep_name(self.path)
 
 
-def keep_name(path):
+def keep_name(path: FilePath) -> None:
     """A file's new name, too, must be on the disk."""
     if os.name == "posix":
         entry = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
@@ -94,17 +102,17 @@ def keep_name(path):
 class Sealing:
     """Writes to a file and keeps length and checksum of what it wrote."""
 
-    def __init__(self, file):
+    def __init__(self, file: BinaryIO) -> None:
         self.file, self.length, self.checksum = file, 0, hashlib.sha256()
 
-    def write(self, data):
+    def write(self, data: bytes | memoryview) -> int:
         """Write bytes, and count them in the checksum."""
         self.checksum.update(data)
         self.length += len(data)
         return self.file.write(data)
 
 
-def write_sealed(path, kind, tree):
+def write_sealed(path: FilePath, kind: bytes, tree: dict[str, Any]) -> None:
     """Write a tree of dicts, lists, plain values and arrays.
 
     Parameters
@@ -123,7 +131,7 @@ def write_sealed(path, kind, tree):
         file.write(HEAD.pack(body.length, body.checksum.digest()))
 
 
-def read_sealed(path, kind):
+def read_sealed(path: FilePath, kind: bytes) -> dict[str, Any]:
     """The tree of a file written by `write_sealed`.
 
     Raises
@@ -148,10 +156,10 @@ def read_sealed(path, kind):
     return read_tree(body)
 
 
-def regular(path):
+def regular(path: FilePath) -> BinaryIO:
     """A file to read; Damaged where it is a device or a pipe, which may never end."""
 
-    def opened(name, flags):
+    def opened(name: str, flags: int) -> int:
         number = os.open(name, flags | AT_ONCE)
         if stat.S_ISREG(os.fstat(number).st_mode):
             return number
@@ -161,9 +169,9 @@ def regular(path):
     return open(path, "rb", opener=opened)
 
 
-def write_tree(stream, tree):
+def write_tree(stream: BinaryIO | Sealing, tree: Any) -> None:
     """Write a tree to a binary stream: the length of its JSON, that, and its arrays."""
-    arrays = []
+    arrays: list[Array] = []
     text = json.dumps(planted(tree, arrays)).encode()
     stream.write(COUNT.pack(len(text)))
     stream.write(text)
@@ -171,7 +179,7 @@ def write_tree(stream, tree):
         np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
-def read_tree(content):
+def read_tree(content: bytes) -> dict[str, Any]:
     """The tree that `write_tree` has written, of bytes; Damaged for other bytes.
 
     Whatever the bytes are, the tree is not larger than they are, and can be walked by functions
@@ -199,7 +207,7 @@ def read_tree(content):
     return found
 
 
-def distinct(pairs):
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A dict of pairs of JSON; Damaged where a key comes twice."""
     made = dict(pairs)
     if len(made) != len(pairs):
@@ -207,14 +215,14 @@ def distinct(pairs):
     return made
 
 
-def packed(tree):
+def packed(tree: dict[str, Any]) -> bytes:
     """A tree as bytes, see `write_tree`."""
     stream = io.BytesIO()
     write_tree(stream, tree)
     return stream.getvalue()
 
 
-def planted(tree, arrays):
+def planted(tree: Any, arrays: list[Array]) -> Any:
     """The tree with its arrays, moved to a list, replaced by their numbers."""
     if isinstance(tree, np.ndarray):
         arrays.append(tree)
@@ -226,7 +234,7 @@ def planted(tree, arrays):
     return tree.item() if isinstance(tree, np.generic) else tree
 
 
-def grown(tree, stream, depth):
+def grown(tree: Any, stream: io.BytesIO, depth: int) -> Any:
     """The tree with its arrays back in place; they follow in the order in which they were met."""
     if depth > DEEPEST_TREE:
         raise Damaged(f"has values within more than {DEEPEST_TREE} others")
@@ -237,7 +245,7 @@ def grown(tree, stream, depth):
     return [grown(one, stream, depth + 1) for one in tree] if isinstance(tree, list) else tree
 
 
-def read_array(stream):
+def read_array(stream: io.BytesIO) -> Array:
     """The next array of a stream of bytes.
 
     Raises
@@ -272,7 +280,7 @@ def read_array(stream):
     return native
 
 
-def declared(stream):
+def declared(stream: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
     """Shape and type of the next array; the stream stays where it is."""
     at = stream.tell()
     if np.lib.format.read_magic(stream) != (1, 0):
@@ -282,7 +290,7 @@ def declared(stream):
     return shape, dtype
 
 
-def held(path):
+def held(path: FilePath) -> io.FileIO | None:
     """An open file that no other call holds until it is closed, or its process ends; None where
     another one has it.  Where the system has no such locks (Windows), nothing is held back.
     """

@@ -10,9 +10,18 @@ alone, and so are other threads, where KeyboardInterrupt is never raised.
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from types import CodeType, FrameType
+from typing import Generic, TypeVar
+
+from sgmc.arguments.types import Same
 
 STORM_SECONDS = 1.0  # seconds; Ctrl-C again after that acts at once, wherever it is
+
+
+Value = TypeVar("Value")
 
 
 class State(threading.local):
@@ -29,16 +38,16 @@ class State(threading.local):
     """
 
     depth = 0
-    noted = None
+    noted: float | None = None
     served = -float("inf")
 
 
 # a change of its attributes is one instruction, between which and the next nothing is raised
 STATE = State()
-UNBROKEN_ENDS = set()  # code of the methods with `unbroken_ends`
+UNBROKEN_ENDS: set[CodeType] = set()  # code of the methods with `unbroken_ends`
 
 
-def unbroken_ends(method):
+def unbroken_ends(method: Same) -> Same:
     """A method that enters or leaves a context.  Python raises at its first and last instructions,
     too, which no block inside it has: there Ctrl-C is noted as in one that is `unbroken`.
     """
@@ -46,14 +55,14 @@ def unbroken_ends(method):
     return method
 
 
-def has_unbroken_ends(frame):
+def has_unbroken_ends(frame: FrameType | None) -> bool:
     """Whether a method with `unbroken_ends` runs."""
     while frame is not None and frame.f_code not in UNBROKEN_ENDS:
         frame = frame.f_back
     return frame is not None
 
 
-def on_ctrl_c(signum, frame):
+def on_ctrl_c(signum: int, frame: FrameType | None) -> None:
     """The handler of SIGINT while a call runs."""
     now = time.monotonic()
     if STATE.depth == 0 and not has_unbroken_ends(frame):
@@ -75,13 +84,13 @@ class unbroken:
         its ``__exit__``, which is not called where ``__enter__`` raises.
     """
 
-    def __init__(self, later=False):
+    def __init__(self, later: bool = False) -> None:
         self.later = later
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         STATE.depth += 1
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         STATE.depth -= 1
         if STATE.depth == 0 and STATE.noted is not None and not self.later:
             STATE.noted = None
@@ -89,7 +98,7 @@ class unbroken:
                 raise KeyboardInterrupt
 
 
-class Within:
+class Within(Generic[Value]):
     """A block in which a context variable has another value.
 
     Parameters
@@ -98,38 +107,38 @@ class Within:
     value : object
     """
 
-    def __init__(self, variable, value):
+    def __init__(self, variable: ContextVar[Value], value: Value) -> None:
         self.variable, self.value = variable, value
 
     @unbroken_ends
-    def __enter__(self):
+    def __enter__(self) -> None:
         with unbroken(later=True):
             self.token = self.variable.set(self.value)
 
     @unbroken_ends
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         with unbroken():
             self.variable.reset(self.token)
 
 
-def came():
+def came() -> bool:
     """Whether Ctrl-C was pressed in a block that is unbroken."""
     return STATE.noted is not None
 
 
-def taken():
+def taken() -> None:
     """What was noted has had its effect, and so has what follows within STORM_SECONDS."""
     if STATE.noted is not None:
         STATE.served, STATE.noted = time.monotonic(), None
 
 
-def caught():
+def caught() -> None:
     """A KeyboardInterrupt was caught, and what follows within STORM_SECONDS belongs to it."""
     STATE.served, STATE.noted = time.monotonic(), None
 
 
 @contextmanager
-def handled():
+def handled() -> Iterator[None]:
     """A call in which blocks can be `unbroken`; one within another has nothing to do."""
     installed = False
     try:

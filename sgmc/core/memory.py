@@ -1,6 +1,7 @@
 """Memory: what is available to this process, what it has used, and what a computation will need."""
 
 import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,16 +26,16 @@ class Forecast:
         Bytes that the process may still use; infinity where that is not known.
     """
 
-    parts: dict
+    parts: dict[str, float]
     blame: str
     available: float
 
     @property
-    def total(self):
+    def total(self) -> float:
         """Bytes of all parts."""
         return float(sum(self.parts.values()))
 
-    def refuse(self):
+    def refuse(self) -> None:
         """Raise OutOfMemoryError where it is more than is available."""
         if self.total > self.available:
             raise OutOfMemoryError(
@@ -42,7 +43,7 @@ class Forecast:
                 f"available: {self.blame}"
             )
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{name:<44} {shown(size):>12}" for name, size in self.parts.items()]
         there = "not known" if self.available == float("inf") else shown(self.available)
         return "\n".join(
@@ -68,7 +69,7 @@ class Used:
     exact: bool
     forecast: float
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self.peak != self.peak:
             return f"Peak memory: forecast {shown(self.forecast)}; this system does not tell it."
         bound = "" if self.exact else "at most "
@@ -81,27 +82,28 @@ class Used:
 class Gauge:
     """The peak of resident memory from now on."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.begun, self.highest = resident()
 
-    def used(self, forecast):
+    def used(self, forecast: float) -> Used:
         """`Used`, given the bytes that were forecast."""
         peak = resident()[1]
         return Used(float(peak - self.begun), peak > self.highest, float(forecast))
 
 
-def resident(status="/proc/self/status"):
+def resident(status: str = "/proc/self/status") -> tuple[float, float]:
     """Bytes of resident memory, and the highest there have been; NaN where the system does not
     tell.
     """
     try:
         lines = dict(line.split(":", 1) for line in Path(status).read_text().splitlines())
-        return tuple(1024 * int(lines[key].split()[0]) for key in ("VmRSS", "VmHWM"))
+        now, most = (1024 * int(lines[key].split()[0]) for key in ("VmRSS", "VmHWM"))
+        return now, most
     except (OSError, KeyError, ValueError):
         return float("nan"), float("nan")
 
 
-def available(root="/"):
+def available(root: str = "/") -> float:
     """Bytes that this process may still use: the least of what the machine, its control groups and
     the limit of its address space leave; infinity where none of these is known.
 
@@ -113,7 +115,7 @@ def available(root="/"):
     return min(machine(Path(root)), *groups(Path(root)), address_space())
 
 
-def machine(root):
+def machine(root: Path) -> float:
     """Bytes that the machine has left, or where that is not known, all that it has."""
     try:
         for line in (root / "proc/meminfo").read_text().splitlines():
@@ -127,7 +129,7 @@ def machine(root):
         return float("inf")
 
 
-def groups(root):
+def groups(root: Path) -> list[float]:
     """Bytes that each control group (version 1 or 2) of this process leaves, a list; pages of files
     that it can do without count as free.
     """
@@ -140,12 +142,12 @@ def groups(root):
         except (OSError, ValueError):  # no such group, or "max"
             continue
         if most < UNLIMITED:
-            files = facts.get("total_inactive_file", facts.get("inactive_file", 0))
+            files = facts.get("total_inactive_file", facts.get("inactive_file", "0"))
             left.append(max(most - spent + int(files), 0))
     return left
 
 
-def control_groups(root):
+def control_groups(root: Path) -> Iterator[tuple[Path, str, str]]:
     """Triples (folder, file of the limit, file of the use) of the groups of this process and of
     those around them.
     """
@@ -170,7 +172,7 @@ def control_groups(root):
                 break
 
 
-def address_space(status="/proc/self/status"):
+def address_space(status: str = "/proc/self/status") -> float:
     """Bytes that the limit of the address space (``ulimit -v``) leaves."""
     try:
         import resource
@@ -185,7 +187,7 @@ def address_space(status="/proc/self/status"):
 
 
 @contextmanager
-def named(blame):
+def named(blame: Callable[[], str]) -> Iterator[None]:
     """MemoryError as OutOfMemoryError with what to blame, a function that returns a clause."""
     try:
         yield
@@ -196,7 +198,7 @@ def named(blame):
         raise OutOfMemoryError(f"memory is exhausted{detail}: {blame()}") from error
 
 
-def shown(size):
+def shown(size: float) -> str:
     """Bytes as text."""
     if size == float("inf"):
         return "unlimited"

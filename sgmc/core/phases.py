@@ -9,11 +9,14 @@ nothing happens.
 import logging
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
+from typing import Any, Literal
 
 from sgmc.arguments.progress import bar_class, function_of, watching
+from sgmc.arguments.types import Progress
 from sgmc.core.interrupts import unbroken, unbroken_ends
 
 SHOWN_AFTER = 1.0  # seconds, unless progress=True
@@ -22,7 +25,9 @@ COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
 
 LOGGER = logging.getLogger("sgmc")
-_current = ContextVar("phases", default=None)  # a Bar; False: none, in all that is called, too
+_current: ContextVar["Bar | Literal[False] | None"] = ContextVar(
+    "phases", default=None
+)  # a Bar; False: none, in all that is called, too
 
 
 class watched:
@@ -39,16 +44,16 @@ class watched:
         What comes before the names of the phases.
     """
 
-    def __init__(self, progress, title="sgmc"):
+    def __init__(self, progress: Progress, title: str = "sgmc") -> None:
         self.progress, self.title = progress, title
 
     @unbroken_ends
-    def __enter__(self):
+    def __enter__(self) -> None:
         with unbroken(later=True):
             self.bar = self.chosen()
             self.token = _current.set(self.bar)
 
-    def chosen(self):
+    def chosen(self) -> "Bar | Literal[False] | None":
         """The bar, or what says that there is none."""
         progress, outer = self.progress, _current.get()
         self.own = False
@@ -62,27 +67,27 @@ class watched:
         return Bar(self.title, 0.0 if progress else SHOWN_AFTER)
 
     @unbroken_ends
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         with unbroken():
             _current.reset(self.token)
-            if self.own:
+            if self.own and self.bar:
                 self.bar.finish()
 
 
-def begin(name):
+def begin(name: str) -> None:
     """Begin a phase of the call that is being served, which ends the one before."""
     bar = _current.get()
     if bar:
         bar.begin(name)
 
 
-def reporting():
+def reporting() -> Callable[[int, int], object] | None:
     """``report(done, total)`` of the phase of this call, or None where nobody looks."""
     bar = _current.get()
     return bar.report if bar else None
 
 
-def counting(progress, name):
+def counting(progress: Progress, name: str) -> Callable[[int, int], object]:
     """Begin a phase of a known number of parts: ``report(done, total)`` of the function that
     ``progress=`` is, or of the bar of this call, or one that does nothing.
     """
@@ -90,7 +95,7 @@ def counting(progress, name):
     return function_of(progress) or reporting() or (lambda done, total: None)
 
 
-def say(text):
+def say(text: str) -> None:
     """Print a line by the logger ``sgmc``, which prints on stderr unless told otherwise; above the
     bar of this call, if it has one, and not where the user asked for none.
     """
@@ -101,7 +106,7 @@ def say(text):
         LOGGER.warning("sgmc: %s", text)
 
 
-def over():
+def over() -> None:
     """Take the bar away before the call ends: what is printed next has its own line."""
     bar = _current.get()
     if bar:
@@ -119,35 +124,37 @@ class Bar:
         Seconds before it is shown: what is over by then has no bar.
     """
 
-    def __init__(self, title, delay):
+    def __init__(self, title: str, delay: float) -> None:
         self.title, self.delay = title, delay
-        self.phases, self.number, self.counts = SimpleQueue(), 0, None
+        self.phases: SimpleQueue[tuple[int, str, float] | str | None] = SimpleQueue()
+        self.number = 0
+        self.counts: tuple[int, int, int] | None = None
         # in the context of the caller: notebooks know by it which cell is meant
         run = copy_context().run
         self.thread = threading.Thread(target=run, args=(self.draw,), daemon=True)
         with suppress(RuntimeError):  # where the system starts no thread, a fit has no bar
             self.thread.start()
 
-    def begin(self, name):
+    def begin(self, name: str) -> None:
         """Begin a phase."""
         self.number += 1
         self.phases.put((self.number, name, time.perf_counter()))
 
-    def report(self, done, total):
+    def report(self, done: int, total: int) -> None:
         """So much of the phase is done."""
         self.counts = (self.number, done, total)
 
-    def say(self, text):
+    def say(self, text: str) -> None:
         """Print a line above the bar."""
         self.phases.put(text)
 
-    def finish(self):
+    def finish(self) -> None:
         """Take the bar away."""
         if self.thread.is_alive():
             self.phases.put(None)
             self.thread.join()
 
-    def draw(self):
+    def draw(self) -> None:
         """What the thread does: show phases in their order, until None is one of them."""
         shown, bar, now = time.perf_counter() + self.delay, None, None
         try:
@@ -176,7 +183,7 @@ class Bar:
             if bar is not None:
                 bar.close()
 
-    def show(self, bar, phase, new):
+    def show(self, bar: Any, phase: tuple[int, str, float], new: bool) -> None:
         """Show a phase, which may be a new one."""
         number, name, begun = phase
         if new:

@@ -6,12 +6,18 @@ slope is g(h) = D(h) - slope, and (4 g(h/2) - g(h)) / 3 is free of the second-or
 rounding change with the step.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
+
+from sgmc.arguments.types import Ints
 
 ALIKE = 0.5  # range of gaps that are alike, over the smallest
 
 
-def surely_apart(gap, matters, glance, steps):
+def surely_apart(
+    gap: Callable[[float], float], matters: float, glance: float, steps: Sequence[float]
+) -> float:
     """By how much a slope is surely not that of a function; 0 where it may be.
 
     Parameters
@@ -36,7 +42,7 @@ def surely_apart(gap, matters, glance, steps):
     return float(least) if np.ptp(pairs) <= ALIKE * least else 0.0
 
 
-def culprit(error, d):
+def culprit(error: Callable[[Ints], float], d: int) -> int:
     """The coordinate most concerned, by halving: errors of two halves of the coordinates add up.
 
     Parameters

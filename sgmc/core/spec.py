@@ -6,11 +6,13 @@ arrays and no state; compiled objects are built from it for each fit, one set a 
 
 import inspect
 import math
+from typing import Any
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.parameter import Derivable, Parameter
 from sgmc.arguments.signatures import filled
-from sgmc.core.stationary import LinearLaw
+from sgmc.arguments.types import Floats
+from sgmc.core.stationary import LinearLaw, SpectralLaw
 from sgmc.errors import ArgumentError, NotSupported
 
 __all__ = ["Derivable", "Parameter", "SamplerSpec", "Spec", "langevin_variance"]
@@ -19,9 +21,11 @@ __all__ = ["Derivable", "Parameter", "SamplerSpec", "Spec", "langevin_variance"]
 class Spec:
     """Base of named specifications; keyword arguments are the rows of `parameters`."""
 
-    parameters = ()
+    name: str
+    __signature__: inspect.Signature
+    parameters: tuple[Parameter, ...] = ()
 
-    def __init_subclass__(cls, **how):
+    def __init_subclass__(cls, **how: Any) -> None:
         """Give the class a signature and documentation of its parameters."""
         super().__init_subclass__(**how)
         text = inspect.cleandoc(vars(cls).get("__doc__") or "")
@@ -31,7 +35,7 @@ class Spec:
         own = list(filled(cls.__init__, cls.parameters).parameters.values())
         cls.__signature__ = inspect.Signature(own[1:])
 
-    def __init__(self, **values):
+    def __init__(self, **values: Any) -> None:
         known = {p.name: p for p in self.parameters}
         for name in values:
             if name not in known:
@@ -44,11 +48,11 @@ class Spec:
                 p.check(values[name], type(self).__name__) if name in values else p.default,
             )
 
-    def values(self):
+    def values(self) -> dict[str, Any]:
         """Parameters and their values, as a dict."""
         return {p.name: getattr(self, p.name) for p in self.parameters}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         changed = (
             f"{p.name}={p.shown(getattr(self, p.name))}"
             for p in self.parameters
@@ -56,16 +60,16 @@ class Spec:
         )
         return f"{type(self).__name__}({', '.join(changed)})"
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.values() == other.values()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self), *self.values().items()))
 
     @classmethod
-    def describe(cls):
+    def describe(cls) -> str:
         """What it is and what its parameters are, as text."""
-        summary = " ".join(cls.__doc__.strip().split("\n\n")[0].split())
+        summary = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
         lines = [f"{cls.name}: {summary}"]
         rows = (f"    {p.name} = {p.default!r}  ({p.span})  {p.doc}" for p in cls.parameters)
         return "\n".join([*lines, *rows])
@@ -153,22 +157,22 @@ class SamplerSpec(Spec):
     hidden_error = 1.0
 
     @property
-    def minibatches(self):
+    def minibatches(self) -> bool:
         """Whether its gradients are estimated from minibatches."""
         return self.uses_gradient and not self.all_rows
 
     @property
-    def noisy(self):
+    def noisy(self) -> bool:
         """Whether the noise of its gradients shows in the law of its draws."""
         return self.minibatches and not self.exact
 
-    def refusal(self, map):
+    def refusal(self, map: Any) -> str:
         """Why it cannot move coordinates from which `map` (or None) leads to the model's;
         empty where it can.
         """
         return self.noise_refusal(map) if self.needs_noise else ""
 
-    def noise_refusal(self, map):
+    def noise_refusal(self, map: Any) -> str:
         """Why the noise of single coordinates is not to be had behind `map`; empty where it is."""
         return (
             ""
@@ -180,48 +184,48 @@ class SamplerSpec(Spec):
             )
         )
 
-    def fitted_to(self, whitened, dim):
+    def fitted_to(self, whitened: bool, dim: int) -> "SamplerSpec":
         """This specification, or what stands for it where `dim` coordinates are,
         or are not, whitened at the mode.
         """
         return self
 
-    def implied_time(self, noise):
+    def implied_time(self, noise: float) -> float | None:
         """Langevin time of the steps that gradient noise of that variance settles; None where a
         step is chosen.
         """
-        return
+        return None
 
     @property
-    def needs_step(self):
+    def needs_step(self) -> bool:
         """Whether no default step can be derived."""
         return math.isnan(self.inflation(self.largest_step, 0.0))
 
-    def at_step(self, step):
+    def at_step(self, step: Any) -> "SamplerSpec":
         """This specification, or what stands for it at a `step_size` as the user gave it."""
         return self
 
-    def build(self, dim, step):
+    def build(self, dim: int, step: Any) -> Any:
         """The compiled sampler of one chain."""
         raise NotImplementedError
 
-    def langevin_time(self, step):
+    def langevin_time(self, step: Any) -> float:
         """h of the Langevin step with increments of the same size:
         chains forget on the scale of 2/h steps.
         """
         return step
 
-    def from_langevin(self, h):
+    def from_langevin(self, h: float) -> float:
         """The step whose `langevin_time` is h."""
         return h
 
-    def noise_ratio(self, h, noise):
+    def noise_ratio(self, h: float, noise: float) -> float:
         """Variance that gradient noise adds to a step over that of the noise injected: alpha = hV/4
         (Welling & Teh 2011, eq. 10).
         """
         return h * noise / 4
 
-    def noise_left(self, h, parts):
+    def noise_left(self, h: float, parts: int) -> float:
         """Share of the gradient noise's part of `inflation` that is left where batches go forward
         and backward through a random partition of the rows in so many parts
         (``subsample="symmetric"``); NaN where nobody knows: then these do not go together.
@@ -230,23 +234,23 @@ class SamplerSpec(Spec):
         """
         return math.nan
 
-    def breaking_point(self, step):
+    def breaking_point(self, step: Any) -> float:
         """The largest sd of a coordinate's gradient noise that the sampler can undo; infinite where
         there is no such limit.
         """
         return math.inf
 
-    def rows_besides(self, n, dim):
+    def rows_besides(self, n: int, dim: int) -> int:
         """Rows that a step touches besides its minibatch, of n."""
         return 0
 
-    def first_step(self, dim):
+    def first_step(self, dim: int) -> float:
         """Langevin time at which the search for a step begins, on a whitened Gaussian (exact
         samplers).
         """
         return self.largest_step
 
-    def inflation(self, h, noise):
+    def inflation(self, h: float, noise: float) -> float:
         """Relative error of the variance of a standard normal target, for Langevin time h and
         gradient noise variance.
 
@@ -256,13 +260,13 @@ class SamplerSpec(Spec):
         """
         raise NotImplementedError
 
-    def recursion(self, h, noise):
+    def recursion(self, h: float, noise: float) -> tuple[Floats, Floats] | None:
         """(A, Q) of its step z' = A z + w, w of covariance Q, on a standard normal with gradient
         noise of that variance, the position first in z; None where the step is not linear.
         """
-        return
+        return None
 
-    def law(self, h, noise):
+    def law(self, h: float, noise: float) -> LinearLaw | SpectralLaw:
         """The stationary law of its draws in the same case: variance, autocorrelation and time to
         forget (`sgmc.core.stationary`).
 
@@ -284,14 +288,14 @@ class SamplerSpec(Spec):
         return LinearLaw(*steps)
 
 
-def langevin_variance(noise, h):
+def langevin_variance(noise: float, h: float) -> float:
     """Stationary variance of x <- (1 - h/2) x + N(0, h `noise`), a Langevin step on a standard
     normal; infinite from h = 4.
     """
     return noise / (1 - h / 4) if h < 4 else math.inf
 
 
-def sweep_noise(h, parts):
+def sweep_noise(h: float, parts: int) -> float:
     """`SamplerSpec.noise_left` of Langevin steps, x <- (1 - h/2) x + h/2 (error) + ...
 
     Errors of the k batches of a sweep add up to zero: their sums are a Brownian bridge of mean

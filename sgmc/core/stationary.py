@@ -6,16 +6,22 @@ Both tell the variance of the draws, their autocorrelation and the time in which
 """
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from sgmc.arguments.types import Floats
+
 LINE_DEGREES = (24, 18, 14, 10, 8, 6)  # of expansions in one variable
 LARGEST_GROWTH = 1 + 1e-6  # largest eigenvalue of a projection that does not grow
+# of a step: from states to (probability, states, sign) of all that it may lead to
+Moves: TypeAlias = Callable[[Floats], Iterable[tuple[Floats, Floats, float]]]
 FITS, SAME_SPREAD = 20, 0.05  # times that a reference law is fitted to the draws, and how nearly
 
 
-def integrated(start, move, read):
+def integrated(start: Floats, move: Floats, read: Floats) -> float:
     """start' (1 + 2 sum_{k >= 1} move^k) read / start' read: an integrated autocorrelation time."""
     rest = np.linalg.solve(np.eye(len(move)) - move, move @ read)
     return float(1 + 2 * (start @ rest) / (start @ read))
@@ -35,7 +41,7 @@ class LinearLaw:
         A and Q.
     """
 
-    def __init__(self, move, noise):
+    def __init__(self, move: Floats, noise: Floats) -> None:
         self.move, self.noise = np.atleast_2d(move), np.atleast_2d(noise)
         size = len(self.move)
         self.stable = bool(np.abs(np.linalg.eigvals(self.move)).max() < 1 - 1e-12)
@@ -46,16 +52,16 @@ class LinearLaw:
             self.covariance = solved.reshape(size, size)
 
     @property
-    def variance(self):
+    def variance(self) -> float:
         """Of the draws; infinite where the step is not stable."""
         return float(self.covariance[0, 0])
 
-    def autocorrelation(self, lag):
+    def autocorrelation(self, lag: int) -> float:
         """Of draws that many steps apart."""
         moved = np.linalg.matrix_power(self.move, lag) @ self.covariance
         return float(moved[0, 0] / self.variance) if self.variance else math.nan
 
-    def time(self, thin=1):
+    def time(self, thin: int = 1) -> float:
         """Integrated autocorrelation time of every `thin`-th draw, in such draws: so many are worth
         one independent draw for the mean.
         """
@@ -65,7 +71,7 @@ class LinearLaw:
             return math.nan
         return integrated(np.eye(len(move))[0], move, start) if self.stable else math.inf
 
-    def time_of_squares(self, thin=1):
+    def time_of_squares(self, thin: int = 1) -> float:
         """The same for the variance.  With Gaussian noise squares have the squared
         autocorrelations.
         """
@@ -76,12 +82,12 @@ class LinearLaw:
         return integrated(np.eye(len(start))[0], np.kron(move, move), start)
 
 
-def langevin(h, variance):
+def langevin(h: float, variance: float) -> tuple[Floats, Floats]:
     """(A, Q) of x <- (1 - h/2) x + noise of that variance."""
     return np.array([[1 - h / 2]]), np.array([[variance]])
 
 
-def baoab(e, friction, noise):
+def baoab(e: float, friction: float, noise: float) -> tuple[Floats, Floats]:
     """(A, Q) of a BAOAB step of e on (x, p): kick, half a drift, Ornstein-Uhlenbeck, half a drift;
     `noise` is the variance of the gradient's.
     """
@@ -97,7 +103,7 @@ def baoab(e, friction, noise):
     )
 
 
-def composed(moves):
+def composed(moves: Sequence[tuple[Floats, Floats]]) -> tuple[Floats, Floats]:
     """(A, Q) of linear steps (A_i, Q_i) one after another."""
     move, noise = moves[0]
     for step, added in moves[1:]:
@@ -105,13 +111,15 @@ def composed(moves):
     return move, noise
 
 
-def normal_nodes(count):
+def normal_nodes(count: int) -> tuple[Floats, Floats]:
     """Nodes and weights of Gauss quadrature under N(0, 1)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(count)
     return nodes, weights / weights.sum()
 
 
-def expanded(moves, centre, scale, degrees):
+def expanded(
+    moves: Moves, centre: Sequence[float], scale: Sequence[float], degrees: Sequence[int]
+) -> "SpectralLaw":
     """The `SpectralLaw` of the first of these degrees, high ones first, whose expansion holds."""
     for degree in degrees:
         law = SpectralLaw(moves, centre, scale, degree)
@@ -120,7 +128,9 @@ def expanded(moves, centre, scale, degrees):
     return law
 
 
-def side_to_side(increments, chance, scale):
+def side_to_side(
+    increments: tuple[Floats, Floats], chance: Callable[[Floats, float], Floats], scale: float
+) -> "SpectralLaw":
     """The law of x <- x + z with probability `chance(x, z)`, else x - z.
 
     Parameters
@@ -132,7 +142,7 @@ def side_to_side(increments, chance, scale):
         A guess of the sd of the draws, which the reference law then has.
     """
 
-    def moves(states):
+    def moves(states: Floats) -> Iterator[tuple[Floats, Floats, float]]:
         for z, weight in zip(*increments):
             up = chance(states[:, 0], z)
             for probability, after in ((up, states + z), (1 - up, states - z)):
@@ -146,7 +156,7 @@ def side_to_side(increments, chance, scale):
     return law
 
 
-def hermite(u, degree):
+def hermite(u: Floats, degree: int) -> Floats:
     """Hermite polynomials of degrees 0 to `degree`, orthonormal under N(0, 1); a row a degree."""
     rows = [np.ones_like(u), u]
     for n in range(1, degree):
@@ -181,7 +191,9 @@ class SpectralLaw:
         Of the draws; NaN where the expansion does not hold.
     """
 
-    def __init__(self, moves, centre, scale, degree):
+    def __init__(
+        self, moves: Moves, centre: Sequence[float], scale: Sequence[float], degree: int
+    ) -> None:
         self.centre, self.scale = np.asarray(centre, float), np.asarray(scale, float)
         size = len(self.centre)
         self.powers = np.array(
@@ -191,7 +203,8 @@ class SpectralLaw:
         grid = np.stack(np.meshgrid(*[u] * size, indexing="ij"), -1).reshape(-1, size)
         weights = np.prod(np.stack(np.meshgrid(*[w] * size, indexing="ij"), -1), -1).ravel()
         states = self.centre + self.scale * grid
-        plain = signed = 0.0
+        plain: Any = 0.0
+        signed: Any = 0.0
         for probability, after, sign in moves(states):
             values = self.basis(after) * probability
             plain, signed = plain + values, signed + values * sign
@@ -208,29 +221,29 @@ class SpectralLaw:
         ):
             self.variance = math.nan  # the projection grows, and has no stationary law
 
-    def basis(self, states):
+    def basis(self, states: Floats) -> Floats:
         """Every polynomial at these states, (polynomials, m)."""
         u = (states - self.centre) / self.scale
         most = int(self.powers.max())
         each = [hermite(u[:, i], most) for i in range(u.shape[1])]
         return np.prod([rows[self.powers[:, i]] for i, rows in enumerate(each)], axis=0)
 
-    def stationary(self):
+    def stationary(self) -> Floats:
         """E psi_a: c = T' c with c_0 = 1."""
         rest = np.eye(len(self.even) - 1) - self.even[1:, 1:].T
         return np.concatenate([[1.0], np.linalg.solve(rest, self.even[0, 1:])])
 
-    def autocorrelation(self, lag):
+    def autocorrelation(self, lag: int) -> float:
         """Of draws that many steps apart."""
         moved = np.linalg.matrix_power(self.odd, lag) @ self.position
         return float(self.mean_of @ self.times @ moved) / self.variance
 
-    def time(self, thin=1):
+    def time(self, thin: int = 1) -> float:
         """Return the integrated autocorrelation time of every `thin`-th draw, in such draws."""
         move = np.linalg.matrix_power(self.odd, thin)
         return integrated(self.mean_of @ self.times, move, self.position)
 
-    def time_of_squares(self, thin=1):
+    def time_of_squares(self, thin: int = 1) -> float:
         """Return the same time of the squares, for the variance."""
         square = self.times @ self.position
         square[0] -= self.variance

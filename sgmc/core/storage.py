@@ -9,24 +9,28 @@ import mmap
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from typing import IO, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.arguments.types import Array, Floats
 from sgmc.errors import OutOfMemoryError
 
 KEPT_BYTES = 1 << 26  # bytes
 SPAN = 16 * CHUNK_ROWS  # rows that are looked at together: 8 MB a number
 
 
-def spans(n, size=None):
+def spans(n: int, size: int | None = None) -> Iterator[slice]:
     """Yield slices of `size` rows (default SPAN), in order, that make up n rows."""
     size = size or SPAN
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
-def mapping(values):
+def mapping(values: Any) -> mmap.mmap | None:
     """Return the memory map that an array is a part of, or None; of a coded table that of its
     codes.
     """
@@ -36,20 +40,20 @@ def mapping(values):
     return owner if isinstance(owner, mmap.mmap) else None
 
 
-def is_large(values, n, numbers=1):
+def is_large(values: Any, n: int, numbers: float = 1) -> bool:
     """Return whether `values` are mapped from a file, and so many float64 numbers for each of n
     rows beside them are too many to keep in memory.
     """
     return 8.0 * n * numbers > KEPT_BYTES and mapping(values) is not None
 
 
-def too_many(model, numbers):
+def too_many(model: Any, numbers: float) -> bool:
     """Return `is_large` of the table of a compiled model."""
     table = getattr(getattr(model, "X", None), "table", None)
     return is_large(table, model.n, numbers)
 
 
-def folder_of(values):
+def folder_of(values: Any) -> str:
     """Return the folder of the file that an array is mapped from; that of temporary files where it
     is not known, or not to be written to.
     """
@@ -62,7 +66,7 @@ def folder_of(values):
     return tempfile.gettempdir()
 
 
-def vector(n, beside, dtype=float):
+def vector(n: int, beside: Any, dtype: DTypeLike = float) -> Array:
     """Return an array (n,) to write to, in memory or, where `beside` is large, in a file in its
     folder that goes with the array.
 
@@ -88,7 +92,7 @@ def vector(n, beside, dtype=float):
         return np.ndarray(n, dtype, mmap.mmap(file.fileno(), size))
 
 
-def reserve(file, size):
+def reserve(file: IO[bytes], size: int) -> None:
     """Make an open file so long, on the disk where the system can promise it (Linux)."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, size)
@@ -106,17 +110,17 @@ class Computed:
         From a slice of the rows to their numbers.
     """
 
-    def __init__(self, n, values):
+    def __init__(self, n: int, values: Callable[[slice], Floats]) -> None:
         self.n, self.values = n, values
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.n
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: slice) -> Floats:
         return self.values(rows)
 
 
-def made(n, beside, values, dtype=float):
+def made(n: int, beside: Any, values: Callable[[slice], Array], dtype: DTypeLike = float) -> Array:
     """Return `vector` with values(rows) in each span of rows."""
     if not is_large(beside, n):
         return values(slice(0, n))
@@ -126,7 +130,7 @@ def made(n, beside, values, dtype=float):
     return out
 
 
-def mean_and_variance(values, weight=None):
+def mean_and_variance(values: Any, weight: Array | None = None) -> tuple[float, float]:
     """Return mean and variance of an array (n,), by frequency weights where they are given."""
     if not is_large(values, len(values)):
         mean = np.average(values, weights=weight)
@@ -147,12 +151,12 @@ def mean_and_variance(values, weight=None):
     return mean, squares / total
 
 
-def largest(values):
+def largest(values: Any) -> float:
     """Return the largest absolute number of an array (n,), 0 of none; a span of rows at a time."""
     return max((float(np.abs(values[rows]).max()) for rows in spans(len(values))), default=0.0)
 
 
-def advise(values, random):
+def advise(values: Iterable[Any], random: bool) -> None:
     """Tell the system whether arrays that are mapped will be read in random places, or in order.
 
     Where it reads ahead, each row in a random place would cost megabytes.  Reading in order is the
@@ -163,7 +167,7 @@ def advise(values, random):
     values : list of array, coded table or None
     random : bool
     """
-    parts = []
+    parts: list[mmap.mmap | None] = []
     for one in values:
         coded = [one.numbers, one.codes, one.factors] if hasattr(one, "codes") else [one]
         parts += map(mapping, coded)

@@ -2,18 +2,25 @@
 starts none.
 """
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import ParamSpec
 
+from sgmc.arguments.types import Same
 from sgmc.errors import ArgumentError
+
+Given = ParamSpec("Given")
 
 
 class Threads(ThreadPoolExecutor):
     """A pool of threads that names `threads=` where the system starts no more."""
 
-    def submit(self, *task):
+    def submit(
+        self, task: Callable[Given, Same], /, *given: Given.args, **named: Given.kwargs
+    ) -> Future[Same]:
         """Also ArgumentError where the system starts no more threads."""
         try:
-            return super().submit(*task)
+            return super().submit(task, *given, **named)
         except RuntimeError as error:  # of `threading`
             raise ArgumentError(
                 f"threads={self._max_workers}: the system starts no more of them ({error}); give "

@@ -1,7 +1,8 @@
 """Types of values that were read from files."""
 
+from collections.abc import Callable
 from types import UnionType
-from typing import Annotated, ForwardRef, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ForwardRef, Literal, Union, get_args, get_origin
 
 import numpy as np
 
@@ -9,7 +10,7 @@ WHOLE, NUMBERS = (int, np.integer), (int, float, np.integer, np.floating)
 TRUTHS = (bool, np.bool_)
 
 
-def fits(value, kind, named=None):
+def fits(value: Any, kind: Any, named: Callable[[str], Any] | None = None) -> bool:
     """Whether a value is of the type of an annotation.
 
     A float may be whole, a list a tuple and the other way round; what stands within brackets is
@@ -22,8 +23,8 @@ def fits(value, kind, named=None):
     named : callable, optional
         The class of a name, for annotations that are names.
     """
-    if isinstance(kind, (str, ForwardRef)):
-        kind = named(getattr(kind, "__forward_arg__", kind))
+    if named is not None and isinstance(kind, (str, ForwardRef)):
+        kind = named(str(getattr(kind, "__forward_arg__", kind)))
     origin, inner = get_origin(kind), [one for one in get_args(kind) if one is not Ellipsis]
     if kind is object:
         return True
