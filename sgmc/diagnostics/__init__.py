@@ -10,6 +10,7 @@ bears.  Names are imported on first use, because arviz-stats alone takes half a 
 """
 
 from importlib import import_module
+from typing import Any
 
 _ROOMS = {
     "stein": "ksd linear_ksd",
@@ -30,12 +31,12 @@ _MODULES = {name: room for room, names in _ROOMS.items() for name in names.split
 __all__ = sorted(_MODULES)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})

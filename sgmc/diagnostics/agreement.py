@@ -1,13 +1,16 @@
 """How far one posterior's moments are from a reference's."""
 
+from typing import Any
+
 import numpy as np
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points, mean_and_sd
+from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError
 
 
-def relative_sd_error(result, reference):
+def relative_sd_error(result: Any, reference: Any) -> float:
     r"""Return the error of posterior standard deviations, :math:`\lVert \hat\sigma - \sigma
     \rVert_2 / \lVert \sigma \rVert_2`.
 
@@ -27,7 +30,7 @@ def relative_sd_error(result, reference):
     return float(np.linalg.norm(sd - true) / np.linalg.norm(true))
 
 
-def standardised_mean_error(result, reference):
+def standardised_mean_error(result: Any, reference: Any) -> Floats:
     r"""Return errors of posterior means in the reference's sds, :math:`(\hat\mu_j - \mu_j) /
     \sigma_j`.
 
@@ -45,7 +48,7 @@ def standardised_mean_error(result, reference):
     return (mean - true) / sd
 
 
-def _matched(result, reference):
+def _matched(result: Any, reference: Any) -> tuple[Floats, Floats, Floats, Floats]:
     """Means and sds of both, (d,) each."""
     (mean, sd, names), (true, spread, known) = (
         _moments("result", result),
@@ -65,7 +68,7 @@ def _matched(result, reference):
     return mean, sd, true, spread
 
 
-def _moments(what, given):
+def _moments(what: str, given: Any) -> tuple[Floats, Floats, list[str] | None]:
     """Mean, sd and names (None: none) of results or of a pair."""
     if hasattr(given, "params") and hasattr(given, "bse"):
         return given.params.to_numpy(), given.bse.to_numpy(), list(given.params.index)

@@ -1,12 +1,15 @@
 """How much gradient noise Barker dynamics can undo."""
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+from sgmc.arguments.types import Floats
 
 # the largest difference of the logistic function of x and the normal one of x / 1.702
 LOGISTIC_DEPARTURE = 0.0095
 
 
-def breaking_point(increment, gradient=None):
+def breaking_point(increment: ArrayLike, gradient: ArrayLike | None = None) -> Floats | float:
     r"""Return tau*, the largest sd of normal gradient noise that stochastic gradient Barker
     dynamics can correct for.
 
@@ -34,7 +37,9 @@ def breaking_point(increment, gradient=None):
         return _solved(z, np.abs(np.asarray(gradient, dtype=float)))
 
 
-def breaking_interval(increment, gradient, published=False):
+def breaking_interval(
+    increment: ArrayLike, gradient: ArrayLike, published: bool = False
+) -> tuple[Floats | float, Floats | float]:
     r"""Return the limits of the breaking point where the logistic function is known by its normal
     approximation.
 
@@ -78,10 +83,11 @@ def breaking_interval(increment, gradient, published=False):
             p = ndtr(z * g / 1.702)
             ends = np.minimum(p + LOGISTIC_DEPARTURE, 1.0), p - LOGISTIC_DEPARTURE
             inverse = [ndtri(end) / g for end in ends]
-        return tuple(np.where(one > 0, 1 / one, np.inf)[()] for one in inverse)
+        low, high = (np.where(one > 0, 1 / one, np.inf)[()] for one in inverse)
+        return low, high
 
 
-def _solved(z, g):
+def _solved(z: Floats, g: Floats) -> Floats | float:
     """|g| / Phi^-1(logistic(|z g|)), from the logarithm of logistic(-|z g|),
     which keeps its digits in the tail.
     """

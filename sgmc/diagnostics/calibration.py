@@ -1,14 +1,16 @@
 """How well predictions fit outcomes: calibration errors, log-loss, root mean square error."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Floats, Ints
 from sgmc.errors import DataError
 
 
-def ece(probabilities, outcomes, *, bins=10):
+def ece(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = 10) -> float:
     r"""Return the expected calibration error: how far predicted probabilities are from frequencies,
     on average.
 
@@ -34,7 +36,7 @@ def ece(probabilities, outcomes, *, bins=10):
     return float(share @ gap)
 
 
-def mce(probabilities, outcomes, *, bins=10):
+def mce(probabilities: ArrayLike, outcomes: ArrayLike, *, bins: int = 10) -> float:
     r"""Return the maximum calibration error: :math:`\max_b |\mathrm{freq}_b - \mathrm{conf}_b|`
     over the bins that hold rows.
 
@@ -53,7 +55,7 @@ def mce(probabilities, outcomes, *, bins=10):
     return float(gap[share > 0].max())
 
 
-def log_loss(probabilities, outcomes):
+def log_loss(probabilities: ArrayLike, outcomes: ArrayLike) -> float:
     r"""Return the mean of :math:`-\log p_i`, the predicted probability of what was observed (Nemeth
     and Fearnhead 2021, section 6.1).
 
@@ -72,7 +74,7 @@ def log_loss(probabilities, outcomes):
         return float(-np.log(p[np.arange(len(y)), y]).mean())
 
 
-def rmse(predictions, outcomes):
+def rmse(predictions: ArrayLike, outcomes: ArrayLike) -> float:
     r"""Return the root mean square error, :math:`(\sum_i (y_i - \hat y_i)^2 / n)^{1/2}`.
 
     Parameters
@@ -88,7 +90,7 @@ def rmse(predictions, outcomes):
     return float(np.sqrt(np.mean((predictions - outcomes) ** 2)))
 
 
-def _predictions(probabilities, outcomes):
+def _predictions(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Floats, Ints]:
     """Probabilities (n, k) and outcomes as numbers of classes (n,)."""
     p, y = as_points("probabilities", probabilities), as_points("outcomes", outcomes)
     if p.min() < 0 or p.max() > 1:
@@ -102,7 +104,7 @@ def _predictions(probabilities, outcomes):
     return p, y[:, 0].astype(np.intp)
 
 
-def _gaps(probabilities, outcomes, bins):
+def _gaps(probabilities: ArrayLike, outcomes: ArrayLike, bins: int) -> tuple[Floats, Floats]:
     """Share of the rows in each bin, and |frequency - confidence| there (0 where there are
     none).
     """

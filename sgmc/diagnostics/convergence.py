@@ -6,19 +6,29 @@ Bürkner (2021, Bayesian Analysis 16:667), as in R's posterior package.  They ar
 that are constant or hold a value that is not finite, and for fewer than four draws.
 """
 
+from collections.abc import Callable
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Floats
 from sgmc.diagnostics import geyer, moments
 
-_ESS = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
+_ESS: dict[str, dict[str, Any]] = {"bulk": {}, "tail": {"prob": (0.05, 0.95)}, "mean": {}, "sd": {}}
 FEWEST_HALVED = 8  # draws of a chain, whose halves arviz-stats takes for chains
 
 
-def ess(draws, *, method="bulk", weights=None):
+def ess(
+    draws: ArrayLike,
+    *,
+    method: Literal["bulk", "tail", "mean", "sd"] = "bulk",
+    weights: ArrayLike | None = None,
+) -> Floats:
     r"""Return the effective sample size of each parameter, over all chains.
 
     With step-size weights w the variance of a weighted mean is about
@@ -50,7 +60,7 @@ def ess(draws, *, method="bulk", weights=None):
     return _weighed(size, weights, draws)
 
 
-def _weighed(size, weights, draws):
+def _weighed(size: Floats, weights: ArrayLike | None, draws: Floats) -> Floats:
     """Effective sizes under weights: times Kish's factor."""
     if weights is None:
         return size
@@ -58,7 +68,7 @@ def _weighed(size, weights, draws):
     return size / (len(weights) * np.sum(weights**2))
 
 
-def rhat(draws):
+def rhat(draws: ArrayLike) -> Floats:
     """Return the rank-normalised split R-hat of each parameter, the larger of the bulk's and the
     folded draws'.
 
@@ -77,7 +87,7 @@ def rhat(draws):
     return _by_parameter(_ranked_reductions, draws, _halves)
 
 
-def bulk(draws, weights=None):
+def bulk(draws: ArrayLike, weights: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """`ess` and `rhat` at once, from one ranking of the draws: (parameter,) each."""
     draws = as_chains(draws)
     if len(draws) < 2 or draws.shape[1] < FEWEST_HALVED:
@@ -86,7 +96,9 @@ def bulk(draws, weights=None):
     return _weighed(size, weights, draws), ratio
 
 
-def mcse(draws, method="mean", *, weights=None):
+def mcse(
+    draws: ArrayLike, method: Literal["mean", "sd"] = "mean", *, weights: ArrayLike | None = None
+) -> Floats:
     r"""Return the Monte Carlo standard error of each parameter's mean or standard deviation.
 
     :math:`s / \sqrt{\mathrm{ESS}_{mean}}`, and by the delta method
@@ -114,7 +126,7 @@ def mcse(draws, method="mean", *, weights=None):
     return spread / np.sqrt(ess(draws, method=method, weights=weights))
 
 
-def autocorr(draws, max_lag, *, weights=None):
+def autocorr(draws: ArrayLike, max_lag: int, *, weights: ArrayLike | None = None) -> Floats:
     r"""Return the autocorrelation of each chain and parameter at lags 0 to `max_lag`.
 
     :math:`\rho_k = \sum_t \sqrt{w_t w_{t+k}} (x_t - m)(x_{t+k} - m) / \sum_t w_t (x_t - m)^2` with
@@ -145,7 +157,7 @@ def autocorr(draws, max_lag, *, weights=None):
     return np.where(np.isfinite(spread) & (spread > 0), correlation, np.nan)
 
 
-def _weighted_autocorr(draws, max_lag, weights):
+def _weighted_autocorr(draws: Floats, max_lag: int, weights: Floats) -> Floats:
     """Return the autocorrelations of weighted draws (chain, draw, parameter)."""
     mean = np.einsum("ctp,t->cp", draws, weights)[:, None]
     part = np.sqrt(weights)[None, :, None] * (draws - mean)
@@ -154,7 +166,13 @@ def _weighted_autocorr(draws, max_lag, weights):
     return products / products[:, :1]
 
 
-def _by_parameter(statistic, draws, prepared=None, shape=(), **options):
+def _by_parameter(
+    statistic: str | Callable[..., Floats],
+    draws: Floats,
+    prepared: Callable[[Floats], Floats] | None = None,
+    shape: tuple[int, ...] = (),
+    **options: Any,
+) -> Floats:
     """A statistic, (*shape, parameter), for the parameters that vary and are finite, of what
     `prepared` makes of their draws (parameter, chain, draw): a function, or the name of one of
     arviz-stats, which has a loop over parameters.  NaN for the others and for fewer than four
@@ -181,19 +199,19 @@ def _by_parameter(statistic, draws, prepared=None, shape=(), **options):
     return values
 
 
-def _halves(draws):
+def _halves(draws: Floats) -> Floats:
     """Halves of chains (parameter, 2 chains, draw)."""
     half = draws.shape[2] // 2
     return np.concatenate([draws[..., :half], draws[..., -half:]], axis=1)
 
 
-def _squares(draws):
+def _squares(draws: Floats) -> Floats:
     """`_halves` of squared deviations from the mean."""
     centre = draws.reshape(len(draws), -1).mean(axis=1)
     return _halves((draws - centre[:, None, None]) ** 2)
 
 
-def _sizes_of_tails(draws):
+def _sizes_of_tails(draws: Floats) -> Floats:
     """Effective sizes (parameter,) of the shares of draws below two quantiles, the smaller one."""
     ordered = np.moveaxis(draws, 0, 2)
     return np.min(
@@ -205,12 +223,12 @@ def _sizes_of_tails(draws):
     )
 
 
-def _normal_scores(draws):
+def _normal_scores(draws: Floats) -> Floats:
     """`_halves`, by their normal scores."""
     return _scores(_halves(draws))[0]
 
 
-def _scores(chains):
+def _scores(chains: Floats) -> tuple[Floats, Floats]:
     """Draws (parameter, chain, draw) replaced by the normal quantiles of their ranks among those of
     all chains, ties by that of their average rank (Blom 1958); and the draws sorted, (parameter,
     chain * draw).
@@ -237,18 +255,18 @@ def _scores(chains):
     return scores.reshape(chains.shape), ordered
 
 
-def _normal_levels(ranks, count):
+def _normal_levels(ranks: Floats, count: int) -> Floats:
     """Normal quantiles of ranks among so many draws (Blom 1958)."""
     return special.ndtri((ranks - 3 / 8) / (count + 1 / 4))
 
 
-def _ranked(halves):
+def _ranked(halves: Floats) -> Floats:
     """Effective sizes of normal scores of the draws, and R-hat as of `_ranked_reductions`."""
     ranked = _scores(halves)
     return np.array([geyer.sizes(ranked[0]), _ranked_reductions(halves, ranked)])
 
 
-def _ranked_reductions(halves, ranked=None):
+def _ranked_reductions(halves: Floats, ranked: tuple[Floats, Floats] | None = None) -> Floats:
     """The larger R-hat (parameter,) of normal scores of the draws and of their distances from the
     median.
     """
@@ -262,7 +280,7 @@ def _ranked_reductions(halves, ranked=None):
 _PREPARED = {"bulk": _normal_scores, "mean": _halves, "sd": _squares}
 
 
-def _reductions(chains):
+def _reductions(chains: Floats) -> Floats:
     """R-hat (parameter,) of chains (parameter, chain, draw) as they are (Gelman & Rubin 1992)."""
     draws = chains.shape[2]
     between = draws * chains.mean(axis=2).var(axis=1, ddof=1)

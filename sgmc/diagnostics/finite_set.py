@@ -2,13 +2,17 @@
 in linear time.
 """
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_points
 from sgmc.arguments.numbers import whole
-from sgmc.diagnostics.scales import as_kernel, as_sample, as_scale, covariance, rescale
+from sgmc.arguments.types import Floats
+from sgmc.diagnostics.scales import Width, as_kernel, as_sample, as_scale, covariance, rescale
 from sgmc.diagnostics.stein import off_diagonal, signed_root
 from sgmc.diagnostics.witness import along, ascent, witness
 from sgmc.errors import ArgumentError
@@ -20,18 +24,18 @@ DECAY, RATE = (0.9, 0.999), 0.01  # of Adam: its moments, and its step in widths
 
 
 def fssd(
-    draws,
-    scores,
+    draws: ArrayLike,
+    scores: ArrayLike,
     *,
-    locations="random",
-    number=10,
-    weights=None,
-    kernel="gaussian",
-    statistic="v",
-    c="median",
-    scale=None,
-    seed=0,
-):
+    locations: str | ArrayLike = "random",
+    number: int = 10,
+    weights: ArrayLike | None = None,
+    kernel: Literal["gaussian", "imq"] = "gaussian",
+    statistic: Literal["v", "u"] = "v",
+    c: float | Literal["median"] = "median",
+    scale: ArrayLike | None = None,
+    seed: int = 0,
+) -> float:
     r"""Return the finite set Stein discrepancy between draws and the target whose scores are given.
 
     With the Stein witness :math:`g(v) = \sum_a w_a [s(x_a) k(x_a, v) + \nabla_x k(x_a, v)]`, zero
@@ -97,7 +101,7 @@ def fssd(
     return float(signed_root(total / v.size))
 
 
-def from_gaussian(x, w, number, seed):
+def from_gaussian(x: Floats, w: Floats, number: int, seed: int) -> Floats:
     """Locations from the Gaussian with the draws' moments."""
     number = whole("number", number, 1)
     values, vectors = np.linalg.eigh(covariance(x, w))
@@ -106,13 +110,15 @@ def from_gaussian(x, w, number, seed):
     return w @ x + np.random.default_rng(seed).normal(size=(number, x.shape[1])) @ root
 
 
-def placed(locations, d, matrix):
+def placed(locations: ArrayLike, d: int, matrix: Floats | None) -> Floats:
     """Given locations in the coordinates of the scale."""
     v = shaped("locations", as_points("locations", locations), ("J", d))
     return v if matrix is None else rescale(v, v, matrix)[0]
 
 
-def optimised(x, s, w, v, width):
+def optimised(
+    x: Floats, s: Floats, w: Floats, v: Floats, width: Width
+) -> tuple[Floats, tuple[Floats, Floats, Floats]]:
     """Locations where every fifth draw tells most, and the other draws."""
     from scipy.optimize import minimize
 
@@ -125,7 +131,7 @@ def optimised(x, s, w, v, width):
     # 1: draws that are all the same
     floor = SD_FLOOR * spread(*train, v, witness(*train, v, *width)[0], width)[0] or 1.0
 
-    def downhill(flat):
+    def downhill(flat: Floats) -> tuple[float, Floats]:
         value, slope = power(*train, flat.reshape(v.shape), width, floor)
         return -value, -slope.ravel()
 
@@ -135,7 +141,7 @@ def optimised(x, s, w, v, width):
     return best.x.reshape(v.shape), test
 
 
-def maximised(x, s, w, v, width):
+def maximised(x: Floats, s: Floats, w: Floats, v: Floats, width: Width) -> Floats:
     """Locations moved by Adam (Kingma and Ba 2015, algorithm 1) uphill on |g|^2."""
     first, second = np.zeros_like(v), np.zeros_like(v)
     for t in range(1, ITERATIONS + 1):
@@ -147,7 +153,9 @@ def maximised(x, s, w, v, width):
     return v
 
 
-def power(x, s, w, v, width, floor):
+def power(
+    x: Floats, s: Floats, w: Floats, v: Floats, width: Width, floor: float
+) -> tuple[float, Floats]:
     """|g|^2 / (sd + floor) and its gradient by the locations,
     with g = sum_a w_a tau_a and sd that of tau_a . g.
     """
@@ -162,7 +170,9 @@ def power(x, s, w, v, width, floor):
     ) / (sd + floor)
 
 
-def spread(x, s, w, v, g, width):
+def spread(
+    x: Floats, s: Floats, w: Floats, v: Floats, g: Floats, width: Width
+) -> tuple[float, Floats]:
     """The sd over draws of q_a = tau_a . g, and q."""
     q = along(x, s, v, g, *width)
     return np.sqrt(max(w @ np.square(q - w @ q), 0.0)), q

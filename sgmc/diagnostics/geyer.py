@@ -7,10 +7,12 @@ Simpson, Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
 import numpy as np
 from scipy.fft import next_fast_len
 
+from sgmc.arguments.types import Floats
+
 NO_RANGE = 1e-15  # of draws that arviz-stats takes for one value
 
 
-def sizes(chains):
+def sizes(chains: Floats) -> Floats:
     """Effective sizes (parameter,) of chains (parameter, chain, draw) as they are."""
     count, draws = chains.shape[1] * chains.shape[2], chains.shape[2]
     covariance = mean_autocovariances(chains)
@@ -28,7 +30,7 @@ def sizes(chains):
     )
 
 
-def mean_autocovariances(chains):
+def mean_autocovariances(chains: Floats) -> Floats:
     """Autocovariances at all lags, averaged over the chains, (parameter, lag)."""
     draws = chains.shape[2]
     size = next_fast_len(2 * draws, real=False)
@@ -37,7 +39,7 @@ def mean_autocovariances(chains):
     return np.fft.irfft(power, n=size, axis=1)[:, :draws] / draws
 
 
-def time(correlation):
+def time(correlation: Floats) -> float:
     """The integrated autocorrelation time of one parameter, by its correlations (lag,); NaN where
     some that count are NaN.
     """

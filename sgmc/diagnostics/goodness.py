@@ -1,11 +1,13 @@
 """A test of whether draws are from the target whose scores they carry, by the wild bootstrap."""
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_number, whole
+from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import convergence
 from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_matrix
@@ -32,18 +34,18 @@ class KSDTest(NamedTuple):
 
 
 def ksd_test(
-    draws,
-    scores,
+    draws: ArrayLike,
+    scores: ArrayLike,
     *,
-    change=None,
-    replicates=999,
-    weights=None,
-    kernel="imq",
-    c=1.0,
-    beta=-0.5,
-    scale=None,
-    seed=0,
-):
+    change: float | None = None,
+    replicates: int = 999,
+    weights: ArrayLike | None = None,
+    kernel: Literal["imq", "gaussian"] = "imq",
+    c: float | Literal["median"] = 1.0,
+    beta: float = -0.5,
+    scale: ArrayLike | None = None,
+    seed: int = 0,
+) -> KSDTest:
     r"""Test whether draws are of their target: p-value of the kernel Stein discrepancy by the wild
     bootstrap.
 
@@ -96,14 +98,14 @@ def ksd_test(
     )
 
 
-def signs(n, count, change, rng):
+def signs(n: int, count: int, change: float, rng: np.random.Generator) -> Array:
     """Paths of signs (n, count) that change with a probability."""
     changes = rng.random((n, count)) < change
     changes[0] = rng.random(count) < 0.5
     return 1.0 - 2.0 * (np.cumsum(changes, axis=0) % 2)
 
 
-def autocorrelation_time(x, s):
+def autocorrelation_time(x: Floats, s: Floats) -> float:
     """n over the least effective size of a mean of draws or scores, at least 1."""
     sizes = convergence.ess(np.concatenate([x, s], axis=1)[None], method="mean")
     return max(1.0, len(x) / np.nanmin(sizes)) if np.isfinite(sizes).any() else 1.0

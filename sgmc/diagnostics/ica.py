@@ -1,12 +1,14 @@
 """Independent component analysis: distance between mixings, and how stable each component is."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError, DataError
 
 
-def amari_distance(unmixing, mixing):
+def amari_distance(unmixing: ArrayLike, mixing: ArrayLike) -> float | Floats:
     r"""Return the Amari distance of an unmixing matrix from the inverse of a mixing matrix, up to
     order, sign and scale of components.
 
@@ -36,7 +38,7 @@ def amari_distance(unmixing, mixing):
     return float(distance) if P.ndim == 2 else distance
 
 
-def instability(unmixing, data):
+def instability(unmixing: ArrayLike, data: ArrayLike) -> Floats:
     r"""Return the instability index of each component, :math:`I_i = \sum_j \mathrm{var}(W_{ij}) \,
     \mathrm{var}(x_j)`.
 
@@ -60,7 +62,7 @@ def instability(unmixing, data):
     return W.var(axis=0) @ data.var(axis=0)
 
 
-def _matrices(name, values):
+def _matrices(name: str, values: ArrayLike) -> Floats:
     """Square matrices of finite numbers."""
     values = numeric(name, values).astype(float, copy=False)
     if values.ndim not in (2, 3) or values.shape[-1] != values.shape[-2]:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.draws import as_points
@@ -42,7 +43,14 @@ class ImpliedMoments:
     covariance: np.ndarray
 
 
-def implied_moments(draws, scores, *, directions=None, weights=None, scale=None):
+def implied_moments(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    *,
+    directions: ArrayLike | None = None,
+    weights: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+) -> ImpliedMoments:
     r"""Return the means and sds of the target that scores imply: those of the Gaussian whose scores
     are the draws' regression of s on x.
 

@@ -5,15 +5,19 @@ Samplers with a decreasing step size weight draw t by its step size :math:`w_t` 
 each function is numpy's.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.draws import as_chains, as_weights
 from sgmc.arguments.messages import must_be
+from sgmc.arguments.types import Bools, Floats, Ints
 
 NUMBERS_AT_ONCE = 1 << 17  # of draws, so that they and what is made of them stay in a cache
 
 
-def in_parts(shape):
+def in_parts(shape: Sequence[int]) -> list[slice]:
     """Slices of the parameters of draws of a shape (chain, draw, parameter), in each of which there
     are not too many numbers to be worked on at once.
     """
@@ -21,7 +25,7 @@ def in_parts(shape):
     return [slice(a, a + size) for a in range(0, shape[2], size)]
 
 
-def mean(draws, weights=None):
+def mean(draws: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     r"""Mean of each parameter, :math:`m = \sum_t w_t x_t / \sum_t w_t`.
 
     Parameters
@@ -40,13 +44,13 @@ def mean(draws, weights=None):
     return np.einsum("ctp,t->p", draws, weights) / len(draws)
 
 
-def share_above(draws, limit, weights=None):
+def share_above(draws: Floats, limit: float, weights: ArrayLike | None = None) -> Floats:
     """Share of the draws' weight above a limit, (parameter,); see `mean`."""
     parts = [mean(draws[..., at] > limit, weights) for at in in_parts(draws.shape)]
     return np.concatenate([np.empty(0), *parts])
 
 
-def sd(draws, weights=None, ddof=1):
+def sd(draws: ArrayLike, weights: ArrayLike | None = None, ddof: float = 1) -> Floats:
     r"""Standard deviation of each parameter.
 
     With :math:`w` summing to one over all draws,
@@ -73,7 +77,7 @@ def sd(draws, weights=None, ddof=1):
     return np.sqrt(variance / (1 - ddof * np.sum(weights**2) / len(draws)))
 
 
-def covariance(draws, weights=None):
+def covariance(draws: ArrayLike, weights: ArrayLike | None = None) -> tuple[Floats, Floats]:
     """Mean and covariance matrix of draws, whose diagonal are squares of `sd`.
 
     Parameters
@@ -101,13 +105,13 @@ def covariance(draws, weights=None):
     return centre, products / share
 
 
-def weighted_product(x, y, w):
+def weighted_product(x: Floats, y: Floats, w: Floats) -> Floats:
     """Sum of w_i x_i y_i' over rows."""
     alike = len(w) and (w == w[0]).all()  # then nothing of the size of y is made
     return w[0] * (x.T @ y) if alike else x.T @ (w[:, None] * y)
 
 
-def quantile(draws, q, weights=None):
+def quantile(draws: ArrayLike, q: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     r"""Quantiles of each parameter.
 
     The weighted empirical distribution function is joined by lines through the middles of its
@@ -155,26 +159,28 @@ class Quantiles:
         Those that can be asked for.
     """
 
-    def __init__(self, draws, q, weights=None):
+    def __init__(
+        self, draws: ArrayLike, q: tuple[float, ...], weights: ArrayLike | None = None
+    ) -> None:
         self.known = dict(zip(q, quantile(draws, q, weights)))
 
-    def __call__(self, q):
+    def __call__(self, q: Sequence[float]) -> Floats:
         """`quantile` of the draws, (k, parameter)."""
         return np.array([self.known[one] for one in q])
 
-    def of(self, some):
+    def of(self, some: Bools) -> "Quantiles":
         """Those of some of the parameters."""
         other = object.__new__(Quantiles)
         other.known = {q: values[some] for q, values in self.known.items()}
         return other
 
 
-def as_rows(draws):
+def as_rows(draws: Floats) -> Floats:
     """Draws (chain, draw, k) with those of a parameter side by side, (k, chain * draw)."""
     return np.moveaxis(draws, 2, 0).reshape(draws.shape[2], -1)
 
 
-def _of_sorted(rows, q):
+def _of_sorted(rows: Floats, q: Floats) -> Floats:
     """Quantiles (.., k) of sorted rows (k, n), as numpy has them, to the digit."""
     place = q[..., None] * (rows.shape[1] - 1)
     low = np.floor(place).astype(np.intp)
@@ -186,7 +192,7 @@ def _of_sorted(rows, q):
     return np.where(np.isnan(rows[-1]), np.nan, value)
 
 
-def _quantile(values, q, weights):
+def _quantile(values: Floats, q: Floats, weights: Floats) -> Floats:
     """Weighted quantiles of one parameter; the weights are positive."""
     if np.isnan(values).any():
         return np.full(q.shape, np.nan)
@@ -196,7 +202,7 @@ def _quantile(values, q, weights):
     return np.interp(middle[0] + q * (middle[-1] - middle[0]), middle, values)
 
 
-def systematic(weights, count):
+def systematic(weights: Floats, count: int) -> Ints:
     r"""Numbers of `count` draws in proportion to their weights, in their order:
     a sample whose draws count alike.
 
@@ -216,7 +222,7 @@ def systematic(weights, count):
     return np.minimum(np.searchsorted(share, (np.arange(count) + 0.5) / count), len(share) - 1)
 
 
-def hdi(draws, prob, weights=None):
+def hdi(draws: ArrayLike, prob: float, weights: ArrayLike | None = None) -> Floats:
     r"""Narrowest interval of each parameter that holds at least `prob` of the draws' weight.
 
     Parameters
@@ -236,7 +242,7 @@ def hdi(draws, prob, weights=None):
     return np.stack([_hdi(column, prob, w / w.sum()) for column in flat.T], axis=-1)
 
 
-def _hdi(values, prob, weights):
+def _hdi(values: Floats, prob: float, weights: Floats) -> Floats:
     """The narrowest interval of one parameter; the weights sum to one."""
     if np.isnan(values).any():
         return np.full(2, np.nan)

@@ -64,7 +64,7 @@ def near_zero(sd: np.ndarray, scale: float) -> Shortfall | None:
         return None
     square = float((outer**2).mean())
 
-    def moments(b):
+    def moments(b: float) -> tuple[float, float, float]:
         """Mean and variance of u^2 in the outer part, and the odds of the inner one."""
         at = [INNER * NODES, INNER + (1 - INNER) * NODES]
         p = [np.exp(b * (x**2 - 1)) for x in at]

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import special
 
+from sgmc.arguments.types import Floats
 from sgmc.diagnostics import convergence
 
 TAIL_SHARE, TAIL_ROOTS = (
@@ -17,7 +18,7 @@ PRIOR_SHAPE, PRIOR_DRAWS = 0.5, 10  # draws that the prior of the shape is worth
 NEGLIGIBLE = 10 * np.finfo(float).eps  # weight of a value
 
 
-def tail_shape(draws, upper=True):
+def tail_shape(draws: Floats, upper: bool = True) -> float:
     """The shape k of one tail of draws (chain, draw); 0 where it is a single value.
 
     By Zhang and Stephens (2009, Technometrics 51:316), with the prior and the size of the tail of
@@ -33,14 +34,14 @@ def tail_shape(draws, upper=True):
     return fitted_shape(excess)
 
 
-def tail_size(count, efficiency):
+def tail_size(count: int, efficiency: float) -> int:
     """How many of the draws are a tail."""
     if count * efficiency > (TAIL_ROOTS / TAIL_SHARE) ** 2:
         return int(TAIL_ROOTS * (count / efficiency) ** 0.5)
     return int(TAIL_SHARE * count)
 
 
-def fitted_shape(excess):
+def fitted_shape(excess: Floats) -> float:
     """The shape of the law of sorted distances from where the tail begins."""
     n = len(excess)
     size = FEWEST_TRIED + int(n**0.5)

@@ -1,15 +1,21 @@
 """Draws and scores in coordinates without units, and the width of a kernel there."""
 
+from typing import Literal, TypeAlias
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_scored, real_numbers
 from sgmc.arguments.numbers import number, positive
+from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError
 
+Width: TypeAlias = tuple[bool, float, float]  # a kernel: whether it is Gaussian, c, beta
 
-def rescale(draws, scores, scale):
+
+def rescale(draws: Floats, scores: Floats, scale: ArrayLike) -> tuple[Floats, Floats]:
     r"""Return draws and scores in coordinates without units: :math:`z = S^{-1} x` and
     :math:`\nabla_z \log \pi = S' s`.
 
@@ -42,7 +48,12 @@ def rescale(draws, scores, scale):
         raise ArgumentError("scale is a singular matrix") from None
 
 
-def as_sample(draws, scores, weights=None, scale=None):
+def as_sample(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    weights: ArrayLike | None = None,
+    scale: ArrayLike | None = None,
+) -> tuple[Floats, Floats, Floats]:
     """Return draws (n, d), their scores and weights that sum to one, in coordinates without units
     where a scale is given; raises as `as_scored` and `rescale`.
     """
@@ -52,7 +63,7 @@ def as_sample(draws, scores, weights=None, scale=None):
     return *rescale(draws, scores, as_scale(scale, draws, weights)), weights
 
 
-def as_scale(scale, draws, weights):
+def as_scale(scale: ArrayLike, draws: Floats, weights: Floats) -> ArrayLike:
     """Return `scale` itself, or for "covariance" a Cholesky factor of the draws' weighted
     covariance; ArgumentError if they do not span the space.
     """
@@ -68,14 +79,14 @@ def as_scale(scale, draws, weights):
         ) from None
 
 
-def covariance(draws, weights):
+def covariance(draws: Floats, weights: Floats) -> Floats:
     """Return the weighted covariance of draws (n, d), for weights that sum to one."""
     if np.count_nonzero(weights) < 2:
         raise ArgumentError("the draws' covariance needs two draws of positive weight")
     return np.atleast_2d(np.cov(draws.T, aweights=weights))
 
 
-def as_kernel(kernel, c, beta, draws):
+def as_kernel(kernel: str, c: float | Literal["median"], beta: float, draws: Floats) -> Width:
     """Return (gaussian, c, beta) as the compiled sums take them;
     a width "median" is the median distance of the draws.
     """
@@ -86,7 +97,7 @@ def as_kernel(kernel, c, beta, draws):
     return kernel == "gaussian", positive("c", c), number("beta", beta, -1, 0)
 
 
-def median_distance(draws, most=500):
+def median_distance(draws: Floats, most: int = 500) -> float:
     """Return the median distance between pairs of draws, of at most 500 evenly spaced ones;
     1 for a single draw.
     """

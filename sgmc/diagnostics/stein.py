@@ -2,26 +2,30 @@
 carry.
 """
 
+from typing import Any, Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.types import Floats
 from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_pairs, stein_sums
 from sgmc.errors import ArgumentError
 
 
 def ksd(
-    draws,
-    scores,
+    draws: ArrayLike,
+    scores: ArrayLike,
     *,
-    weights=None,
-    form="joint",
-    kernel="imq",
-    statistic="v",
-    c=1.0,
-    beta=-0.5,
-    scale=None,
-):
+    weights: ArrayLike | None = None,
+    form: Literal["joint", "coordinate"] = "joint",
+    kernel: Literal["imq", "gaussian"] = "imq",
+    statistic: Literal["v", "u"] = "v",
+    c: float | Literal["median"] = 1.0,
+    beta: float = -0.5,
+    scale: ArrayLike | None = None,
+) -> float:
     r"""Return the kernel Stein discrepancy between draws and the target whose scores are given.
 
     With :math:`s = \nabla \log \pi` and a kernel k, coordinate j of the Stein kernel is
@@ -84,7 +88,15 @@ def ksd(
     return float(np.sum(signed_root(2 * pairs / off_diagonal(weights))))
 
 
-def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
+def linear_ksd(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    *,
+    kernel: Literal["imq", "gaussian"] = "imq",
+    c: float | Literal["median"] = 1.0,
+    beta: float = -0.5,
+    scale: ArrayLike | None = None,
+) -> float:
     r"""Return the kernel Stein discrepancy in O(n) time, from n/2 pairs of draws (Liu, Lee and
     Jordan 2016).
 
@@ -117,7 +129,7 @@ def linear_ksd(draws, scores, *, kernel="imq", c=1.0, beta=-0.5, scale=None):
     return float(signed_root(values.mean()))
 
 
-def off_diagonal(weights):
+def off_diagonal(weights: Floats) -> float:
     """Weight of the pairs of different draws, for weights that sum to one."""
     rest = 1 - np.sum(weights**2)
     if rest <= 0:
@@ -125,6 +137,6 @@ def off_diagonal(weights):
     return rest
 
 
-def signed_root(total):
+def signed_root(total: float | Floats) -> Any:
     """The root of what may be negative."""
     return np.copysign(np.sqrt(np.abs(total)), total)

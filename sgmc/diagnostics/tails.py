@@ -1,9 +1,14 @@
 """How heavy the tails of draws are, and which moments they can tell."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.draws import as_chains, as_weights
+from sgmc.arguments.types import Bools, Floats
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.pareto import tail_shape
 
 # an index from which no number of draws tells a mean in practice (Vehtari et al. 2024, section 3.2)
@@ -17,7 +22,9 @@ PLAIN = 6.0
 WITHIN_ONE_SD = 0.16, 0.5, 0.84  # probabilities of the ends, and of the middle
 
 
-def tail_index(draws, weights=None, quantiles=None):
+def tail_index(
+    draws: ArrayLike, weights: ArrayLike | None = None, quantiles: Quantiles | None = None
+) -> Floats:
     r"""Return the tail index of each parameter, the larger of its two tails': a mean exists below
     1, an sd below 1/2.
 
@@ -62,12 +69,13 @@ def tail_index(draws, weights=None, quantiles=None):
     return index
 
 
-def far_out(draws, beyond=PLAIN, quantiles=None):
+def far_out(draws: Floats, beyond: float = PLAIN, quantiles: Quantiles | None = None) -> Bools:
     """Whether the tails of parameters need a look, (parameter,)."""
-    return ends_far_out(draws, beyond, quantiles).any(axis=0)
+    lower, upper = ends_far_out(draws, beyond, quantiles)
+    return lower | upper
 
 
-def ends_far_out(draws, beyond=PLAIN, quantiles=None):
+def ends_far_out(draws: Floats, beyond: float = PLAIN, quantiles: Quantiles | None = None) -> Bools:
     """Whether the lower and the upper tail of parameters need a look, (2, parameter); `quantiles`
     of the draws, where they are known.
     """
@@ -77,7 +85,7 @@ def ends_far_out(draws, beyond=PLAIN, quantiles=None):
     return np.array([down > beyond * (centre - low), up > beyond * (high - centre)])
 
 
-def largest_index(size):
+def largest_index(size: float | Floats) -> Any:
     """The tail index up to which `size` effective draws tell a mean, of an sd half of it:
     min(1 - 1 / log10 size, 0.7) (Vehtari et al. 2024, section 3.2.4).
     """

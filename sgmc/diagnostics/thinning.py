@@ -1,13 +1,26 @@
 """Stein thinning: the few draws that together are closest to the target."""
 
+from typing import Literal
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Ints
 from sgmc.diagnostics.scales import as_kernel, as_sample
 from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
 
 
-def stein_thinning(draws, scores, m, *, kernel="imq", c=1.0, beta=-0.5, scale="covariance"):
+def stein_thinning(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    m: int,
+    *,
+    kernel: Literal["imq", "gaussian"] = "imq",
+    c: float | Literal["median"] = 1.0,
+    beta: float = -0.5,
+    scale: ArrayLike | None = "covariance",
+) -> Ints:
     r"""Return the numbers of m draws chosen one by one so that their kernel Stein discrepancy is
     least.
 

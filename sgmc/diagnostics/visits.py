@@ -1,12 +1,16 @@
 """Whether chains visit the same places equally often."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import special
 
 from sgmc.arguments.draws import as_chains, as_weights
+from sgmc.arguments.types import Bools, Floats, Ints
 from sgmc.diagnostics import moments
+from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.tails import WITHIN_ONE_SD
 
 BATCHES = 10  # a chain, each half of which is looked at by itself
@@ -14,7 +18,9 @@ SHORTEST_BATCH = 20  # draws: shares in fewer are no numbers with a variance
 SHARES = (0.05, 0.1, 0.25, 0.75, 0.9, 0.95)  # of the draws beyond the places that are compared
 
 
-def batch_means(values, weights=None, batches=BATCHES):
+def batch_means(
+    values: Floats, weights: ArrayLike | None = None, batches: int = BATCHES
+) -> tuple[Floats, Floats]:
     """Means of consecutive batches of draws (chain, draw, k), and the batches' shares of the
     weight: (chain, batch, k) and (batch,).
     """
@@ -29,14 +35,14 @@ def batch_means(values, weights=None, batches=BATCHES):
     return sums / np.where(share > 0, share, 1.0)[:, None], share
 
 
-def batch_mcse(values, weights=None):
+def batch_mcse(values: Floats, weights: ArrayLike | None = None) -> Floats:
     """Monte Carlo errors of the means of draws (chain, draw, k) by batch means, (k,): what lasts
     longer than a batch counts, and so do differences between chains.
     """
     return mcse_of_batches(*batch_means(values, weights))
 
 
-def mcse_of_batches(means, share):
+def mcse_of_batches(means: Floats, share: Floats) -> Floats:
     """`batch_mcse` of what `batch_means` gives."""
     chains, batches, _ = means.shape
     off = means - np.einsum("cbk,b->k", means, share) / chains
@@ -44,7 +50,9 @@ def mcse_of_batches(means, share):
     return np.sqrt(squares * chains * batches / max(chains * batches - 1, 1))
 
 
-def equal_visits(draws, weights=None, quantiles=None):
+def equal_visits(
+    draws: ArrayLike, weights: ArrayLike | None = None, quantiles: Quantiles | None = None
+) -> Floats:
     r"""Return p-values of the same law in all half-chains, (parameter,): small where some chains
     visit a place that others seldom visit.
 
@@ -77,7 +85,7 @@ def equal_visits(draws, weights=None, quantiles=None):
     return np.concatenate([np.empty(0), *parts])
 
 
-def _equal_visits(draws, limits, weights):
+def _equal_visits(draws: Floats, limits: Floats, weights: ArrayLike | None) -> Floats:
     """Return the p-values of `equal_visits`; limits (6, parameter) are the quantiles."""
     groups, each, d = 2 * len(draws), BATCHES // 2, draws.shape[2]
     largest = np.zeros(d)
@@ -103,7 +111,7 @@ PARTS = 4  # of the way out to a place, in each of which draws are counted
 VALLEY = 0.25  # density in the emptiest of them, in units of the place's, of a place apart
 
 
-def long_stays(draws, weights=None):
+def long_stays(draws: ArrayLike, weights: ArrayLike | None = None) -> tuple[Floats, Floats]:
     r"""Return by how many sds a few long stays far out may move means and sds, (parameter,).
 
     A stay is a run of draws beyond the 84 % point or the 16 % point; it is long beyond
@@ -157,7 +165,9 @@ class Stay(NamedTuple):
     inside: np.ndarray
 
 
-def stays(draws, weights=None, quantiles=None):
+def stays(
+    draws: Floats, weights: ArrayLike | None = None, quantiles: Quantiles | None = None
+) -> Iterator[Stay]:
     """The few long stays of draws (chain, draw, parameter), an iterator of `Stay`; `quantiles` of
     the draws, where they are known.
     """
@@ -167,7 +177,7 @@ def stays(draws, weights=None, quantiles=None):
             yield stay._replace(k=at.start + stay.k)
 
 
-def _stays(draws, limits, weights):
+def _stays(draws: Floats, limits: Floats, weights: ArrayLike | None) -> Iterator[Stay]:
     """Yield the long stays of draws; limits (3, parameter) are the quantiles."""
     low, centre, high = limits
     above = draws > centre
@@ -190,7 +200,7 @@ def _stays(draws, limits, weights):
             yield Stay(int(k), size, part, abs(first) / part, inside[..., k])
 
 
-def apart(out, inside):
+def apart(out: Floats, inside: Bools) -> bool:
     """Whether a place is apart: `out`, (chain, draw), are distances beyond an edge, `inside` those
     in the place.
     """
@@ -200,7 +210,7 @@ def apart(out, inside):
     return counts.min() * (far - near) < VALLEY * (inside.sum() / 2) * (near / PARTS)
 
 
-def within_long_runs(flags, long):
+def within_long_runs(flags: Bools, long: Floats) -> tuple[Bools, Ints]:
     """Flags (chain, draw, k) that stand in runs longer than `long` (k,), and the numbers of such
     runs, (k,).
     """

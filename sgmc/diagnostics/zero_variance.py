@@ -1,16 +1,26 @@
 """Zero-variance control variates: what scores know of the error of a mean."""
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.draws import as_points
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Floats
 from sgmc.diagnostics.scales import as_sample
 from sgmc.errors import ArgumentError
 
 
-def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=None):
+def control_variates(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    values: ArrayLike | None = None,
+    *,
+    order: int = 1,
+    folds: int = 1,
+    weights: ArrayLike | None = None,
+) -> Floats:
     r"""Correct values of functions at draws, so that their means have less Monte Carlo error.
 
     For a polynomial P without constant, :math:`\Delta P + \nabla P \cdot s` has mean zero over the
@@ -55,7 +65,14 @@ def control_variates(draws, scores, values=None, *, order=1, folds=1, weights=No
     return corrected.reshape(np.shape(draws if values is None else values))
 
 
-def error_terms(draws, scores, corrected, *, order=1, weights=None):
+def error_terms(
+    draws: ArrayLike,
+    scores: ArrayLike,
+    corrected: ArrayLike,
+    *,
+    order: int = 1,
+    weights: ArrayLike | None = None,
+) -> Floats:
     r"""Numbers whose Monte Carlo error is that of the mean of `corrected` values.
 
     The mean of the controls that is taken off, and the coefficients that it is taken off with, are
@@ -87,7 +104,7 @@ def error_terms(draws, scores, corrected, *, order=1, weights=None):
     return (w @ e + g[:, None] * (e - w @ e)).reshape(np.shape(corrected))
 
 
-def controls(x, s, w, order):
+def controls(x: Floats, s: Floats, w: Floats, order: int) -> Floats:
     """Functions with mean zero over the target, (n, q); of draws in sds,
     for the condition of the least squares.
     """
@@ -103,7 +120,7 @@ def controls(x, s, w, order):
     )
 
 
-def coefficients(Z, y, w):
+def coefficients(Z: Floats, y: Floats, w: Floats) -> Floats:
     """Weighted least squares of y on Z and a constant, without that of the constant."""
     if len(Z) <= Z.shape[1] + 1:
         raise ArgumentError(
