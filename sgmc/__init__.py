@@ -5,11 +5,12 @@ more than numpy.
 """
 
 import importlib
+from typing import Any
 
 from sgmc.version import __version__  # noqa: F401
 
 
-def _homes():
+def _homes() -> dict[str, str]:
     """Return the public names and their modules: as the build wrote them, or while it does."""
     try:
         from sgmc._names import HOMES
@@ -36,7 +37,7 @@ _ROOMS = ("datasets", "diagnostics", "errors", "formula", "registry")
 __all__ = [*_HOMES, *_ROOMS]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name in _HOMES:
         value = getattr(importlib.import_module(_HOMES[name]), name)
     elif name in _ROOMS:
@@ -47,5 +48,5 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted([*globals(), *__all__])

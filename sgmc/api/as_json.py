@@ -4,11 +4,17 @@ import json
 import math
 import re
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sgmc.results.results import Results
+    from sgmc.tuning.result import TuneResult
+
 
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
-def as_json(results):
+def as_json(results: "Results") -> str:
     """Return the summary as one JSON object: facts, verdict, coefficients, warnings, and what a
     race chose (null: there was none).
     """
@@ -30,7 +36,7 @@ def as_json(results):
     return json.dumps(finite(found), indent=2, allow_nan=False)
 
 
-def fact(text):
+def fact(text: str) -> int | float | str | None:
     """A fact of the summary's head: a number where its text is one, None for a dash."""
     if text == "-":
         return None
@@ -39,7 +45,7 @@ def fact(text):
     return int(text) if text.lstrip("+-").isdigit() else float(text)
 
 
-def finite(value):
+def finite(value: Any) -> Any:
     """The same of values that JSON knows; numbers that are not finite are None."""
     if isinstance(value, dict):
         return {str(name): finite(one) for name, one in value.items()}
@@ -51,7 +57,7 @@ def finite(value):
     return number if math.isfinite(number) else None
 
 
-def tuning_facts(result):
+def tuning_facts(result: "TuneResult") -> dict[str, Any]:
     """What `TuneResult` says of the race, and of the arm that it chose."""
     return {
         "method": result.method,

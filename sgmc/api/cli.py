@@ -7,8 +7,12 @@ import signal
 import sys
 import textwrap
 import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from sgmc.arguments.keywords import FORMULA, REGRESSION, TABLE, rows
+from sgmc.arguments.parameter import Keyword
+from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
 from sgmc.version import __version__
 
@@ -22,12 +26,12 @@ OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line."""
 
-    def error(self, message):
+    def error(self, message: str) -> NoReturn:
         """Say what is wrong and where help is, and exit."""
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
 
 
-def parser():
+def parser() -> Parser:
     """The argument parser."""
     top = Parser(prog="sgmc", description="Scalable Bayesian regression from the command line.")
     top.add_argument("--version", action="version", version=f"sgmc {__version__}")
@@ -55,7 +59,7 @@ def parser():
     return top
 
 
-def add_formula(command, brief):
+def add_formula(command: argparse.ArgumentParser, brief: str) -> None:
     """Add the formula, and where it comes from."""
     command.add_argument("formula", help=brief)
     command.add_argument(
@@ -65,36 +69,36 @@ def add_formula(command, brief):
     )
 
 
-def formula_of(asked):
+def formula_of(asked: argparse.Namespace) -> Any:
     """Return the formula of a command."""
     from sgmc.formula.outside import formula
 
     return formula(asked.formula, safe=asked.safe)
 
 
-def add_options(command, rows):
+def add_options(command: argparse.ArgumentParser, rows: Iterable[Keyword]) -> None:
     """Add an option for each row of the table of keywords."""
     for row in rows:
         command.add_argument(
             "--" + row.name.replace("_", "-"),
-            type=row.option,
+            type=row.option or str,
             default=argparse.SUPPRESS,
             metavar=row.name.upper(),
             help=help_of(row),
         )
 
 
-def given(asked, rows):
+def given(asked: argparse.Namespace, rows: Iterable[Keyword]) -> dict[str, Any]:
     """Return the options that were given, by name."""
     return {row.name: vars(asked)[row.name] for row in rows if row.name in vars(asked)}
 
 
-def options():
+def options() -> list[Keyword]:
     """Return the rows of the keywords that are options of ``sgmc fit``."""
     return [row for row in rows(FORMULA, REGRESSION) if row.option is not None]
 
 
-def options_of_prepare():
+def options_of_prepare() -> list[Keyword]:
     """Return the rows of the keywords that are options of ``sgmc prepare``."""
     from inspect import signature
 
@@ -103,14 +107,14 @@ def options_of_prepare():
     return [row for row in options() if row.name in signature(prepare).parameters]
 
 
-def help_of(row):
+def help_of(row: Keyword) -> str:
     """Return the help of an option: the row's first sentence, what is allowed, and the default."""
     default = "" if row.default is None else f"default: {row.default}"
     details = "; ".join(part for part in (row.typed, default) if part)
     return f"{row.brief.replace('`', '')}{details and f' ({details})'}".replace("%", "%%")
 
 
-def main(arguments=None):
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     asked = parser().parse_args(arguments)
     try:
@@ -125,7 +129,7 @@ def main(arguments=None):
         return BAD_INPUT
 
 
-def samplers(asked):
+def samplers(asked: argparse.Namespace) -> int:
     """Print the registry."""
     from sgmc.registry import room
 
@@ -136,7 +140,7 @@ def samplers(asked):
     return OK
 
 
-def families(asked):
+def families(asked: argparse.Namespace) -> int:
     """Print the verbs, with the model and the outcomes of each."""
     from sgmc.registry import headline, room
     from sgmc.results.report.summary import WIDTH
@@ -147,7 +151,7 @@ def families(asked):
     return OK
 
 
-def describe(asked):
+def describe(asked: argparse.Namespace) -> int:
     """Print what a verb, a sampler or an argument is."""
     from sgmc.api import verbs
     from sgmc.registry import room
@@ -165,7 +169,7 @@ def describe(asked):
     return OK
 
 
-def fit(asked):
+def fit(asked: argparse.Namespace) -> int:
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
     from sgmc.api.as_json import as_json
@@ -197,7 +201,7 @@ def fit(asked):
     return INTERRUPTED if results.interrupted == "Ctrl-C" else OK
 
 
-def prepare(asked):
+def prepare(asked: argparse.Namespace) -> int:
     """Prepare a file, and print what it is."""
     from sgmc.prepared.prepare import prepare as write
 
@@ -209,7 +213,7 @@ def prepare(asked):
     return OK
 
 
-def read(sources):
+def read(sources: list[str]) -> Any:
     """Data of a verb: a table of ``dataset:NAME`` or of the standard input, a prepared file, or the
     paths as they are.
     """
@@ -229,7 +233,7 @@ def read(sources):
     return source
 
 
-def standard_input():
+def standard_input() -> Frame:
     """The table on the standard input: CSV, or TSV if its first line has a tab."""
     import io
 

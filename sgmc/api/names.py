@@ -8,6 +8,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 
+from sgmc.arguments.types import FilePath
 from sgmc.registry import ROOMS, belongs, room
 
 FIXED = {
@@ -50,7 +51,7 @@ FIXED = {
 }  # fmt: skip
 
 
-def public_names():
+def public_names() -> dict[str, str]:
     """Return the public names and the modules that hold them: name -> module.
 
     A fixed name wins over a found one: `sgmc.gamma` is the prior, and its regression a `glm`.
@@ -62,10 +63,10 @@ def public_names():
     return dict(sorted((found | fixed).items()))
 
 
-def samplers():
+def samplers() -> dict[str, str]:
     """Return all sampler specifications, also those that need arguments: class name -> module."""
     package = importlib.import_module(ROOMS["samplers"])
-    found = {}
+    found: dict[str, str] = {}
     for info in pkgutil.iter_modules(package.__path__):
         if not info.ispkg:
             module = importlib.import_module(f"{package.__name__}.{info.name}")
@@ -74,7 +75,7 @@ def samplers():
     return found
 
 
-def write(folder):
+def write(folder: FilePath) -> None:
     """Write the table of names into a built package."""
     lines = [f'    "{name}": "{module}",' for name, module in public_names().items()]
     text = '"""Public names and their homes; written by the build."""\n\nHOMES = {\n'

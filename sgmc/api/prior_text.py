@@ -1,6 +1,7 @@
 """Priors as text of the command line: a name, a call such as ``normal(0, 1)``, a dict of these."""
 
 import ast
+from typing import Any
 
 from sgmc import priors
 from sgmc.arguments.choices import nearest
@@ -13,7 +14,7 @@ MAKERS = (
 )  # fmt: skip
 
 
-def prior_of(text):
+def prior_of(text: str) -> Any:
     """Return what ``prior=`` of a verb takes.
 
     Parameters
@@ -37,15 +38,16 @@ def prior_of(text):
         ) from error
 
 
-def value(node):
+def value(node: ast.expr) -> Any:
     """What a node stands for: a prior, a dict of them, or a plain value."""
     if isinstance(node, ast.Dict):
-        return {ast.literal_eval(key): value(one) for key, one in zip(node.keys, node.values)}
+        keys: list[Any] = node.keys
+        return {ast.literal_eval(key): value(one) for key, one in zip(keys, node.values)}
     if not isinstance(node, ast.Call):
         return ast.literal_eval(node)
     name = getattr(node.func, "id", getattr(node.func, "attr", ""))
     if name not in MAKERS:
         raise ArgumentError(f"--prior: there is no prior {name!r}{nearest(name, MAKERS)}")
     given = [value(one) for one in node.args]
-    named = {one.arg: value(one.value) for one in node.keywords}
+    named: dict[Any, Any] = {one.arg: value(one.value) for one in node.keywords}
     return getattr(priors, name)(*given, **named)

@@ -10,13 +10,16 @@ import importlib
 import inspect
 import re
 import textwrap
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import sgmc
 from sgmc.api.names import public_names
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, MODEL, REGRESSION, TUNE, rows
 from sgmc.arguments.signatures import PerClass, filled
+from sgmc.arguments.types import FilePath
 from sgmc.core.spec import SamplerSpec
 from sgmc.models.bases.model import Model
 from sgmc.models.regression.model import Regression
@@ -70,12 +73,12 @@ VERBS = {"glm": "RegressionResults", "sample": "Results", "tune": "TuneResult", 
 SIMPLE = (type(None), bool, int, float, str)
 
 
-def write(folder):
+def write(folder: FilePath) -> None:
     """Write the stub into a built package."""
     Path(folder, "__init__.pyi").write_text(text(), encoding="utf-8")
 
 
-def text():
+def text() -> str:
     """Return the text of the stub."""
     homes = public_names()
     plain = {name: home for name, home in homes.items() if home in PLAIN}
@@ -97,12 +100,12 @@ def text():
     return "\n".join(blocks)
 
 
-def is_a(value, base):
+def is_a(value: Any, base: type) -> bool:
     """Return whether a value is a subclass."""
     return isinstance(value, type) and issubclass(value, base)
 
 
-def block(name, value):
+def block(name: str, value: Any) -> str:
     """Return the stub of a verb or a class."""
     if is_a(value, SamplerSpec):
         return class_of(name, value, "SamplerSpec", spec_members(value))
@@ -121,14 +124,14 @@ def block(name, value):
     return function(name, inspect.signature(value), types, returned, docstring(value))
 
 
-def class_of(name, cls, base, parts):
+def class_of(name: str, cls: Any, base: str, parts: Iterable[str]) -> str:
     """Return the stub of a class from those of its members."""
     head = f"class {name}({base}):" if base else f"class {name}:"
     body = [docstring(cls), *parts]
     return f"{head}\n{textwrap.indent(chr(10).join(part for part in body if part), '    ')}\n"
 
 
-def docstring(value):
+def docstring(value: Any) -> str:
     """Return a docstring as source, or an empty text."""
     told = inspect.getdoc(value)
     if not told:
@@ -137,12 +140,14 @@ def docstring(value):
     return f'"""{told}\n"""' if "\n" in told or told.endswith('"') else f'"""{told}"""'
 
 
-def typed(*takers):
+def typed(*takers: str) -> dict[str, str]:
     """Return the types of the arguments of those takers: name -> annotation."""
     return {row.name: row.annotation for row in rows(*takers)}
 
 
-def function(name, signature, types, returned, told=""):
+def function(
+    name: str, signature: inspect.Signature, types: Mapping[str, str], returned: str, told: str = ""
+) -> str:
     """Return the stub of a function, with types by the names of its arguments."""
     parts = [argument(p, types) for p in signature.parameters.values()]
     kinds = [p.kind for p in signature.parameters.values()]
@@ -154,9 +159,10 @@ def function(name, signature, types, returned, told=""):
     return f"def {name}(\n{lines}) -> {returned}:{body}\n"
 
 
-def argument(p, types):
+def argument(p: inspect.Parameter, types: Mapping[str, str]) -> str:
     """Return the stub of an argument."""
-    name = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "") + p.name
+    stars: dict[Any, str] = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}
+    name = stars.get(p.kind, "") + p.name
     if p.name == "self" or p.name == "cls":
         return name
     default = "" if p.default is p.empty else f" = {shown(p.default)}"
@@ -166,7 +172,7 @@ def argument(p, types):
     return f"{name}: {annotation}{default}"
 
 
-def shown(default):
+def shown(default: object) -> str:
     """Return a default as source, or dots where it has none."""
     plain = isinstance(default, SIMPLE) or (
         isinstance(default, tuple) and all(isinstance(one, SIMPLE) for one in default)
@@ -174,7 +180,7 @@ def shown(default):
     return repr(default) if plain else "..."
 
 
-def method(cls, name, takers, returned):
+def method(cls: Any, name: str, takers: Sequence[str], returned: str) -> str:
     """Return the stub of a method whose keywords are in the table."""
     value = getattr(cls, name)
     signature = of_class(value) if inspect.ismethod(value) else inspect.signature(value)
@@ -182,27 +188,28 @@ def method(cls, name, takers, returned):
     return function(name, signature, types, returned, docstring(value))
 
 
-def fit_of(cls):
+def fit_of(cls: Any) -> str:
     """Return the stub of `fit` of a model that is no regression."""
     return method(cls, "fit", (MODEL,), results_of(cls)[1])
 
 
-def results_of(cls):
+def results_of(cls: Any) -> tuple[str, str]:
     """Return the module and name of the class that `result_class` imports, without importing it."""
     source = textwrap.dedent(inspect.getsource(cls.result_class))
     (found,) = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)]
-    return found.module, found.names[0].name
+    return str(found.module), found.names[0].name
 
 
-def regression_members(cls):
+def regression_members(cls: Any) -> list[str]:
     """Return the stubs of what all regressions have."""
     shared = [part for part in members(cls, object) if not part.startswith("def __init__")]
     return [*shared, method(cls, "fit", (REGRESSION,), "RegressionResults")]
 
 
-def members(cls, base):
+def members(cls: Any, base: Any) -> list[str]:
     """Return the stubs of a class's own members, and of its bases' up to `base`."""
-    found, attributes = {}, set()
+    found: dict[str, Any] = {}
+    attributes: set[str] = set()
     for one in reversed(cls.__mro__[: cls.__mro__.index(base)]):
         attributes |= assigned(one)
         found |= {name: value for name, value in vars(one).items() if shows(name, value)}
@@ -213,12 +220,12 @@ def members(cls, base):
     return [*(f"{name}: Any" for name in sorted(attributes - seen)), *parts]
 
 
-def shows(name, value):
+def shows(name: str, value: Any) -> bool:
     """Return whether a member is public, and no method that is made from the table."""
     return not isinstance(value, PerClass) and (not name.startswith("_") or name == "__init__")
 
 
-def assigned(cls):
+def assigned(cls: Any) -> set[str]:
     """Return the public attributes that the methods of a class assign to `self`."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     return {
@@ -230,7 +237,7 @@ def assigned(cls):
     }
 
 
-def member(name, value):
+def member(name: str, value: Any) -> str:
     """Return the stub of an attribute, a property or a method."""
     if isinstance(value, (property, cached_property)):
         return f"@property\ndef {name}(self) -> Any: ...\n"
@@ -242,14 +249,14 @@ def member(name, value):
     return head + function(name, inspect.signature(value), {}, "Any", docstring(value))
 
 
-def spec_members(cls):
+def spec_members(cls: Any) -> list[str]:
     """Return the stubs of a specification's parameters."""
     types = {row.name: row.annotation for row in cls.parameters}
     made = function("__init__", filled(cls.__init__, cls.parameters), types, "None")
     return [*(f"{name}: {annotation}" for name, annotation in types.items()), made]
 
 
-def compiled_members(cls):
+def compiled_members(cls: Any) -> list[str]:
     """Return the stubs of a compiled class: Cython writes signatures into the docstrings."""
     first = re.findall(r"\w+", cls.__doc__.partition("\n")[0].partition("(")[2])
     types = dict(re.findall(r"^ *(\w+) : (int|float)\b", cls.__doc__, re.M))
@@ -268,7 +275,7 @@ def compiled_members(cls):
     return parts
 
 
-def of_class(method):
+def of_class(method: Any) -> inspect.Signature:
     """Return the signature of a class method, with the class that it is bound to."""
     first = inspect.Parameter("cls", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return inspect.Signature([first, *inspect.signature(method).parameters.values()])

@@ -1,8 +1,11 @@
 """The verbs: one line from a table to a posterior."""
 
 import inspect
+from collections.abc import Callable, Collection
+from typing import Any
 
 from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.parameter import Declared
 from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
 from sgmc.core import contract, phases
 from sgmc.core.deadline import limited
@@ -30,17 +33,17 @@ TEXT = """
     """
 
 
-def verb(model):
+def verb(model: Any) -> Callable[..., Any]:
     """Return the verb of a regression class."""
 
-    def fit(formula, data, **given):
+    def fit(formula: Any, data: Any, **given: Any) -> Any:
         return fit_formula(model, f"{model.family.name}()", formula, data, given)
 
     text = f"{inspect.cleandoc(model.__doc__)}\n\n{inspect.cleandoc(TEXT)}"
     return named(fit, model.family.name, model._keywords(FORMULA, REGRESSION), text)
 
 
-def fit_formula(model, called, formula, data, given):
+def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[str, Any]) -> Any:
     """Return the results of a regression from a formula; `called` is what the user called."""
     from sgmc.prepared.opening import for_verb
 
@@ -59,7 +62,7 @@ def fit_formula(model, called, formula, data, given):
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     """The verb of a family, made at first use: `sgmc.logit` and the like."""
     models = room("families")
     if name not in models:
@@ -68,7 +71,7 @@ def __getattr__(name):
     return globals()[name]
 
 
-def links(distribution):
+def links(distribution: str) -> dict[str, str]:
     """Links of a distribution, its default first: link -> name of the verb."""
     families = [
         model.family
@@ -94,14 +97,14 @@ UNBOUNDED = (
 OUTSIDE = {"binomial": "no probability", "gaussian": None}
 
 
-def options_of_glms():
+def options_of_glms() -> list[Declared]:
     """Return the rows of the families' own arguments that `glm` passes on."""
     models = [one for one in room("families").values() if one.family.distribution]
     return [option(*pair) for pair in {k: v for m in models for k, v in m.options.items()}.items()]
 
 
 @with_keywords(*rows(FORMULA, REGRESSION), *options_of_glms())
-def glm(formula, data, *, family, link=None, **given):
+def glm(formula: Any, data: Any, *, family: Any, link: str | None = None, **given: Any) -> Any:
     """Fit a generalised linear model by family and link, as in R's ``glm``.
 
     Parameters
@@ -159,7 +162,7 @@ def glm(formula, data, *, family, link=None, **given):
 
 
 @with_keywords(*rows(*FIT))
-def sample(model, **given):
+def sample(model: Any, **given: Any) -> Any:
     """Sample any model object, as its `fit` does.
 
     Parameters
@@ -186,6 +189,6 @@ def sample(model, **given):
     return model.fit(**given)
 
 
-def inapplicable(model):
+def inapplicable(model: Any) -> Collection[str]:
     """Return the names of arguments that a model refuses with a reason of its own."""
     return REGRESSION_ARGUMENTS if isinstance(model, Model) else ()

@@ -4,6 +4,7 @@ import os
 import platform
 import sys
 from importlib import metadata
+from typing import Any
 
 from sgmc.version import __version__
 
@@ -32,7 +33,7 @@ OPTIONAL = (
 )
 
 
-def show_versions():
+def show_versions() -> None:
     """Print the versions of Python, sgmc, its dependencies and BLAS, for a bug report.
 
     Examples
@@ -45,7 +46,7 @@ def show_versions():
         print("".join(f"  {name:{width}}  {value}\n" for name, value in facts.items()))
 
 
-def versions():
+def versions() -> dict[str, dict[str, Any]]:
     """Return the versions that `show_versions` prints: title -> name -> version."""
     return {
         "System": {
@@ -61,7 +62,7 @@ def versions():
     }
 
 
-def version(name):
+def version(name: str) -> str:
     """Return the version of an installed distribution, or "not installed"."""
     try:
         return metadata.version(name)
@@ -69,7 +70,7 @@ def version(name):
         return "not installed"
 
 
-def blas():
+def blas() -> dict[str, str]:
     """Return the libraries of numpy and scipy that have threads: name -> version and threads."""
     import scipy.linalg  # noqa: F401  (loads its BLAS)
     from threadpoolctl import threadpool_info

@@ -122,7 +122,7 @@ class Keyword(Declared):
     span: str = ""
     annotation: str = "Any"
     takers: tuple[str, ...] = ()
-    option: Callable[[str], object] | None = None
+    option: Callable[[str], Any] | None = None
 
     @property
     def brief(self) -> str:

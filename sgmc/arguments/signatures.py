@@ -42,7 +42,7 @@ def documented(text: str, rows: Iterable[Declared]) -> str:
 
 
 def named(
-    function: FunctionType, called: str, rows: Iterable[Declared], text: str | None = None
+    function: Any, called: str, rows: Iterable[Declared], text: str | None = None
 ) -> Callable[..., Any]:
     """Return a copy of a function with a name, a signature and a docstring of its own.
 
@@ -68,7 +68,7 @@ def named(
     return made
 
 
-def with_keywords(*rows: Declared) -> Callable[[FunctionType], Callable[..., Any]]:
+def with_keywords(*rows: Declared) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the decorator that gives a function the signature and documentation of rows."""
     return lambda function: named(function, function.__name__, rows)
 
@@ -79,9 +79,7 @@ class PerClass:
     Classes have ``_keywords(*takers)``, a class method that returns their rows.
     """
 
-    def __init__(
-        self, function: FunctionType, takers: Sequence[str], of_class: bool = False
-    ) -> None:
+    def __init__(self, function: Any, takers: Sequence[str], of_class: bool = False) -> None:
         self.function, self.takers, self.of_class = function, takers, of_class
 
     def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
@@ -95,7 +93,7 @@ class PerClass:
         return made if instance is None else MethodType(made, instance)
 
 
-def per_class(*takers: str, of_class: bool = False) -> Callable[[FunctionType], PerClass]:
+def per_class(*takers: str, of_class: bool = False) -> Callable[[Callable[..., Any]], PerClass]:
     """Return the decorator that makes a method `PerClass`, a class method if `of_class`."""
     return lambda function: PerClass(function, takers, of_class)
 

@@ -26,7 +26,7 @@ def fits(value: Any, kind: Any, named: Callable[[str], Any] | None = None) -> bo
     if named is not None and isinstance(kind, (str, ForwardRef)):
         kind = named(str(getattr(kind, "__forward_arg__", kind)))
     origin, inner = get_origin(kind), [one for one in get_args(kind) if one is not Ellipsis]
-    if kind is object:
+    if kind in (object, Any):
         return True
     if kind is None:
         return value is None
@@ -52,4 +52,4 @@ def fits(value: Any, kind: Any, named: Callable[[str], Any] | None = None) -> bo
     if kind in (int, float):
         numbers = WHOLE if kind is int else NUMBERS
         return isinstance(value, numbers) and not isinstance(value, TRUTHS)
-    return isinstance(value, TRUTHS if kind is bool else kind)
+    return isinstance(value, TRUTHS if kind is bool else origin or kind)

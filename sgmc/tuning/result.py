@@ -1,8 +1,10 @@
 """What a race leaves behind."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 
 
@@ -35,9 +37,9 @@ class TuneResult:
         In all.
     """
 
-    best: dict
-    history: object = field(repr=False)
-    arms: object = field(repr=False)
+    best: dict[str, Any]
+    history: Frame = field(repr=False)
+    arms: Frame = field(repr=False)
     winner: int
     method: str
     metric: str

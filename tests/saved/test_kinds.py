@@ -6,6 +6,8 @@ import patsy
 import pytest
 
 import sgmc
+from sgmc.arguments.types import Floats, Frame
+from sgmc.core.types import fits
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 FEW = dict(draws=60, chains=2, seed=1)
@@ -124,3 +126,18 @@ def test_a_transform_of_ones_own_is_given_again(tmp_path):
     again = sgmc.load(tmp_path / "fit", functions={"share": share})
     few = DF.head(3)
     np.testing.assert_array_equal(again.predict(few), found.predict(few))
+
+
+@pytest.mark.parametrize(
+    "value, kind, right",
+    [
+        (np.zeros(2), Floats, True),
+        ([0.0, 0.0], Floats, False),
+        (np.zeros(2), Floats | None, True),
+        (DF, Frame, True),  # of what is not imported, nothing is known
+        ({"a": DF}, dict[str, Frame], True),
+        ({1: DF}, dict[str, Frame], False),
+    ],
+)
+def test_names_of_types_are_annotations_of_what_is_read(value, kind, right):
+    assert fits(value, kind) is right
