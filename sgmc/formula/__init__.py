@@ -12,12 +12,17 @@ besides the user's; `outside` has formulas from elsewhere, of which `code` is lo
 
 import sys
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.in_time import read_in_time
 from sgmc.formula.outside import check_subset_of, formula
 from sgmc.formula.reader import caller_scope, read
 from sgmc.formula.table import Table
+
+if TYPE_CHECKING:
+    from sgmc.formula.safe import SafeFormula
+
 
 __all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "read"]
 __all__ += ["read_in_time"]
@@ -26,7 +31,7 @@ __all__ += ["read_in_time"]
 class Front(ModuleType):
     """The package as something that can be called."""
 
-    def __call__(self, text, *, safe=False):
+    def __call__(self, text: str, *, safe: bool = False) -> "str | SafeFormula":
         return formula(text, safe=safe)
 
 

@@ -5,12 +5,15 @@ numbers of all rows are kept as the fit has seen them, all else is refused where
 import ast
 import numbers
 import warnings
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.tables import chunk_rows
+from sgmc.arguments.types import Frame, Ints
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.errors import DataError, FormulaError
@@ -18,6 +21,11 @@ from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import own
 from sgmc.formula.places import PLACEHOLDER
 from sgmc.formula.wraps import INNER_NAMES
+
+if TYPE_CHECKING:
+    from sgmc.formula.factors import Factor
+    from sgmc.formula.offsets import Offset
+
 
 PACED = 64  # rows by which the time that others take is told
 LOOKED = 4096  # rows that are evaluated, evenly spaced: tables are often sorted
@@ -29,7 +37,7 @@ CURE = (
 )
 
 
-def looks_around(value, rows, most=LOOKED):
+def looks_around(value: Callable[[Ints], Any], rows: Ints, most: int = LOOKED) -> bool:
     """Whether what is computed of some rows differs where fewer of them are seen.
 
     Halves tell means, ranks and differences; single rows tell what balanced halves share, such as
@@ -72,7 +80,7 @@ def looks_around(value, rows, most=LOOKED):
     return False
 
 
-def alike(some, few):
+def alike(some: Any, few: Any) -> bool:
     """Whether two tables of the same rows have the same values, but for rounding."""
     if some.shape != few.shape:
         return False
@@ -88,7 +96,7 @@ def alike(some, few):
     return True
 
 
-def settle(factor, frame, rows, width=1):
+def settle(factor: "Factor | Offset", frame: Frame, rows: Ints, width: int = 1) -> None:
     """Make a fitted expression one of its row alone, or mark it as one of several rows (`across`).
 
     Parts of it that are one number, such as ``x.mean()``, become that number.
@@ -109,7 +117,7 @@ def settle(factor, frame, rows, width=1):
         Where the fit itself reads rows in pieces, and the expression needs them together.
     """
 
-    def value(some):
+    def value(some: Ints) -> Any:
         return factor.evaluate(Chunk(frame, some))
 
     most = chunk_rows(factor.width or 1, LOOKED)
@@ -127,7 +135,7 @@ def settle(factor, frame, rows, width=1):
         )
 
 
-def with_numbers(factor, columns):
+def with_numbers(factor: "Factor | Offset", columns: Chunk) -> str:
     """The code of an expression, its parts that are one number of all rows written out."""
     names = {place: own(columns[name]) for place, name in factor.inputs.items()}
     tree = ast.parse(factor.code, mode="eval")
@@ -139,10 +147,10 @@ def with_numbers(factor, columns):
 class Numbers(ast.NodeTransformer):
     """Writes a number in the place of each part of a tree that is one, the largest parts first."""
 
-    def __init__(self, functions, names):
+    def __init__(self, functions: Mapping[str, Any], names: dict[str, Any]) -> None:
         self.functions, self.names = functions, names
 
-    def visit(self, node):
+    def visit(self, node: ast.AST) -> Any:
         """The node, or the number that it is."""
         if isinstance(node, INNER_NAMES):
             return node
@@ -153,7 +161,7 @@ class Numbers(ast.NodeTransformer):
                 return ast.UnaryOp(ast.USub(), constant) if found < 0 else constant
         return self.generic_visit(node)
 
-    def number(self, node):
+    def number(self, node: Any) -> float | None:
         """The finite number that a part of all rows is, or None."""
         if not PLACEHOLDER.search(ast.unparse(node)):
             return None
@@ -167,7 +175,7 @@ class Numbers(ast.NodeTransformer):
         return found if real and np.isfinite(found) else None
 
 
-def refuse_across(factors):
+def refuse_across(factors: Iterable[Any]) -> None:
     """FormulaError for the first expression that new rows have no value of."""
     for one in factors:
         if one.across:

@@ -2,8 +2,11 @@
 contrasts and transforms are those of the fit.
 """
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
+from sgmc.arguments.types import Series
 from sgmc.errors import DataError
 from sgmc.formula import dot
 from sgmc.formula.columns import codes_of, is_missing, kind
@@ -12,8 +15,21 @@ from sgmc.formula.reader import Reader, numbers_of
 from sgmc.formula.safe import like
 from sgmc.formula.subsets import subset_rows
 
+if TYPE_CHECKING:
+    from sgmc.formula.chunks import Gaps
+    from sgmc.formula.table import Table
 
-def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", scope=None, **given):
+
+def read_again(
+    spec: Any,
+    data: Any,
+    *,
+    subset: Any = None,
+    missing: str = "drop",
+    outcome: str = "binary",
+    scope: dict[str, Any] | None = None,
+    **given: Any,
+) -> "Table":
     """Read new rows against the design of a fit.
 
     Parameters
@@ -46,7 +62,7 @@ def read_again(spec, data, *, subset=None, missing="drop", outcome="binary", sco
     return Again(spec, parsed, frame, vectors, rows, outcome, spec.offset).table([], missing)
 
 
-def outcome_text(spec):
+def outcome_text(spec: Any) -> str:
     """The left side of the formula of a fit."""
     return spec.expanded.partition(" ~ ")[0]
 
@@ -54,11 +70,11 @@ def outcome_text(spec):
 class Again(Reader):
     """Reader of new rows with the design of a fit."""
 
-    def __init__(self, spec, *how):
+    def __init__(self, spec: Any, *how: Any) -> None:
         super().__init__(*how)
         self.spec, levels, coded = spec, spec.levels, self.outcome
 
-        def outcome(values, label):
+        def outcome(values: Series, label: str) -> Any:
             if levels is not None:
                 return codes_of(values, levels, label).astype(np.float64), None, levels
             one = values.astype(float) if not self.counted and kind(values) == "bool" else values
@@ -66,11 +82,11 @@ class Again(Reader):
 
         self.outcome = outcome
 
-    def _gaps(self, terms):
+    def _gaps(self, terms: list[Any]) -> "Gaps":
         gaps = super()._gaps(terms)
         for name in self.spec.columns:
             gaps.add(name, slice(None), is_missing(self.frame[name]))
         return gaps
 
-    def _fit(self, terms, gaps):
+    def _fit(self, terms: list[Any], gaps: "Gaps") -> list[Any]:
         return [self.spec]

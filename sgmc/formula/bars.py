@@ -1,6 +1,13 @@
 """Group terms of a formula, ``(1 + x | g)``: taken off, so that patsy sees the rest."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sgmc.errors import FormulaError
+    from sgmc.formula.dot import _Resolver
+
 
 BAR, NESTED, JOINT = "|", "/", ":"
 
@@ -23,11 +30,11 @@ class Bar:
 
     text: str
     effects: str
-    columns: tuple
+    columns: tuple[Any, ...]
     correlated: bool
 
 
-def split(tokens, error):
+def split(tokens: list[str], error: "Callable[[str], FormulaError]") -> tuple[list[str], list[Any]]:
     """Take the group terms off the right side of a formula.
 
     Parameters
@@ -43,7 +50,9 @@ def split(tokens, error):
     bars : list of list of str
         Tokens between the parentheses of each.
     """
-    rest, bars, at = [], [], 0
+    rest: list[str] = []
+    bars: list[list[str]] = []
+    at = 0
     while at < len(tokens):
         opens = tokens[at] == "(" and not is_call(tokens, at)
         end = closing(tokens, at) if opens else at
@@ -67,7 +76,7 @@ def split(tokens, error):
     return rest or ["1"], bars
 
 
-def bar_places(tokens):
+def bar_places(tokens: list[str]) -> list[tuple[int, int]]:
     """Pairs of the place of each bar that is in no call, where it is Python's, and the depth of
     parentheses that it is in.
     """
@@ -83,12 +92,12 @@ def bar_places(tokens):
     return found
 
 
-def is_call(tokens, at):
+def is_call(tokens: list[str], at: int) -> bool:
     """Whether the parenthesis at a place follows the name of a function."""
     return at > 0 and (tokens[at - 1].isidentifier() or tokens[at - 1] in ")]")
 
 
-def closing(tokens, at):
+def closing(tokens: list[str], at: int) -> int:
     """The place of the parenthesis that closes the one at a place; the last one without it."""
     depth = 0
     for place in range(at, len(tokens)):
@@ -98,7 +107,7 @@ def closing(tokens, at):
     return len(tokens) - 1
 
 
-def written(tokens):
+def written(tokens: list[str]) -> str:
     """Tokens as a user would write them."""
     text = " ".join(tokens).replace("| |", "||")
     for spaced, close in ((" ( ", "("), (" )", ")"), (" : ", ":"), (" / ", "/"), (" . ", ".")):
@@ -106,7 +115,9 @@ def written(tokens):
     return text
 
 
-def read(tokens, resolver, error):
+def read(
+    tokens: list[str], resolver: "_Resolver", error: "Callable[[str], FormulaError]"
+) -> list[Bar]:
     """The `Bar` of each factor that a group term names: ``(1 | g/h)`` is (1 | g) and (1 | g:h).
 
     Parameters
@@ -134,7 +145,9 @@ def read(tokens, resolver, error):
     ]
 
 
-def factors(tokens, resolver, error):
+def factors(
+    tokens: list[str], resolver: "_Resolver", error: "Callable[[str], FormulaError]"
+) -> list[tuple[str, ...]]:
     """Columns of each factor of what follows a bar."""
     columns, between = tokens[::2], set(tokens[1::2])
     if len(tokens) % 2 == 0 or not between <= {NESTED, JOINT} or len(between) > 1:
@@ -147,7 +160,7 @@ def factors(tokens, resolver, error):
     return [tuple(names)]
 
 
-def column(token, resolver, error):
+def column(token: str, resolver: "_Resolver", error: "Callable[[str], FormulaError]") -> str:
     """The column that a token names."""
     inputs = resolver.names.inputs(resolver.resolve([token]) if token.isidentifier() else "")
     if len(inputs) != 1:

@@ -1,13 +1,20 @@
 """Blocks of columns of a design: products of factors, each as it is or by its contrast."""
 
 import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
+from sgmc.arguments.types import Array, Floats, Ints, Sparse
 from sgmc.errors import DataError
+
+if TYPE_CHECKING:
+    from sgmc.formula.factors import Factor
+
 
 INTERCEPT = "Intercept"
 DENSE_CELLS = 4096  # cells of a contrast that is held dense, too
@@ -25,14 +32,14 @@ class Contrast:
     """
 
     matrix: sparse.csr_array
-    suffixes: list
+    suffixes: list[Any]
 
     @cached_property
-    def dense(self):
+    def dense(self) -> Floats | None:
         """The same as an array, or None where it is large."""
         return self.matrix.toarray() if np.prod(self.matrix.shape) <= DENSE_CELLS else None
 
-    def rows(self, codes):
+    def rows(self, codes: Ints) -> Floats:
         """Columns for an array of codes, (m, columns)."""
         return self.matrix[codes].toarray() if self.dense is None else self.dense[codes]
 
@@ -53,22 +60,22 @@ class Block:
         The term it belongs to.
     """
 
-    factors: tuple
-    contrasts: tuple
+    factors: tuple[Any, ...]
+    contrasts: tuple[Any, ...]
     columns: slice
-    term: tuple
+    term: tuple[Any, ...]
 
     @property
-    def categorical(self):
+    def categorical(self) -> "list[tuple[Factor, Contrast]]":
         """Pairs of the factors that are coded, and their contrasts."""
         return [pair for pair in zip(self.factors, self.contrasts) if pair[1] is not None]
 
     @property
-    def numeric(self):
+    def numeric(self) -> "list[Factor]":
         """The factors that are numbers."""
         return [factor for factor, one in zip(self.factors, self.contrasts) if one is None]
 
-    def product(self, values):
+    def product(self, values: Mapping[Any, Array]) -> float | Array:
         """Columns of the block, of shape (m, width); 1 for the intercept."""
         result = None
         for factor, contrast in zip(self.factors, self.contrasts):
@@ -83,7 +90,7 @@ class Block:
             )
         return 1.0 if result is None else result
 
-    def cells(self):
+    def cells(self) -> tuple[Sparse, list[tuple[tuple[int, ...], Ints]]]:
         """What each combination of levels adds to its columns under numbers of 1, and where in the
         design these are.
 
@@ -98,14 +105,14 @@ class Block:
             matrix = sparse.csr_array(sparse.kron(contrast.matrix, matrix))
         return matrix, self.choices()
 
-    def choices(self):
+    def choices(self) -> list[tuple[tuple[int, ...], Ints]]:
         """Pairs of a choice of a column of each numeric factor, a tuple, and the columns of the
         design, an array, that have the product of these.
         """
         sizes = [width(*pair) for pair in zip(self.factors, self.contrasts)]
         grid = self.columns.start + np.arange(np.prod(sizes, dtype=int)).reshape(sizes[::-1])
         grid = grid.transpose(range(len(sizes))[::-1])  # an axis a factor, from left to right
-        choices = [
+        choices: list[Any] = [
             [slice(None)] if one is not None else range(size)
             for one, size in zip(self.contrasts, sizes)
         ]
@@ -114,11 +121,11 @@ class Block:
             for choice in itertools.product(*choices)
         ]
 
-    def whole(self):
+    def whole(self) -> Array | None:
         """Weights of the categorical columns with which they add up to 1 for all levels, or None
         where a contrast has no such weights.
         """
-        weights = np.ones(1)
+        weights: Array = np.ones(1)
         for _, contrast in self.categorical:
             sums = contrast.matrix.sum(axis=1)
             own = np.ones(contrast.matrix.shape[1])
@@ -129,19 +136,20 @@ class Block:
             weights = np.kron(own, weights)
         return weights
 
-    def joint(self, values):
+    def joint(self, values: Mapping[Any, Array]) -> Ints:
         """The cell of each row: the number of its combination of levels."""
-        codes, size = 0, 1
+        codes: Any = 0
+        size = 1
         for factor, contrast in self.categorical:
             codes = codes + size * np.asarray(values[factor], dtype=np.int64)
             size *= contrast.matrix.shape[0]
         return codes
 
-    def multiplier(self, values, choice):
+    def multiplier(self, values: Mapping[Any, Array], choice: tuple[int, ...]) -> Floats:
         """Product of one column of each numeric factor, (m,)."""
         return np.prod([values[f][:, q] for f, q in zip(self.numeric, choice)], axis=0)
 
-    def labels(self, clean):
+    def labels(self, clean: bool) -> list[str]:
         """One label a column; names in backticks unless `clean`."""
         pieces = []
         for factor, contrast in zip(self.factors, self.contrasts):
@@ -156,19 +164,19 @@ class Block:
             ":".join(reversed(names)) or INTERCEPT for names in itertools.product(*reversed(pieces))
         ]
 
-    def term_name(self, clean):
+    def term_name(self, clean: bool) -> str:
         """Name of the term, ``"a:b"``."""
         return (
             ":".join(factor.label if clean else factor.quoted for factor in self.term) or INTERCEPT
         )
 
 
-def width(factor, contrast):
+def width(factor: "Factor", contrast: Contrast | None) -> int:
     """Columns of a factor in a block."""
     return factor.width if contrast is None else contrast.matrix.shape[1]
 
 
-def blocks_of(info, factors):
+def blocks_of(info: Any, factors: "Mapping[Any, Factor]") -> Iterator[Block]:
     """The blocks of a fitted design, in the order of their columns.
 
     Parameters
@@ -199,7 +207,7 @@ def blocks_of(info, factors):
             )
 
 
-def contrast_of(coding, factor):
+def contrast_of(coding: Any, factor: "Factor") -> Contrast:
     """The contrast of patsy's coding; of a column, of which patsy has seen stand-ins, that of all
     its levels: treatment, or a column a level.
     """

@@ -1,6 +1,8 @@
 """How large the design of a formula from outside may be: found before it is made."""
 
 import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -9,6 +11,10 @@ from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.formula.code import MOST_BASIS, MOST_TENSOR, Refused
+
+if TYPE_CHECKING:
+    from sgmc.formula.dot import Names
+
 
 MOST_TERMS = 5_000  # besides one for each column of the table
 MOST_FACTORS = 8  # within a term: patsy's contrasts have 2^factors parts
@@ -19,7 +25,7 @@ MOST_TAKEN_OFF = 50  # group terms and smooths, each with a density or a basis o
 LEAST_BYTES = 4  # of a number of a design
 
 
-def too_large(what):
+def too_large(what: str) -> FormulaError:
     """The FormulaError of a formula from outside that would make too much."""
     return FormulaError(
         f"the safe formula is too large: {what}. Name fewer interactions or columns, or give a "
@@ -27,7 +33,7 @@ def too_large(what):
     )
 
 
-def refuse_large(bars, smooths):
+def refuse_large(bars: Sequence[Any], smooths: Sequence[Any]) -> None:
     """Raise `Refused` for too many group terms and smooths, or a smooth that is too large."""
     taken = [one.text for one in (*bars, *smooths)]
     if len(taken) > MOST_TAKEN_OFF:
@@ -42,7 +48,7 @@ def refuse_large(bars, smooths):
             raise Refused(one.text, what)
 
 
-def refuse_many(tree, names):
+def refuse_many(tree: Any, names: "Names") -> None:
     """FormulaError for a formula from outside with too many terms, before patsy makes them.
 
     Parameters
@@ -56,7 +62,7 @@ def refuse_many(tree, names):
         raise too_large(f"its operators make more than {MOST_TERMS + len(names.columns):,} terms")
 
 
-def size_of(tree, most):
+def size_of(tree: Any, most: int) -> tuple[int, set[str]]:
     """(terms, factors) that patsy makes of a tree: how many before equal ones are joined, not
     beyond `most` + 1, and the codes of the factors.
     """
@@ -79,13 +85,13 @@ def size_of(tree, most):
     return min(product + summed, most + 1), factors
 
 
-def power_of(node):
+def power_of(node: Any) -> int:
     """The exponent of a tree; 1 for what patsy refuses."""
     text = str(node.token.extra)
     return int(text) if text.isdecimal() and len(text) < 10 else 1
 
 
-def refuse_beyond_memory(terms, rows, names):
+def refuse_beyond_memory(terms: list[Any], rows: int, names: "Names") -> None:
     """OutOfMemoryError for terms with more columns, by the constants in them, than memory holds.
 
     Parameters
@@ -104,12 +110,18 @@ def refuse_beyond_memory(terms, rows, names):
         Forecast(design, blame, available()).refuse()
 
 
-def known_width(factor):
+def known_width(factor: Any) -> int:
     """Columns of a factor that are known before it is evaluated: one of a column."""
     return getattr(factor, "width", 1)
 
 
-def refuse_wide(terms, levels, chunks, scope, names):
+def refuse_wide(
+    terms: list[Any],
+    levels: Mapping[str, Any],
+    chunks: Callable[[], Iterable[Any]],
+    scope: Any,
+    names: "Names",
+) -> None:
     """FormulaError for terms whose design is too wide, before patsy makes contrasts and names.
 
     Parameters
@@ -140,9 +152,10 @@ def refuse_wide(terms, levels, chunks, scope, names):
             raise too_large(f"its design has more than {most:,} columns")
 
 
-def width_of(factor, chunks, scope, names):
+def width_of(factor: Any, chunks: Callable[[], Iterable[Any]], scope: Any, names: "Names") -> int:
     """Columns of a factor that is an expression: levels, or numbers of a row."""
-    state, found = {}, set()
+    state: dict[str, Any] = {}
+    found: set[Any] = set()
     for number in range(factor.memorize_passes_needed(state, scope)):
         for chunk in chunks():
             factor.memorize_chunk(state, number, chunk)

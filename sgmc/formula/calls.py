@@ -1,9 +1,19 @@
 """Calls that are terms of their own, such as ``s(x)`` and ``offset(x)``: taken off the rest."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 from sgmc.formula.bars import closing, written
 
+if TYPE_CHECKING:
+    from sgmc.errors import FormulaError
 
-def taken_off(tokens, begins, error):
+
+def taken_off(
+    tokens: list[str],
+    begins: Callable[[list[str], int], bool],
+    error: "Callable[[str], FormulaError]",
+) -> tuple[list[str], list[Any]]:
     """Take the calls that can only be added off the right side of a formula.
 
     Parameters
@@ -21,7 +31,9 @@ def taken_off(tokens, begins, error):
     calls : list of (str, list of str)
         Name and tokens between the parentheses of each.
     """
-    rest, calls, at, depth = [], [], 0, 0
+    rest: list[str] = []
+    calls: list[Any] = []
+    at, depth = 0, 0
     while at < len(tokens):
         if begins(tokens, at):
             end = closing(tokens, at + 1)

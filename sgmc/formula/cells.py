@@ -1,18 +1,27 @@
 """Combinations of levels that no row has."""
 
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core import deadline
 from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.chunks import Chunk
 
+if TYPE_CHECKING:
+    from sgmc.formula.design import DesignSpec
+    from sgmc.formula.parts import PartsSpec
+
+
 MOST_COUNTED_CELLS = 1_000_000  # of a term, whose rows are counted
 
 
-def unseen(spec, frame, rows, weight=None):
+def unseen(
+    spec: "DesignSpec | PartsSpec", frame: Frame, rows: Ints | range, weight: Floats | None = None
+) -> tuple[list[str], list[str]]:
     """Return labels of the combinations of levels, ``"g[b]:h[v]"``, that no row of a frame has, and
     the names of the columns that these leave undetermined.
 
@@ -34,7 +43,8 @@ def unseen(spec, frame, rows, weight=None):
         codes = {factor: np.asarray(factor.values(columns))[kept] for factor in used}
         for key, count in counted.items():
             np.add.at(count, tuple(codes[factor] for factor in key), 1)
-    labels, empty = [], set()
+    labels: list[str] = []
+    empty: set[Any] = set()
     for key in sorted(counted, key=len):
         found = np.argwhere(counted[key] == 0)
         for places in found:

@@ -1,20 +1,31 @@
 """Chunks of a table as formulas see them, and the gaps in their columns."""
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Bools, Floats, Ints, Series
 from sgmc.errors import DataError, FormulaError, SGMCError
 from sgmc.formula.columns import is_plain, own, plain
 from sgmc.formula.undefined import gaps_of, undefined
 from sgmc.formula.wraps import refuse_wrap
 
+if TYPE_CHECKING:
+    from sgmc.formula.dot import Parsed
+    from sgmc.formula.factors import Factor
+    from sgmc.formula.offsets import Offset
+    from sgmc.formula.undefined import Undefined
+
+
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
 
-class Chunk(dict):
+class Chunk(dict[Any, Any]):
     """Some rows of the columns of a frame or of a dict, each made when first asked for."""
 
-    def __init__(self, frame, rows):
+    def __init__(self, frame: Any, rows: Any) -> None:
         super().__init__()
         self.frame = frame
         self.n_rows = len(rows)
@@ -22,11 +33,11 @@ class Chunk(dict):
         whole = self.n_rows and rows[-1] - rows[0] == self.n_rows - 1
         self.rows = slice(rows[0], rows[-1] + 1) if whole else rows
 
-    def __missing__(self, name):
+    def __missing__(self, name: str) -> Series:
         self[name] = plain(self.frame[name], self.rows)
         return self[name]
 
-    def numbers(self, name):
+    def numbers(self, name: str) -> Floats:
         """A column of numbers as an array."""
         column = self.frame[name]
         return column.to_numpy()[self.rows] if is_plain(column) else self[name].to_numpy()
@@ -43,21 +54,24 @@ class Gaps:
         Label of an expression -> its `Undefined`.
     """
 
-    def __init__(self, n_rows, use=slice(None), counted=True):
+    def __init__(self, n_rows: int, use: Ints | slice = slice(None), counted: bool = True) -> None:
         self.counted = counted  # whether these rows are all that there are
         self.used = np.zeros(n_rows, dtype=bool)
         self.used[use] = True
         self.missing = np.zeros(n_rows, dtype=bool)
-        self.counts, self.undefined = {}, {}
+        self.counts: dict[str, int] = {}
+        self.undefined: dict[str, Undefined] = {}
 
-    def add(self, label, rows, gaps):
+    def add(self, label: str, rows: Any, gaps: Bools) -> None:
         """Note which of `rows` lack `label`."""
         gaps = gaps & self.used[rows]
         if gaps.any():
             self.missing[rows] |= gaps
             self.counts[label] = self.counts.get(label, 0) + int(gaps.sum())
 
-    def add_values(self, one, frame, rows, values):
+    def add_values(
+        self, one: "Expression | Factor | Offset", frame: Any, rows: Ints, values: Any
+    ) -> None:
         """Note where an expression has no value, and where its columns are no reason for it; see
         `undefined`.
         """
@@ -70,18 +84,18 @@ class Gaps:
             found.rows = found.rows if self.counted else None
             add_undefined(self.undefined, found)
 
-    def complete(self):
+    def complete(self) -> Ints:
         """Positions of the rows in use that lack nothing."""
         return np.flatnonzero(self.used & ~self.missing)
 
-    def check(self, on_missing):
+    def check(self, on_missing: str) -> None:
         """Raise a DataError for missing rows that the user refuses; see `refuse_gaps`."""
         if self.counts:
             complete, missing = len(self.complete()), int(self.missing.sum())
             refuse_gaps(self.counts, missing, complete, on_missing, self.undefined)
 
 
-def add_undefined(known, found):
+def add_undefined(known: "dict[str, Undefined]", found: "Undefined") -> None:
     """Add an `Undefined` to those in a dict."""
     if found.label in known:
         known[found.label].merge(found)
@@ -89,14 +103,20 @@ def add_undefined(known, found):
         known[found.label] = found
 
 
-def refuse_undefined(undefined):
+def refuse_undefined(undefined: "dict[str, Undefined]") -> None:
     """DataError where an expression leaves the domain of a function."""
     for found in undefined.values():
         if not found.chosen:
             raise found.error()
 
 
-def refuse_gaps(counts, missing, complete, on_missing, undefined):
+def refuse_gaps(
+    counts: Mapping[str, int],
+    missing: int,
+    complete: int,
+    on_missing: str,
+    undefined: "dict[str, Undefined]",
+) -> None:
     """DataError where an expression leaves the domain of a function, rows are missing against the
     user's wish, or no row is left.
 
@@ -121,7 +141,9 @@ def refuse_gaps(counts, missing, complete, on_missing, undefined):
         raise DataError(f"no row is complete: values are missing in {where}")
 
 
-def evaluate(code, functions, names, label, rows):
+def evaluate(
+    code: str, functions: Mapping[str, Any], names: Mapping[str, Any], label: str, rows: int
+) -> Any:
     """The value of an expression of the formula in so many rows, or one for all of them;
     FormulaError, naming it by its label, where it has none.
     """
@@ -155,30 +177,30 @@ class Expression:
     code : str
     """
 
-    def __init__(self, parsed, code):
+    def __init__(self, parsed: "Parsed", code: str) -> None:
         self.label, self.code = parsed.names.label(code), code
         self.inputs, self.functions = parsed.names.inputs(code), parsed.functions
 
-    def evaluate(self, columns):
+    def evaluate(self, columns: Chunk) -> Any:
         """Its value in the rows of a `Chunk`."""
         names = {place: columns[name] for place, name in self.inputs.items()}
         return evaluate(self.code, self.functions, names, self.label, columns.n_rows)
 
 
-class PatsyChunk(dict):
+class PatsyChunk(dict[Any, Any]):
     """What patsy's factors look up in a chunk: placeholders, and factors that are columns.
 
     Of columns patsy is shown stand-ins, for categories two levels: the algebra of terms depends on
     what is a number alone, and its contrasts are dense.
     """
 
-    def __init__(self, chunk, inputs, levels):
+    def __init__(self, chunk: Chunk, inputs: Mapping[str, str], levels: Mapping[str, Any]) -> None:
         super().__init__()
         self.chunk, self.inputs, self.levels = chunk, inputs, levels
         self.number = np.zeros(chunk.n_rows)
         self.category = pd.Categorical.from_codes(np.zeros(chunk.n_rows, int), categories=(0, 1))
 
-    def __missing__(self, key):
+    def __missing__(self, key: str) -> Any:
         if key in self.levels:
             return self.number if self.levels[key] is None else self.category
         return own(self.chunk[self.inputs[key.removeprefix(COLUMN)]])

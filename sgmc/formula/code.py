@@ -6,7 +6,9 @@ refused, so that what is not thought of is refused too.
 
 import ast
 import operator
+from collections.abc import Callable, Collection, Container, Mapping
 from types import ModuleType
+from typing import Any, NoReturn
 
 from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
 from sgmc.formula.transforms import MOST_DEGREE
@@ -28,7 +30,7 @@ UNBOUNDED = ("python", "math")  # homes of functions whose numbers have any numb
 # what would write into an array, leave it unwritten, or compute with objects of Python
 NOT_GIVEN = ("out", "where", "signature", "sig", "casting", "subok", "extobj")
 DTYPES = ("float64", "float32", "int64", "int32", "bool", "float", "int")
-FOLDED = {
+FOLDED: dict[type[Any], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -61,7 +63,7 @@ REASONS |= dict.fromkeys(
 class Refused(Exception):
     """Code that is not allowed: the piece of it, and why."""
 
-    def __init__(self, piece, reason):
+    def __init__(self, piece: str, reason: str) -> None:
         super().__init__(f"{piece!r}: {reason}")
         self.piece, self.reason = piece, reason
 
@@ -83,11 +85,18 @@ class Check:
         Whether splines and the like are at most as wide as formulas from outside may have them.
     """
 
-    def __init__(self, columns, functions, own=(), transforms=(), bounded=True):
+    def __init__(
+        self,
+        columns: Container[str],
+        functions: Mapping[str, Any],
+        own: Collection[str] = (),
+        transforms: Collection[str] = (),
+        bounded: bool = True,
+    ) -> None:
         self.columns, self.functions = columns, functions
         self.own, self.transforms, self.bounded = own, transforms, bounded
 
-    def code(self, code):
+    def code(self, code: str) -> None:
         """Look through an expression."""
         self.text = code
         try:
@@ -99,11 +108,11 @@ class Check:
         self.text = code.strip()
         self.value(tree.body, 0)
 
-    def refuse(self, node, reason):
+    def refuse(self, node: Any, reason: str) -> NoReturn:
         """Raise `Refused` for a node."""
         raise Refused(ast.get_source_segment(self.text, node) or self.text, reason)
 
-    def value(self, node, depth, text=False, columns=True):
+    def value(self, node: Any, depth: int, text: bool = False, columns: bool = True) -> None:
         """Look through what is to have a value; `text` where it may be text or a list, `columns`
         where columns may be in it.
         """
@@ -139,7 +148,7 @@ class Check:
             kind = "a list stands in a call" if isinstance(node, ast.List | ast.Tuple) else None
             self.refuse(node, REASONS.get(type(node), kind or "it is no arithmetic of columns"))
 
-    def constant(self, node, text):
+    def constant(self, node: Any, text: bool) -> None:
         """A plain value."""
         if isinstance(node.value, str):
             if not text:
@@ -153,7 +162,7 @@ class Check:
                 node, f"{type(node.value).__name__} is no number, text, True, False or None"
             )
 
-    def name(self, node, text, columns):
+    def name(self, node: Any, text: bool, columns: bool) -> None:
         """A name that is not called: a column, or coding of levels as in ``C(g, Sum)``."""
         if node.id in self.columns:
             if not columns:
@@ -161,12 +170,12 @@ class Check:
         elif not (text and node.id in CONTRASTS and self.known(node.id)):
             self.refuse(node, "it is no column")
 
-    def known(self, name):
+    def known(self, name: str) -> bool:
         """Whether a name is that of a listed function, or of one that the user has given."""
         value = self.functions.get(name)
         return value is not None and (name in self.own or name_of(value) is not None)
 
-    def call(self, node, depth, columns):
+    def call(self, node: Any, depth: int, columns: bool) -> None:
         """A call of a listed function."""
         function = node.func
         if isinstance(function, ast.Attribute):
@@ -201,7 +210,7 @@ class Check:
         if name in BASES:
             self.basis(node, name)
 
-    def basis(self, node, name):
+    def basis(self, node: Any, name: str) -> None:
         """Refuse a basis of too many columns, or of too high a degree."""
         if name == "bs" and degree_of(node) > MOST_DEGREE:
             self.refuse(node, f"the degree of bs() is at most {MOST_DEGREE}")
@@ -209,11 +218,11 @@ class Check:
         if own_columns(node) > most:
             self.refuse(node, f"{name}() has at most {most:,} columns")
 
-    def argument(self, node, name, depth, text, columns):
+    def argument(self, node: Any, name: str, depth: int, text: bool, columns: bool) -> None:
         """An argument of a call."""
         self.value(node, depth, text=text, columns=columns)
 
-    def count(self, node, name):
+    def count(self, node: Any, name: str) -> None:
         """What follows the first argument of a call that makes as much of it: plain values."""
         if isinstance(node, ast.List | ast.Tuple):
             return
@@ -224,12 +233,12 @@ class Check:
         if isinstance(node.value, int | float) and not abs(node.value) <= MOST_COUNT:
             self.refuse(node, f"in {name}() numbers such as this one are at most {MOST_COUNT:,}")
 
-    def dtype(self, node):
+    def dtype(self, node: Any) -> None:
         """The type of numbers that a function is to compute with."""
         if not (isinstance(node, ast.Constant) and node.value in DTYPES):
             self.refuse(node, f"dtype is one of {', '.join(DTYPES)}, as text")
 
-    def attribute(self, node):
+    def attribute(self, node: Any) -> str:
         """What follows a dot: a listed function of a module, or a transform's; its last name."""
         base = node.value
         if isinstance(base, ast.Name) and base.id in self.transforms and node.attr == "transform":
@@ -237,7 +246,7 @@ class Check:
         module = self.module(node)
         if module is None:
             self.refuse(node, REASONS[ast.Attribute])
-        root = base
+        root: Any = base
         while isinstance(root, ast.Attribute):
             root = root.value
         if root.id in self.own:
@@ -248,7 +257,7 @@ class Check:
             self.refuse(node, f"it is not in the list of functions of {module.__name__}")
         return node.attr
 
-    def module(self, node):
+    def module(self, node: Any) -> ModuleType | None:
         """The module before the last dot, None where there is none that is listed or given."""
         base = node.value
         if isinstance(base, ast.Name):
@@ -262,7 +271,7 @@ class Check:
                 return above.special
         return None
 
-    def power(self, node, base, exponent):
+    def power(self, node: Any, base: Any, exponent: Any) -> None:
         """Refuse powers that Python would compute with all their digits."""
         for part in (*ast.walk(base), *ast.walk(exponent)):
             if isinstance(part, ast.Call) and self.home(part.func) in UNBOUNDED:
@@ -271,14 +280,14 @@ class Check:
         if size is None and plain(exponent) or size is not None and abs(size) > LARGEST_POWER:
             self.refuse(node, f"powers are at most {LARGEST_POWER}")
 
-    def home(self, function):
+    def home(self, function: Any) -> str:
         """Where a listed function is from: the module, "python" or the like."""
         if isinstance(function, ast.Attribute):
             return getattr(self.module(function), "__name__", "")
         found = self.functions.get(function.id) if isinstance(function, ast.Name) else None
         return str(name_of(found)).partition(".")[0]
 
-    def number(self, node):
+    def number(self, node: Any) -> Any:
         """The number that an expression of numbers is, None for any other; refused if too large."""
         if isinstance(node, ast.Constant):
             return node.value if isinstance(node.value, int | float) else None
@@ -298,11 +307,11 @@ class Check:
         return found
 
 
-def operands(node):
+def operands(node: Any) -> tuple[Any, ...]:
     """The operands of an operation."""
     return (node.operand,) if isinstance(node, ast.UnaryOp) else (node.left, node.right)
 
 
-def plain(node):
+def plain(node: Any) -> bool:
     """Whether a node is of numbers alone."""
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))

@@ -2,13 +2,16 @@
 of each categorical term.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.arguments.types import Array, Bools, Floats, Ints, Sparse
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +49,17 @@ class CodedTable:
     ones: int = -1
 
     @property
-    def shape(self):
+    def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return len(self.codes), self.cells.shape[1]
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         """Of the numbers."""
         return self.numbers.dtype
 
     @property
-    def arrays(self):
+    def arrays(self) -> list[Array]:
         """Everything that it is made of."""
         cells = self.cells
         return [
@@ -71,19 +74,19 @@ class CodedTable:
         ]
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         """Bytes in memory."""
         return sum(part.nbytes for part in self.arrays)
 
     @property
-    def tips(self):
+    def tips(self) -> Ints:
         """Columns of the largest term of which no row has more than one number: their block of any
         X' W X is diagonal.
         """
         return self.tip_term[1]
 
     @property
-    def tip_term(self):
+    def tip_term(self) -> tuple[int, Ints]:
         """The number of that term, -1 where there is none, and its columns."""
         entries, term, found = np.diff(self.cells.indptr), -1, np.empty(0, dtype=int)
         for t in range(len(self.by)):
@@ -93,13 +96,13 @@ class CodedTable:
                 term, found = t, columns
         return term, found
 
-    def held(self, cells):
+    def held(self, cells: Ints) -> Bools:
         """Which columns some cells have numbers in, (d,)."""
         held = np.zeros(self.shape[1], dtype=bool)
         held[self.cells[cells].indices] = True
         return held
 
-    def without(self, t, columns):
+    def without(self, t: int, columns: Ints) -> "CodedTable":
         """The design without a categorical term and its columns."""
         left = np.delete(np.arange(self.shape[1]), columns)
         terms = np.delete(np.arange(len(self.by)), t)
@@ -112,7 +115,7 @@ class CodedTable:
             ones=int(np.searchsorted(left, self.ones)) if self.ones >= 0 else -1,
         )
 
-    def part(self, terms, numbers, ones=False):
+    def part(self, terms: list[int], numbers: Ints, ones: bool = False) -> "CodedTable":
         """The design with some of the categorical terms and numbers alone, and the column of ones
         or not; other columns stay, and are zero.
         """
@@ -125,13 +128,13 @@ class CodedTable:
             ones=self.ones if ones else -1,
         )
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "CodedTable":
         """Some rows: a slice, an array of their places, or of bool."""
         return replace(
             self, numbers=self.numbers[rows], codes=self.codes[rows], factors=self.factors[rows]
         )
 
-    def __matmul__(self, B):
+    def __matmul__(self, B: Floats) -> Floats:
         """X B for an array B (d,) or (d, k)."""
         B = np.asarray(B)
         out = self.numbers @ B[self.places]
@@ -145,7 +148,7 @@ class CodedTable:
             out = out + part
         return out
 
-    def rmatvec(self, v):
+    def rmatvec(self, v: Floats) -> Floats:
         """X' v for an array v (n,)."""
         out = np.zeros(self.shape[1])
         out[self.places] = v @ self.numbers
@@ -155,14 +158,14 @@ class CodedTable:
             out += self.term(t).T @ v
         return out
 
-    def term(self, t):
+    def term(self, t: int) -> Sparse:
         """Rows of one categorical term, as a CSR array (n, d)."""
         rows = self.cells[self.codes[:, t]]
         if self.by[t] < 0:
             return rows
         return sparse.csr_array(sparse.diags_array(self.factors[:, self.by[t]]) @ rows)
 
-    def toarray(self):
+    def toarray(self) -> Floats:
         """The dense design, of float64."""
         out = np.zeros(self.shape)
         out[:, self.places] = self.numbers
@@ -172,14 +175,14 @@ class CodedTable:
             out += self.term(t).toarray()
         return out
 
-    def counted(self, t, weight=None):
+    def counted(self, t: int, weight: Array | None = None) -> Array:
         """Sum of the weights (default 1) of the rows in each cell, for one categorical term."""
         if weight is None:
             return self.counts[t]
         return self.summed(t, weight)
 
     @cached_property
-    def counts(self):
+    def counts(self) -> list[Ints]:
         """Numbers of rows in each cell, for each categorical term; of a table that is written."""
         total = [np.zeros(self.cells.shape[0], int) for _ in self.by]
         for a in range(0, len(self.codes), CHUNK_ROWS):  # one pass over the rows for all terms
@@ -188,7 +191,7 @@ class CodedTable:
                 count += np.bincount(codes[:, t], minlength=len(count))
         return total
 
-    def summed(self, t, weight=None):
+    def summed(self, t: int, weight: Array | None = None) -> Floats:
         """`counted`, by a pass over the rows."""
         total = np.zeros(self.cells.shape[0], int if weight is None else float)
         for a in range(0, len(self.codes), CHUNK_ROWS):  # codes become long integers
@@ -197,7 +200,7 @@ class CodedTable:
             total += np.bincount(self.codes[rows, t], some, len(total))
         return total
 
-    def moments(self, weight=None):
+    def moments(self, weight: Array | None = None) -> tuple[Floats, Floats]:
         """Means and standard deviations (n - 1) of the columns, (d,) each; weights count rows.
 
         Numbers are left out: zeros stand in their columns.
@@ -220,7 +223,7 @@ class CodedTable:
         spread = np.maximum(second - first**2 / total, 0.0)
         return first / total, np.sqrt(spread / max(total - 1, 1))
 
-    def first_place(self, bad):
+    def first_place(self, bad: Callable[[Array], Bools]) -> tuple[int, int] | None:
         """(row, column) of the first number, else multiplier, for which `bad` is true, or None.
 
         Parameters
@@ -239,7 +242,7 @@ class CodedTable:
         return None
 
 
-def beside(X, columns):
+def beside(X: Any, columns: Array) -> Any:
     """A design with some more columns behind its own."""
     if not isinstance(X, CodedTable):
         return np.concatenate([np.asarray(X), columns], axis=1)
@@ -249,7 +252,7 @@ def beside(X, columns):
     return replace(X, numbers=numbers, places=places, cells=grown(X.cells, d + k))
 
 
-def grown(cells, width):
+def grown(cells: Sparse, width: int) -> Sparse:
     """The same cells in a wider design."""
     parts = cells.data, cells.indices, cells.indptr
     return sparse.csr_array(parts, shape=(cells.shape[0], width))

@@ -1,10 +1,19 @@
 """From the blocks of a design to a table in which factors stay codes."""
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
+from numpy.typing import DTypeLike
 from scipy import sparse
 
+from sgmc.arguments.types import Array, Ints
 from sgmc.errors import DataError
 from sgmc.formula.coded import CodedTable
+
+if TYPE_CHECKING:
+    from sgmc.formula.blocks import Block
+
 
 MOST_CELLS = 1 << 31  # that codes can number
 FEW_CELLS = 1 << 15  # that codes of two bytes can
@@ -25,7 +34,7 @@ class Coding:
         Its column, -1 where there is none.
     """
 
-    def __init__(self, blocks, width):
+    def __init__(self, blocks: "list[Block]", width: int) -> None:
         self.dense = [block for block in blocks if not block.categorical]
         self.places = np.array(
             [j for block in self.dense for j in range(block.columns.start, block.columns.stop)],
@@ -53,7 +62,7 @@ class Coding:
         multiplied = [bool(choice) for _, choice, _ in self.terms]
         self.by = np.where(multiplied, np.cumsum(multiplied) - 1, -1).astype(np.int32)
 
-    def columns(self, t):
+    def columns(self, t: int) -> Ints:
         """Columns of a categorical term, those of combinations that do not occur included."""
         first = self.terms[t][2]
         last = self.terms[t + 1][2] if t + 1 < len(self.terms) else self.cells.shape[0] - 1
@@ -62,22 +71,22 @@ class Coding:
         return np.flatnonzero(held)
 
     @property
-    def numbers(self):
+    def numbers(self) -> Ints:
         """Columns of which numbers are stored: all dense ones but the intercept."""
         return self.places[self.places != self.intercept]
 
     @property
-    def code_type(self):
+    def code_type(self) -> np.dtype[Any]:
         """The type of codes: as few bytes as hold the number of a cell."""
         return np.dtype(np.int16 if self.cells.shape[0] <= FEW_CELLS else np.int32)
 
-    def row_bytes(self, dtype):
+    def row_bytes(self, dtype: np.dtype[Any]) -> int:
         """Bytes of a row of a table that stores every number."""
         multipliers = self.by.max() + 1
         code = self.code_type.itemsize
         return len(self.places) * dtype.itemsize + code * len(self.terms) + 8 * multipliers
 
-    def empty(self, n, dtype=np.float64, ones=-1):
+    def empty(self, n: int, dtype: DTypeLike = np.float64, ones: int = -1) -> CodedTable:
         """A table of n rows, all of them missing; of the column of `ones` it stores nothing."""
         places = self.places[self.places != ones]
         return CodedTable(
@@ -90,7 +99,13 @@ class Coding:
             ones,
         )
 
-    def write(self, table, rows, values, change=None):
+    def write(
+        self,
+        table: CodedTable,
+        rows: Any,
+        values: Mapping[Any, Array],
+        change: Callable[[Array], Array] | None = None,
+    ) -> None:
         """Fill in some rows.
 
         Parameters

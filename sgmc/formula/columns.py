@@ -2,12 +2,15 @@
 and their values in dtypes free of surprises.
 """
 
+from collections.abc import Sequence
 from datetime import date, time
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import label_text, labels_text
+from sgmc.arguments.types import Bools, Floats, Ints, Series
 from sgmc.errors import DataError, FormulaError
 
 _OBJECT_KINDS = (
@@ -25,19 +28,19 @@ MAX_TEXT_STRATA = 32  # of text as strata: no more than rows of the smallest bat
 COPIES_ON_WRITE = int(pd.__version__.partition(".")[0]) >= 3
 
 
-def own(table):
+def own(table: Any) -> Any:
     """A DataFrame or Series that users' code may change, at the least cost."""
     return table.copy(deep=not COPIES_ON_WRITE)
 
 
-def types_of(column):
+def types_of(column: Series) -> str:
     """The types that a column of objects holds, missing values aside, as text:
     ``"Decimal and float"``.
     """
     return " and ".join(sorted({type(value).__name__ for value in column.dropna()}))
 
 
-def kind(column):
+def kind(column: Series) -> str:
     """What a column holds: ``"number"``, ``"bool"``, ``"text"``, ``"category"``, ``"date"``,
     ``"complex"`` or ``"other"``.
     """
@@ -61,19 +64,19 @@ def kind(column):
     return "text" if issubclass(dtype.type, (str, pd.CategoricalDtype.type)) else "other"
 
 
-def is_missing(column):
+def is_missing(column: Series) -> Bools:
     """Boolean array: where the column is missing; a NaN inside a nullable float column counts."""
     if column.dtype.kind == "f":
         return np.isnan(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return column.isna().to_numpy(dtype=bool)
 
 
-def is_plain(column):
+def is_plain(column: Series) -> bool:
     """Whether a column is an array of real numbers as it is."""
     return isinstance(column.dtype, np.dtype) and column.dtype.kind in "fiu"
 
 
-def plain(column, rows):
+def plain(column: Series, rows: Any) -> Series:
     """Rows of a column, none missing, in a dtype free of surprises: float64, int64, bool, or text
     and categories as they are.
 
@@ -96,8 +99,8 @@ def plain(column, rows):
     return values.reset_index(drop=True).rename(column.name)
 
 
-def _plain_dtype(values):
-    code = values.dtype.kind
+def _plain_dtype(values: Any) -> Any:
+    code: Any = values.dtype.kind
     if code == "O":
         code = {"number": "f", "bool": "b"}.get(kind(values))
         if code == "f" and np.array(values.tolist()).dtype.kind == "i":
@@ -107,7 +110,7 @@ def _plain_dtype(values):
     return {"f": np.float64, "i": np.int64, "u": np.int64, "b": np.bool_}.get(code)
 
 
-def levels_of(values):
+def levels_of(values: Any) -> tuple[Any, ...]:
     """The distinct values, missing ones aside:
     used categories in their order, anything else sorted.
     """
@@ -126,7 +129,7 @@ def levels_of(values):
         return tuple(sorted(found, key=lambda value: (type(value).__name__, str(value))))
 
 
-def labels_of(argument, values):
+def labels_of(argument: str, values: Any) -> Floats:
     """Labels of rows as numbers, NaN where missing:
     numbers as they are, anything else by its place among the levels.
 
@@ -143,13 +146,13 @@ def labels_of(argument, values):
     return np.where(codes < 0, np.nan, codes)
 
 
-def clusters_of(values):
+def clusters_of(values: Any) -> Floats:
     """Numbers of the different values, NaN where missing."""
     codes = pd.factorize(values)[0].astype(np.float64)
     return np.where(codes < 0, np.nan, codes)
 
 
-def refuse_many_strata(argument, levels):
+def refuse_many_strata(argument: str, levels: Sequence[Any]) -> None:
     """Raise DataError where labels of strata are of more than MAX_TEXT_STRATA levels."""
     if len(levels) > MAX_TEXT_STRATA:
         raise DataError(
@@ -157,7 +160,7 @@ def refuse_many_strata(argument, levels):
         )
 
 
-def codes_of(values, levels, label):
+def codes_of(values: Any, levels: Sequence[Any], label: str) -> Ints:
     """Position of each value among the levels, -1 where missing.
 
     Raises
@@ -177,12 +180,13 @@ class Places:
     label : str
     """
 
-    def __init__(self, levels, label):
+    def __init__(self, levels: Sequence[Any], label: str) -> None:
         self.levels, self.label = levels, label
         self.index = pd.Index(levels, dtype=object)
-        self.known = None, None  # categories of the last chunk, and their positions
+        # categories of the last chunk, and their positions
+        self.known: tuple[Any, Any] = None, None
 
-    def of(self, values):
+    def of(self, values: Any) -> Ints:
         """Position of each value, -1 where missing."""
         if isinstance(values.dtype, pd.CategoricalDtype):
             positions = values.cat.codes.to_numpy()
@@ -198,7 +202,7 @@ class Places:
             )
         return codes
 
-    def of_categories(self, values):
+    def of_categories(self, values: Any) -> Ints:
         """Positions of the categories, and -1 behind them."""
         categories, table = self.known
         if categories is not values.cat.categories:
@@ -208,7 +212,7 @@ class Places:
         return table
 
 
-def is_constant(column):
+def is_constant(column: Series) -> bool:
     """Whether the values of a column, missing ones aside, are all the same."""
     if is_plain(column):
         head = column.to_numpy()[:1000]

@@ -2,12 +2,16 @@
 be pickled.
 """
 
+from collections.abc import Iterable, Iterator, Mapping, Set
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import Array, Floats, Frame, Ints
 from sgmc.core import deadline
 from sgmc.errors import FormulaError, warn
 from sgmc.formula import across
@@ -18,6 +22,12 @@ from sgmc.formula.columns import is_missing
 from sgmc.formula.factors import Factor
 from sgmc.formula.frames import as_frame
 from sgmc.formula.offsets import Offset
+
+if TYPE_CHECKING:
+    from sgmc.formula.blocks import Block
+    from sgmc.formula.coded import CodedTable
+    from sgmc.formula.dot import Parsed
+
 
 CODED_COLUMNS = 32  # columns of factors from which a design is not made dense
 
@@ -51,12 +61,13 @@ class DesignSpec:
         Whether the response is ``cbind(successes, failures)``.
     """
 
-    offset, paired = None, False  # of designs that were saved before there were any
+    offset: Offset | None = None
+    paired = False  # of designs that were saved before there were any
 
-    def __init__(self, parsed, info, levels):
+    def __init__(self, parsed: "Parsed", info: Any, levels: Mapping[str, Any]) -> None:
         self.formula = parsed.formula
         self.endog_name = parsed.names.label(parsed.response)
-        self.levels = None
+        self.levels: tuple[Any, ...] | None = None
         self.offset = Offset(parsed) if parsed.offset else None
         self.paired = bool(parsed.pair)
         factors = {
@@ -81,9 +92,9 @@ class DesignSpec:
         predictors += [self.offset.label] if self.offset else []
         self.expanded = f"{parsed.names.quoted(parsed.response)} ~ {' + '.join(predictors)}"
 
-    def _name(self, clean):
+    def _name(self, clean: bool) -> None:
         self.exog_names = [label for block in self._blocks for label in block.labels(clean)]
-        self.term_slices = {}
+        self.term_slices: dict[Any, Any] = {}
         for block in self._blocks:
             name = block.term_name(clean)
             start = (
@@ -92,42 +103,43 @@ class DesignSpec:
             self.term_slices[name] = slice(start, block.columns.stop)
 
     @property
-    def has_intercept(self):
+    def has_intercept(self) -> bool:
         """Whether the design has a column of ones."""
         return any(not block.factors for block in self._blocks)
 
     @property
-    def categorical(self):
+    def categorical(self) -> bool:
         """Whether it has a factor's columns."""
         return bool(self.blocks_with_levels)
 
     @property
-    def blocks_with_levels(self):
+    def blocks_with_levels(self) -> "list[Block]":
         """Its blocks of factors that are coded, alone or times numbers."""
         return [block for block in self._blocks if block.categorical]
 
     @property
-    def factors(self):
+    def factors(self) -> tuple[Factor, ...]:
         """Its factors, each a `Factor`."""
         return tuple(self._factors)
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns of the data that the design needs."""
         used = [*self._factors, *([self.offset] if self.offset else [])]
         return list(dict.fromkeys(name for factor in used for name in factor.inputs.values()))
 
     @property
-    def expressions(self):
+    def expressions(self) -> list[Factor]:
         """The factors that are no columns by themselves."""
         return [factor for factor in self._factors if not factor.is_column]
 
     @property
-    def numbers(self):
+    def numbers(self) -> tuple[list[tuple[Any, ...]], list[bool]]:
         """Of which numbers each column is the product, contrasts aside: a list (d,) of tuples of
         (factor, its column); and whether a column is a single number and nothing else, a list (d,).
         """
-        members, alone = [()] * len(self.exog_names), [False] * len(self.exog_names)
+        members: list[tuple[Any, ...]] = [()] * len(self.exog_names)
+        alone = [False] * len(self.exog_names)
         for block in self._blocks:
             for choice, columns in block.choices():
                 for j in columns:
@@ -136,11 +148,11 @@ class DesignSpec:
         return members, alone
 
     @property
-    def blocks_of_levels(self):
+    def blocks_of_levels(self) -> "list[Block]":
         """Its blocks of factors that are coded, and nothing else."""
         return [block for block in self._blocks if block.categorical and not block.numeric]
 
-    def columns_within(self, sets):
+    def columns_within(self, sets: Iterable[Set[Any]]) -> list[int]:
         """Columns of blocks of levels all of whose factors are in one of some sets."""
         return [
             j
@@ -150,11 +162,11 @@ class DesignSpec:
         ]
 
     @property
-    def readings(self):
+    def readings(self) -> dict[tuple[Any, ...], Floats]:
         """What a row of the design is multiplied by to give numbers in it: weights (d,) by product
         of numbers, as in `numbers`; those that no term has for all levels are left out.
         """
-        found = {}
+        found: dict[Any, Any] = {}
         for block in self._blocks:
             weights = block.whole()
             for choice, columns in block.choices() if weights is not None else ():
@@ -164,14 +176,14 @@ class DesignSpec:
         return found
 
     @cached_property
-    def coding(self):
+    def coding(self) -> Coding | None:
         """How factors stay codes, or None where all of the design is better dense."""
         coded = sum(
             block.columns.stop - block.columns.start for block in self._blocks if block.categorical
         )
         return Coding(self._blocks, len(self.exog_names)) if coded >= CODED_COLUMNS else None
 
-    def matrix(self, data):
+    def matrix(self, data: Any) -> Floats:
         """The design of new data.
 
         Parameters
@@ -194,7 +206,7 @@ class DesignSpec:
             out[rows[span]] = block
         return out
 
-    def table(self, data):
+    def table(self, data: Any) -> "Floats | CodedTable":
         """The same, never made dense where the fit's was not: an array or a `CodedTable`."""
         if self.coding is None:
             return self.matrix(data)
@@ -204,7 +216,7 @@ class DesignSpec:
             self.coding.write(out, rows[span], values)
         return out
 
-    def complete(self, data):
+    def complete(self, data: Any) -> tuple[Frame, Ints]:
         """A frame of new data, and the places of its complete rows."""
         frame = as_frame(data)
         self.check_new(frame)
@@ -216,12 +228,12 @@ class DesignSpec:
             warn(found.new_warning())
         return frame, gaps.complete()
 
-    def settle(self, frame, rows):
+    def settle(self, frame: Frame, rows: Ints) -> None:
         """Make expressions of several rows those of one, from the rows of the fit; see `across`."""
         for factor in self.expressions:
             across.settle(factor, frame, rows, len(self.exog_names))
 
-    def check_new(self, frame):
+    def check_new(self, frame: Frame) -> None:
         """FormulaError where new rows lack a column that the design needs, or the design has an
         expression that needs all rows.
         """
@@ -233,7 +245,7 @@ class DesignSpec:
                 )
         across.refuse_across([*self._factors, *([self.offset] if self.offset else [])])
 
-    def find_gaps(self, frame, gaps):
+    def find_gaps(self, frame: Frame, gaps: Gaps) -> None:
         """Add the rows where an expression such as ``log(x)`` is missing although its columns
         are not.
         """
@@ -248,7 +260,9 @@ class DesignSpec:
                 deadline.check()
                 gaps.add_values(factor, frame, chunk, factor.evaluate(columns))
 
-    def values(self, frame, rows, chunk=CHUNK_ROWS, of=None):
+    def values(
+        self, frame: Frame, rows: Any, chunk: int = CHUNK_ROWS, of: Iterable[Any] | None = None
+    ) -> Iterator[tuple[slice, dict[Any, Array]]]:
         """Pairs of a slice of `rows` and the values of the factors there, of all by default."""
         wanted = self._factors if of is None else of
         chunk = chunk_rows(numbers_in(wanted), chunk)
@@ -258,14 +272,16 @@ class DesignSpec:
             columns = Chunk(held, rows[span])
             yield span, {factor: factor.values(columns) for factor in wanted}
 
-    def product(self, values, rows):
+    def product(self, values: Mapping[Any, Array], rows: int) -> Floats:
         """Rows of the design from values of the factors, as an array of float64."""
         out = np.empty((rows, len(self.exog_names)))
         for block in self._blocks:
             out[:, block.columns] = block.product(values)
         return out
 
-    def blocks(self, frame, rows, chunk=CHUNK_ROWS, dtype=np.float64):
+    def blocks(
+        self, frame: Frame, rows: Any, chunk: int = CHUNK_ROWS, dtype: DTypeLike = np.float64
+    ) -> Iterator[tuple[slice, Array]]:
         """Pairs of a slice of `rows` and their part of the design;
         the latter is overwritten by the next.
         """
@@ -280,6 +296,6 @@ class DesignSpec:
             yield span, part
 
 
-def numbers_in(factors):
+def numbers_in(factors: Iterable[Any]) -> int:
     """How many numbers a row has of some factors together, a code counting as one."""
     return sum(factor.width or 1 for factor in factors)

@@ -13,6 +13,7 @@ import tokenize
 from ast import literal_eval
 from dataclasses import dataclass
 from inspect import ismodule
+from typing import Any
 
 import patsy
 
@@ -33,34 +34,34 @@ _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
 class Names:
     """The columns of the data and the placeholders that stand for them in code."""
 
-    def __init__(self, columns):
+    def __init__(self, columns: Any) -> None:
         self.columns = tuple(columns)
         self._placeholders = {name: f"_sgmc_{i}_" for i, name in enumerate(self.columns)}
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name in self._placeholders
 
-    def placeholder(self, name):
+    def placeholder(self, name: str) -> str:
         """The identifier that stands for a column."""
         return self._placeholders[name]
 
-    def inputs(self, code):
+    def inputs(self, code: str) -> dict[str, str]:
         """Placeholders in `code` -> column names, in the order of their first use."""
         return {match[0]: self.columns[int(match[1])] for match in PLACEHOLDER.finditer(code)}
 
-    def quoted(self, code):
+    def quoted(self, code: str) -> str:
         """`code` with the names put back, awkward ones in backticks,
         so that it can be read again.
         """
         return PLACEHOLDER.sub(lambda match: _quote(self.columns[int(match[1])]), code)
 
-    def label(self, code):
+    def label(self, code: str) -> str:
         """`code` with the names put back; a column on its own is shown without backticks."""
         match = PLACEHOLDER.fullmatch(code)
         return self.columns[int(match[1])] if match else self.quoted(code)
 
 
-def _quote(name):
+def _quote(name: str) -> str:
     if name.isidentifier() and not keyword.iskeyword(name) and name != "Intercept":
         return name
     return f"Q({name!r})" if "`" in name else f"`{name}`"
@@ -90,23 +91,23 @@ class Parsed:
         Code of the sum of the ``offset()`` terms, which `predictors` lacks; empty without.
     """
 
-    formula: str
+    formula: "str | safe.SafeFormula"
     response: str
     predictors: str
     names: Names
-    functions: dict
-    bars: tuple = ()
-    smooths: tuple = ()
-    pair: tuple = ()
+    functions: dict[Any, Any]
+    bars: tuple[Any, ...] = ()
+    smooths: tuple[Any, ...] = ()
+    pair: tuple[Any, ...] = ()
     offset: str = ""
 
     @property
-    def safe(self):
+    def safe(self) -> bool:
         """Whether it comes from outside: then it calls listed functions alone, see `safe`."""
         return isinstance(self.formula, safe.SafeFormula)
 
     @property
-    def sides(self):
+    def sides(self) -> list[str]:
         """Code of sums of terms: the fixed part, effects of group terms, covariates of smooths."""
         return [
             self.predictors,
@@ -115,12 +116,12 @@ class Parsed:
         ]
 
     @property
-    def has_dot(self):
+    def has_dot(self) -> bool:
         """Whether the right side has R's dot."""
         return DOT in self.predictors
 
     @property
-    def summands(self):
+    def summands(self) -> tuple[str, ...]:
         """Code of the two parts of a response such as ``successes + failures``, which are columns,
         or ``cbind(successes, failures)``; empty for any other.
         """
@@ -129,7 +130,7 @@ class Parsed:
         inputs, parts = self.names.inputs(self.response), self.response.split(" + ")
         return tuple(parts) if len(parts) == 2 and all(part in inputs for part in parts) else ()
 
-    def terms(self, dot):
+    def terms(self, dot: list[str]) -> list[Any]:
         """Patsy's terms of the right side, the dot standing for the columns `dot`.
 
         Raises
@@ -145,7 +146,7 @@ class Parsed:
             raise self.error("the right side has no term: write '~ 1' for an intercept alone")
         return terms
 
-    def terms_of(self, code):
+    def terms_of(self, code: str) -> list[Any]:
         """Patsy's terms of some code over placeholders, an intercept among them by default."""
         try:
             tree = safe.tree_of(code)
@@ -160,19 +161,19 @@ class Parsed:
             self.refuse_no_term(code)
         return terms
 
-    def refuse_no_term(self, code):
+    def refuse_no_term(self, code: str) -> None:
         """FormulaError for code that is neither a column nor an expression of columns."""
         if (reason := unreadable.no_term(code, self.names, self.functions)) is not None:
             raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
 
-    def error(self, message):
+    def error(self, message: str) -> FormulaError:
         """A FormulaError in one line: the message, its placeholders replaced by names,
         and the formula.
         """
         return _error(self.formula, self.names.quoted(" ".join(message.split())))
 
 
-def _sum(codes):
+def _sum(codes: list[str]) -> str:
     """The codes added in a balanced tree: patsy recurses once a level,
     and Python stops at a thousand.
     """
@@ -182,13 +183,13 @@ def _sum(codes):
     return f"({_sum(codes[:half])} + {_sum(codes[half:])})"
 
 
-def _error(formula, message):
+def _error(formula: "str | safe.SafeFormula", message: str) -> FormulaError:
     formula = str(formula)
     formula = formula if len(formula) <= 200 else formula[:200] + "..."
     return FormulaError(f"{message} (in the formula {formula!r})")
 
 
-def parse(formula, columns, scope=None):
+def parse(formula: "str | safe.SafeFormula", columns: Any, scope: Any = None) -> Parsed:
     """Resolve every name of a formula.
 
     Parameters
@@ -222,7 +223,7 @@ def parse(formula, columns, scope=None):
     return parsed
 
 
-def _parsed(formula, columns, scope):
+def _parsed(formula: "str | safe.SafeFormula", columns: Any, scope: dict[str, Any]) -> Parsed:
     """Return the `Parsed` formula, every name of it resolved."""
     names = columns if isinstance(columns, Names) else Names(columns)
     resolver = _Resolver(formula, names, scope)
@@ -255,13 +256,13 @@ def _parsed(formula, columns, scope):
     return parsed
 
 
-def columns_named(expression, columns):
+def columns_named(expression: str, columns: Any) -> list[str]:
     """The columns that an expression for `DataFrame.eval` names, bare or in backticks."""
     words = set(re.findall(r"[^\W\d]\w*", expression)) | set(re.findall(r"`([^`]+)`", expression))
     return [name for name in columns if name in words]
 
 
-def _split_at_tilde(tokens):
+def _split_at_tilde(tokens: list[str]) -> tuple[list[str], list[str]]:
     depth = 0
     for i, token in enumerate(tokens):
         depth += (token in "([{") - (token in ")]}")
@@ -270,29 +271,27 @@ def _split_at_tilde(tokens):
     return [], tokens
 
 
-def _added(codes):
+def _added(codes: list[str]) -> str:
     """Code of a sum of offsets, of numbers: truth values would add up to truth values."""
     return "".join(codes) if len(codes) < 2 else " + ".join(["0.0", *(f"({c})" for c in codes)])
 
 
-def _ends_operand(token):
+def _ends_operand(token: str) -> bool:
     return bool(re.search(r"[\w)\]}'\"]$", token)) and not keyword.iskeyword(token)
 
 
 class _Resolver:
     """Turns the tokens of one formula into code for patsy, noting the functions used."""
 
-    def __init__(self, formula, names, scope):
-        self.formula = formula
-        self.names = names
-        self.scope = scope
-        self.functions = {}
+    def __init__(self, formula: "str | safe.SafeFormula", names: Any, scope: Any) -> None:
+        self.formula, self.names, self.scope = formula, names, scope
+        self.functions: dict[Any, Any] = {}
 
-    def error(self, message):
+    def error(self, message: str) -> FormulaError:
         """A FormulaError of a message."""
         return _error(self.formula, self.names.quoted(message))
 
-    def tokens(self):
+    def tokens(self) -> list[str]:
         """The formula's tokens, with quoted names already replaced by placeholders."""
         if own := PLACEHOLDER.search(str(self.formula)) or DOT in str(self.formula):
             found = DOT if own is True else own[0]
@@ -316,7 +315,7 @@ class _Resolver:
                 raise self.error(reason + unreadable.in_backticks(self.formula, self.names))
         return [token.string for token in found]
 
-    def _unquote(self, match):
+    def _unquote(self, match: re.Match[str]) -> str:
         if match["call"]:
             name = literal_eval(match["call"])
         elif match["tick"]:
@@ -330,9 +329,10 @@ class _Resolver:
             )
         return self.names.placeholder(name)
 
-    def resolve(self, tokens):
+    def resolve(self, tokens: list[str]) -> str:
         """Code with columns as placeholders, the dot as one name and ``^`` as ``**``."""
-        code, nesting = [], []
+        code: list[str] = []
+        nesting: list[bool] = []
         padded = ["", *tokens, ""]
         for before, token, after in zip(padded, tokens, padded[2:]):
             in_call = bool(nesting) and nesting[-1]
@@ -349,16 +349,16 @@ class _Resolver:
             code.append(token)
         return " ".join(code)
 
-    def plain(self, tokens):
+    def plain(self, tokens: list[str]) -> str:
         """The same of one expression, in patsy's normal spacing."""
         return patsy.EvalFactor(self.resolve(tokens)).code
 
-    def _dot(self, in_call):
+    def _dot(self, in_call: bool) -> str:
         if in_call:
             raise _error(self.formula, "the dot cannot stand inside a call or brackets")
         return DOT
 
-    def _name(self, name, after, in_call):
+    def _name(self, name: str, after: str, in_call: bool) -> str:
         """A column's placeholder, or the name of a function or module as it stands."""
         value = self._function(name)
         wants_function = after == "(" or (after == "." and ismodule(value))
@@ -377,7 +377,7 @@ class _Resolver:
         self.functions[name] = value
         return name
 
-    def _function(self, name):
+    def _function(self, name: str) -> Any:
         for space in (self.scope, FUNCTIONS, vars(builtins)):
             value = space.get(name)
             if getattr(value, "__module__", "") == "math" and name in FUNCTIONS:
@@ -386,7 +386,7 @@ class _Resolver:
                 return ours(value)
         return None
 
-    def _unknown(self, name, after):
+    def _unknown(self, name: str, after: str) -> str:
         if name in self.scope and not ismodule(self.scope[name]):
             return (
                 f"{name!r} is a variable, not a column: formulas take values from the data only, "

@@ -1,5 +1,9 @@
 """The columns that R's dot stands for, and why others are left out."""
 
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from sgmc.arguments.types import Frame, Series
 from sgmc.formula.columns import is_constant, kind, levels_of
 from sgmc.formula.labels import text_numbers
 
@@ -12,7 +16,9 @@ _NOT_FOR_THE_DOT = {
 }
 
 
-def columns_for_dot(frame, candidates, rows):
+def columns_for_dot(
+    frame: Frame, candidates: Iterable[str], rows: Any
+) -> tuple[list[str], dict[str, str]]:
     """Which of the candidate columns the dot stands for.
 
     Parameters
@@ -34,7 +40,7 @@ def columns_for_dot(frame, candidates, rows):
     return kept, {name: reason for name, reason in reasons.items() if reason is not None}
 
 
-def _reason_to_leave_out(column):
+def _reason_to_leave_out(column: Series) -> str | None:
     found = kind(column)
     if column.isna().all():
         return "all missing"
@@ -43,7 +49,7 @@ def _reason_to_leave_out(column):
     return reason_of_kind(found, lambda: is_constant(column))
 
 
-def reason_of_kind(found, constant):
+def reason_of_kind(found: str, constant: Callable[[], bool]) -> str | None:
     """Why the dot leaves out a column that is no text and no category, or None.
 
     Parameters
@@ -58,7 +64,7 @@ def reason_of_kind(found, constant):
     return "constant" if constant() else None
 
 
-def reason_of_levels(found, levels):
+def reason_of_levels(found: str, levels: Sequence[Any]) -> str | None:
     """Why the dot leaves out a column of text or of categories with such levels, or None."""
     count = len(levels)
     if found == "text" and count > 1 and text_numbers(levels) is not None:

@@ -1,5 +1,7 @@
 """Expressions as patsy evaluates them while it fits a design."""
 
+from typing import Any
+
 import patsy
 
 from sgmc.core import deadline
@@ -17,16 +19,16 @@ class Evaluated(patsy.EvalFactor):
     """
 
     @property
-    def width(self):
+    def width(self) -> int:
         """See the class."""
         return declared(self.code)
 
-    def memorize_chunk(self, state, which_pass, data):
+    def memorize_chunk(self, state: dict[str, Any], which_pass: int, data: Any) -> None:
         """Learn from a part of the rows, in time."""
         deadline.check()
         super().memorize_chunk(state, which_pass, data)
 
-    def memorize_finish(self, state, which_pass):
+    def memorize_finish(self, state: dict[str, Any], which_pass: int) -> None:
         """End a pass over the rows; errors of the user's functions name the term."""
         deadline.check()
         try:
@@ -36,7 +38,7 @@ class Evaluated(patsy.EvalFactor):
         except Exception as error:
             raise patsy.PatsyError("Error evaluating factor", self) from error
 
-    def eval(self, memorize_state, data):
+    def eval(self, memorize_state: dict[str, Any], data: Any) -> Any:
         """Evaluate the term, in time."""
         deadline.check()
         return super().eval(memorize_state, data)

@@ -3,19 +3,26 @@ be pickled.
 """
 
 import types
+from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 import patsy
 
+from sgmc.arguments.types import Array
 from sgmc.errors import FormulaError
 from sgmc.formula.chunks import COLUMN, evaluate
 from sgmc.formula.code import Check
 from sgmc.formula.columns import Places, kind
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.restored import check_restored
+
+if TYPE_CHECKING:
+    from sgmc.formula.chunks import Chunk
+    from sgmc.formula.dot import Parsed
 
 
 class Factor:
@@ -29,11 +36,13 @@ class Factor:
         Of a column of categories, of which patsy has seen stand-ins.
     """
 
-    places = None  # of the levels, once they are asked for
+    places: Places | None = None  # of the levels, once they are asked for
     # whether numbers of all rows are in its code, and whether it needs these rows even so: `across`
     settled = across = False
 
-    def __init__(self, fitted, parsed, levels=None):
+    def __init__(
+        self, fitted: Any, parsed: "Parsed", levels: tuple[Any, ...] | None = None
+    ) -> None:
         self.is_column = isinstance(fitted.factor, patsy.LookupFactor)
         written = fitted.factor.name().removeprefix(COLUMN)
         self.label = parsed.names.label(written)
@@ -46,7 +55,7 @@ class Factor:
         self.functions = {name: value for name, value in parsed.functions.items() if name in words}
         self.transforms = fitted.state.get("transforms", {})
 
-    def evaluate(self, columns):
+    def evaluate(self, columns: "Chunk") -> Any:
         """The value of the factor, before any coding."""
         names = {place: columns[name] for place, name in self.inputs.items()}
         if self.is_column:
@@ -54,7 +63,7 @@ class Factor:
         functions = {**self.functions, **self.transforms}
         return evaluate(self.code, functions, names, self.label, columns.n_rows)
 
-    def values(self, columns):
+    def values(self, columns: "Chunk") -> Array:
         """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
         if self.levels is not None:
             if self.places is None:
@@ -83,24 +92,24 @@ class Factor:
             raise FormulaError(f"{self.label!r} must be {expected} in each row, it has {found}")
         return numbers.reshape(columns.n_rows, self.width)
 
-    def to_file(self):
+    def to_file(self) -> dict[str, Any]:
         """The attributes that a file keeps."""
         return {**vars(self), "places": None}
 
-    def of_file(self, state):
+    def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for transforms that no fit makes."""
         vars(self).update(state)
         for one in self.transforms.values():
             check_restored(one)
 
-    def refuse_code(self, own):
+    def refuse_code(self, own: Collection[str]) -> None:
         """Raise `Refused` for code that formulas from outside may not have; `own` are names of the
         user's functions.
         """
         if not self.is_column:
             Check(self.inputs, self.functions, own, self.transforms, False).code(self.code)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         # modules and patsy's transforms refuse to be pickled: their name, their attributes stand
         # for them
         functions = {
@@ -115,7 +124,7 @@ class Factor:
             "places": None,
         }
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
         self.functions = {
             name: import_module(value.name) if isinstance(value, _Module) else value
@@ -129,7 +138,7 @@ class _Module:
     name: str
 
 
-def _restored(cls, attributes):
+def _restored(cls: Any, attributes: dict[str, Any]) -> Any:
     instance = cls.__new__(cls)
     vars(instance).update(attributes)
     return instance

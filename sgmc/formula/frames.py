@@ -3,16 +3,18 @@ same kinds and levels.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.types import Frame, Series
 from sgmc.errors import DataError
 
 
-def as_frame(data):
+def as_frame(data: Any) -> Frame:
     """The data as a pandas DataFrame, its names checked.
 
     Parameters
@@ -59,25 +61,25 @@ def as_frame(data):
     return data
 
 
-def plain_value(value):
+def plain_value(value: Any) -> Any:
     """A value of a column or an index as Python has it, whose repr is short."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def pandas_or_same(data):
+def pandas_or_same(data: Any) -> Any:
     """A table of another library as a DataFrame; anything else as it is."""
     frame = None if isinstance(data, pd.DataFrame) else from_other_library(data)
     return data if frame is None else frame
 
 
-def no_column(argument, name, columns):
+def no_column(argument: str, name: str, columns: Iterable[Any]) -> DataError:
     """The error for an argument that names no column."""
     return DataError(
         f"{argument}={name!r} is not a column of the data{nearest(name, columns, 'columns are')}"
     )
 
 
-def column_of(values, name):
+def column_of(values: Any, name: str) -> Series:
     """One value a row as a Series, levels in the order of its library's type;
     `name` for what has none.
     """
@@ -92,14 +94,14 @@ def column_of(values, name):
     return series.astype(series.dtype.newbyteorder("=")) if swapped else series
 
 
-def one_column(values):
+def one_column(values: Any) -> Any:
     """The column of an array or frame that has one; anything else as it is."""
     if np.ndim(values) != 2 or np.shape(values)[1] != 1:
         return values
     return values.iloc[:, 0] if isinstance(values, pd.DataFrame) else np.asarray(values)[:, 0]
 
 
-def from_other_library(data):
+def from_other_library(data: Any) -> Frame | None:
     """A table of another library as a DataFrame; None for what is no table in memory."""
     if not hasattr(type(data), "columns"):  # of the class: a lazy table would have to find its own
         return None  # narwhals need not be loaded to see that
@@ -121,7 +123,7 @@ def from_other_library(data):
     return frame.to_pandas()
 
 
-def _from_polars(series):
+def _from_polars(series: Any) -> Series:
     """A column of a polars table, without pyarrow.
 
     An Enum keeps the order of its levels.  A Categorical has none of its own (its codes depend on

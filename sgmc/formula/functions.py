@@ -5,6 +5,7 @@ import patsy
 import patsy.builtins
 
 from sgmc.arguments.survival import Surv
+from sgmc.arguments.types import Same
 from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.transforms import BSplines, Categories, Center, Standardize
 
@@ -32,6 +33,6 @@ FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__al
 OURS = {id(getattr(patsy.builtins, name)): FUNCTIONS[name] for name in patsy.builtins.__all__}
 
 
-def ours(value):
+def ours(value: Same) -> Same:
     """The function of formulas in the place of one of patsy's; any other as it is."""
     return OURS.get(id(value), value)

@@ -1,11 +1,13 @@
 """Groups of rows and the covariates of their effects: what a formula's group terms stand for."""
 
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from sgmc.arguments.types import Floats, Frame, Index, Ints, Series
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.blocks import INTERCEPT
 from sgmc.formula.columns import kind
@@ -13,6 +15,12 @@ from sgmc.formula.frames import as_frame
 from sgmc.formula.levels import places_of
 from sgmc.formula.spreads import of_array, of_rows
 from sgmc.splines.smooth import fitted
+
+if TYPE_CHECKING:
+    from sgmc.formula.bars import Bar
+    from sgmc.formula.blocks import Block
+    from sgmc.formula.table import Table
+
 
 MISSING = -1  # the code of a row that lacks its group
 
@@ -36,7 +44,7 @@ class EffectTerm:
     """
 
     label: str
-    columns: list
+    columns: list[Any]
     Z: np.ndarray
     correlated: bool
     factor: str
@@ -70,7 +78,7 @@ class Grouping:
     name: str
     levels: pd.Index
     codes: np.ndarray
-    terms: list
+    terms: list[Any]
     order: np.ndarray
     starts: np.ndarray
     sub: np.ndarray | None
@@ -80,7 +88,7 @@ class Grouping:
     room, model = "grouped", "mixed"  # where the registry has what it makes
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         """Terms as written."""
         return [f"({one.label})" for one in self.terms]
 
@@ -102,25 +110,25 @@ class Crossing:
         Of the smooths, what is penalised.
     """
 
-    factors: list
+    factors: list[Any]
     codes: np.ndarray
-    terms: list
-    spec: object
+    terms: list[Any]
+    spec: "GroupSpec"
     curves: np.ndarray
     room, model = "crossed", "crossed"  # where the registry has what it makes
 
     @property
-    def levels(self):
+    def levels(self) -> list[Any]:
         """All levels, of one factor after the other."""
         return [level for one in self.factors for level in one.index]
 
     @property
-    def sizes(self):
+    def sizes(self) -> list[int]:
         """Columns of each block of the smooths."""
         return [size for one in self.spec.smooths for size in one.sizes]
 
     @property
-    def labels(self):
+    def labels(self) -> list[str]:
         """Terms as written, and smooths."""
         return [f"({one.label})" for one in self.terms] + [one.label for one in self.spec.smooths]
 
@@ -136,15 +144,15 @@ class Levels:
         A MultiIndex of several columns.
     """
 
-    columns: tuple
+    columns: tuple[Any, ...]
     index: pd.Index
 
     @property
-    def name(self):
+    def name(self) -> str:
         """``"g"``, or ``"g:h"``."""
         return ":".join(self.columns)
 
-    def codes(self, frame):
+    def codes(self, frame: Frame) -> tuple[Ints, Index]:
         """The level of each row of a frame, MISSING where a column is; those that are not known
         are numbered on, and come second as an index.
         """
@@ -159,7 +167,7 @@ class Levels:
         return codes, new
 
 
-def labels(frame, columns):
+def labels(frame: Frame, columns: tuple[str, ...]) -> Index:
     """The label of each row, an Index."""
     parts = [np.asarray(frame[name]) for name in columns]
     return (
@@ -167,7 +175,7 @@ def labels(frame, columns):
     )
 
 
-def levels_of(frame, columns, rows):
+def levels_of(frame: Frame, columns: tuple[str, ...], rows: Any) -> tuple[Ints, Levels]:
     """The code of each row, and the `Levels` of some rows without gaps."""
     found = [column_levels(frame[name].iloc[rows]) for name in columns]
     codes, index = found[0]
@@ -182,7 +190,7 @@ def levels_of(frame, columns, rows):
     return codes, Levels(tuple(columns), index)
 
 
-def column_levels(column):
+def column_levels(column: Series) -> tuple[Ints, Index]:
     """Codes and levels of a column without gaps: categories in their order, others sorted.
 
     Raises
@@ -211,7 +219,7 @@ class TermSpec:
     """How the covariates of a group term are made; see `EffectTerm`."""
 
     label: str
-    design: object
+    design: Any
     correlated: bool
     factor: str
 
@@ -228,19 +236,19 @@ class GroupSpec:
     smooths : list of Smooth
     """
 
-    terms: list
-    factors: list
-    smooths: list = field(default_factory=list)
+    terms: list[Any]
+    factors: list[Any]
+    smooths: list[Any] = field(default_factory=list)
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Columns of the data that groups and covariates need."""
         named = [name for one in self.factors for name in one.columns]
         named += [name for term in self.terms for name in term.design.columns]
         named += [name for one in self.smooths for name in one.columns]
         return list(dict.fromkeys(named))
 
-    def new(self, data):
+    def new(self, data: Any) -> tuple[list[tuple[Ints, Index]], list[Floats]]:
         """Groups and covariates of new data.
 
         Returns
@@ -274,7 +282,7 @@ class Ones:
     columns = ()
     exog_names = ("Intercept",)
 
-    def matrix(self, frame):
+    def matrix(self, frame: Frame) -> Floats:
         """A column of ones."""
         return np.ones((len(frame), 1))
 
@@ -282,7 +290,7 @@ class Ones:
 LABELS = "groups"  # the factor of labels that come as an array
 
 
-def of_labels(labels):
+def of_labels(labels: Any) -> Grouping:
     """The `Grouping` of an array of labels (n,), an intercept for each."""
     frame = pd.DataFrame({LABELS: labels})
     codes, levels = levels_of(frame, (LABELS,), slice(None))
@@ -294,7 +302,7 @@ def of_labels(labels):
     return Grouping(LABELS, levels.index, codes, [term], order, starts, None, None, None, spec)
 
 
-def grouped(table):
+def grouped(table: "Table") -> Grouping | Crossing:
     """The `Grouping` of a `Table` with group terms; the `Crossing` where factors cross, or smooths
     are beside them.
     """
@@ -330,7 +338,7 @@ def grouped(table):
     )
 
 
-def crossing(table, every, terms):
+def crossing(table: "Table", every: list[Any], terms: list[Any]) -> Crossing:
     """The `Crossing` of a table with codes and levels of every factor."""
     n = len(table.rows)
     codes = np.empty((n, len(every)), dtype=np.int32)
@@ -349,21 +357,21 @@ def crossing(table, every, terms):
     return Crossing(spec.factors, codes, own, spec, np.concatenate(columns, axis=1))
 
 
-def matrix(table, design):
+def matrix(table: "Table", design: Any) -> Floats:
     """The columns of a design beside that of a table."""
     out = np.empty((len(table.rows), len(design.exog_names)))
     replace(table, spec=design).fill(out)
     return out
 
 
-def effects(table, term):
+def effects(table: "Table", term: TermSpec) -> EffectTerm:
     """The `EffectTerm` of a table."""
     Z, columns = matrix(table, term.design), list(term.design.exog_names)
     scaling = of_rows(term.design, table.frame, table.rows, table.weights)
     return EffectTerm(term.label, columns, Z, term.correlated, term.factor, scaling)
 
 
-def nested(found):
+def nested(found: list[Any]) -> list[Any] | None:
     """Codes and levels of the outer and the inner factor, inner levels by their outer ones; None of
     factors that cross, and of more than two.
     """
@@ -383,7 +391,7 @@ def nested(found):
     return [(codes, outer), (number[sub], Levels(inner.columns, inner.index[place]))]
 
 
-def sorted_rows(codes, levels):
+def sorted_rows(codes: Ints, levels: int) -> tuple[Ints, Ints]:
     """Rows by their codes, a counting sort, and where those of each code begin."""
     rows = np.arange(len(codes))
     by_code = sparse.csc_array(
@@ -396,7 +404,7 @@ def sorted_rows(codes, levels):
 # ---- effects that a formula has twice ------------------------------------------------------------
 
 
-def refuse_twice(table, bar, design, codes, levels):
+def refuse_twice(table: "Table", bar: "Bar", design: Any, codes: Ints, levels: int) -> None:
     """FormulaError where coefficients and a group term have the same columns, one a level.
 
     Data then tell only the sum of the two: how it is shared is the priors' alone, and chains hardly
@@ -424,7 +432,7 @@ def refuse_twice(table, bar, design, codes, levels):
             )
 
 
-def same_rows(table, block, codes, levels):
+def same_rows(table: "Table", block: "Block", codes: Ints, levels: int) -> bool:
     """Whether the combinations of a block's factors are the levels of a group, under other names
     perhaps.
     """

@@ -1,5 +1,8 @@
 """Formulas read against tables within the time of a call: of some rows where all take too long."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from sgmc.core import deadline
@@ -8,6 +11,12 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import read
 
+if TYPE_CHECKING:
+    from sgmc.formula.groups import Crossing, Grouping
+    from sgmc.formula.safe import SafeFormula
+    from sgmc.formula.table import Table
+
+
 SHARE_OF_READING = 0.5  # of the time that is left; writing the design takes about as long again
 AT_LEAST = 0.25  # seconds for reading all rows, however little time is left
 AT_LAST = 2.0  # the same for the fewest rows, after which there is nothing to return
@@ -15,7 +24,9 @@ ROWS_IN_TIME = 50_000  # of designs of few columns these are read in well under 
 FEWER_ROWS = 5_000  # where these take too long, or there are not many more
 
 
-def read_in_time(formula, data, **how):
+def read_in_time(
+    formula: "str | SafeFormula", data: Any, **how: Any
+) -> "tuple[Table, Grouping | Crossing | None, str]":
     """A `Table`, its grouping or None, and what became of the rows where the time for reading was
     up, see `in_time`.
 
@@ -26,14 +37,16 @@ def read_in_time(formula, data, **how):
     """
     frame = as_frame(data)
 
-    def grouped(**most):
+    def grouped(**most: Any) -> "tuple[Table, Grouping | Crossing | None]":
         table = read(formula, frame, **most, **how)
         return table, table.grouping()
 
     return in_time(grouped, len(frame))
 
 
-def in_time(reading, n):
+def in_time(
+    reading: "Callable[..., tuple[Table, Grouping | Crossing | None]]", n: int
+) -> "tuple[Table, Grouping | Crossing | None, str]":
     """What some reading returns, and what became of the rows where the time for it was up: empty,
     or a clause.
 
@@ -58,7 +71,7 @@ def in_time(reading, n):
     if not end.set:
         return *reading(), ""
     fewer = [most for most in (ROWS_IN_TIME, FEWER_ROWS) if n > 2 * most]
-    attempts = [None, *(fewer or [None])]  # of few rows all are read once more
+    attempts: list[int | None] = [None, *(fewer or (None,))]  # of few rows all are read once more
     for number, most in enumerate(attempts, 1):
         wanted = SHARE_OF_READING * end.left() if number == 1 else end.left()
         least = AT_LAST if number == len(attempts) else AT_LEAST

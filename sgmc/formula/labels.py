@@ -4,12 +4,15 @@ It is recognised from the levels of a column, before a design of one column a le
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import labels_text
+from sgmc.arguments.types import Series
 from sgmc.errors import DataError, TextNumbersWarning
 from sgmc.formula.columns import kind, types_of
 
@@ -46,12 +49,12 @@ class TextNumbers:
         Whether all are digits, as those of codes, and not measured.
     """
 
-    others: list
+    others: list[Any]
     signs: str
     decimal: bool
     whole: bool
 
-    def conversion(self, name):
+    def conversion(self, name: str) -> str:
         """The line of pandas that makes numbers of the column."""
         text = f"df[{name!r}]"
         if self.signs:
@@ -61,7 +64,7 @@ class TextNumbers:
         return f"pd.to_numeric({text}{', errors=' + repr('coerce') if self.others else ''})"
 
 
-def refuse_levels(name, found, rows, levels):
+def refuse_levels(name: str, found: str, rows: int, levels: Sequence[Any]) -> None:
     """Raise DataError where the levels of a factor are no categories.
 
     Parameters
@@ -101,14 +104,14 @@ def refuse_levels(name, found, rows, levels):
     )
 
 
-def are_codes(numbers, rows, count):
+def are_codes(numbers: TextNumbers, rows: int, count: int) -> bool:
     """Whether numbers that are text are labels of a factor: digits, as of ``period.astype(str)``,
     in few levels of more than one row.
     """
     return numbers.whole and count <= MANY_LEVELS and rows >= ROWS_A_LEVEL * count
 
 
-def note_of_levels(name, found, levels):
+def note_of_levels(name: str, found: str, levels: Sequence[Any]) -> TextNumbersWarning | None:
     """The warning about digits that are read as a factor; None for any other levels."""
     numbers = text_numbers(levels) if found == "text" else None
     if numbers is None:
@@ -122,13 +125,14 @@ def note_of_levels(name, found, levels):
     )
 
 
-def text_numbers(levels):
+def text_numbers(levels: Sequence[Any]) -> TextNumbers | None:
     """The `TextNumbers` of levels of text, None where these do not hold numbers.
 
     All levels have to be numbers but for MOSTLY and those that stand for missing values.  Digits
     after a leading zero are labels.
     """
-    allowed, others, signs = int((1 - MOSTLY) * len(levels)), [], set()
+    allowed, others = int((1 - MOSTLY) * len(levels)), []
+    signs: set[str] = set()
     decimal, whole = False, True
     for level in levels:
         if CODE.match(level):
@@ -154,7 +158,7 @@ def text_numbers(levels):
     return TextNumbers(others, written, decimal, whole and not signs and not decimal)
 
 
-def number_of_dates(name, held):
+def number_of_dates(name: str, held: Any) -> str:
     """What a column of dates, times or durations holds, and a number of it: the end of a message.
 
     Parameters
@@ -175,7 +179,7 @@ def number_of_dates(name, held):
     return f"{what}: use a number of it, e.g. {column}.dt.{number}"
 
 
-def conversion_of(name, held):
+def conversion_of(name: str, held: Any) -> str:
     """How a column of neither numbers nor text may be converted: the end of a message, or nothing.
 
     Parameters
@@ -194,7 +198,7 @@ def conversion_of(name, held):
     return ""
 
 
-def cure_of_text(column):
+def cure_of_text(column: Series) -> str:
     """Advice, to be appended to a message, where a column that has to be numeric holds numbers
     stored as text, or dates; else empty.
     """
@@ -211,18 +215,18 @@ def cure_of_text(column):
     return f": convert it first, {numbers.conversion(column.name)}"
 
 
-def words(levels):
+def words(levels: Sequence[Any]) -> float:
     """Mean number of words in a level, by some of them."""
     some = levels[:: max(1, len(levels) // MOST_COUNTED)]
     return float(np.mean([len(str(level).split()) for level in some]))
 
 
-def quoted(name):
+def quoted(name: str) -> str:
     """A name as formulas have it."""
     return name if name.isidentifier() else f"`{name}`"
 
 
-def shown(levels, most=LEVELS_SHOWN):
+def shown(levels: Sequence[Any], most: int = LEVELS_SHOWN) -> str:
     """The first levels as text, long ones cut."""
     first = [level if len(str(level)) <= 40 else f"{level[:37]}..." for level in levels[:most]]
     return labels_text(first, most)

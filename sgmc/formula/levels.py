@@ -2,14 +2,17 @@
 in another type.
 """
 
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from numbers import Number
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import label_text
+from sgmc.arguments.types import Index, Ints
 from sgmc.errors import DataError
 from sgmc.formula.labels import NUMBER
 
@@ -32,7 +35,9 @@ CURES = (  # conversions of labels, as pandas and as Python have them, and what 
 )
 
 
-def places_of(asked, known, columns, table=None):
+def places_of(
+    asked: Index, known: Index, columns: tuple[str, ...], table: str | None = None
+) -> Ints:
     """The place of each label among those of a fit, -1 of those that it has not seen.
 
     Parameters
@@ -62,12 +67,12 @@ def places_of(asked, known, columns, table=None):
     return places
 
 
-def refuse_other_types(strange, known, name, table):
+def refuse_other_types(strange: Index, known: Index, name: str, table: str | None) -> None:
     """Raise a DataError for new labels that differ from known ones by their type alone."""
     if len({*kinds_in(strange), *kinds_in(known)}) < 2:
         return  # of one type, labels differ where their text does
     dates = DATES in kinds_in(strange) or DATES in kinds_in(known)
-    there = {}
+    there: dict[Any, Any] = {}
     for label in known:
         there.setdefault(meaning(label, dates), {})[kind_of(label)] = label
     pairs = []
@@ -88,14 +93,14 @@ def refuse_other_types(strange, known, name, table):
     )
 
 
-def kinds_in(labels):
+def kinds_in(labels: Index) -> set[str]:
     """Which of the kinds of `kind_of` some labels have, a set."""
     if isinstance(labels.dtype, np.dtype) and labels.dtype.kind in "iuf":
         return {NUMBERS}
     return {kind_of(label) for label in labels}
 
 
-def kind_of(label):
+def kind_of(label: Any) -> str:
     """What a label is, in words; times with a zone are none of those without."""
     if isinstance(label, bool | np.bool_):
         return TRUTHS
@@ -108,7 +113,7 @@ def kind_of(label):
     return f"values of type {type(label).__name__}"
 
 
-def meaning(label, dates):
+def meaning(label: Any, dates: Any) -> Any:
     """What a label stands for whatever its type: equal, and of one hash, for 3, 3.0, "3" and "03".
 
     Unless there are `dates`, text is never taken for one.
@@ -123,7 +128,7 @@ def meaning(label, dates):
     return label
 
 
-def moment(label):
+def moment(label: Any) -> Any:
     """A date or its text as a time without a zone; text that is none as it is."""
     try:
         time = label.start_time if isinstance(label, pd.Period) else pd.Timestamp(label)
@@ -132,7 +137,7 @@ def moment(label):
     return time.tz_localize(None) if time.tzinfo else time
 
 
-def cure_of(pairs, strange):
+def cure_of(pairs: Iterable[tuple[Any, Any]], strange: Index) -> str | None:
     """The conversion, in pandas' words, that makes known labels of those of another type, and that
     suits all labels; None where none of `CURES` does.
 

@@ -7,8 +7,10 @@ A function has a name that does not depend on where its library keeps it: ``"num
 import builtins
 import importlib
 import math
+from collections.abc import Mapping
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import patsy.builtins
@@ -40,7 +42,7 @@ MODULES = ("numpy", "math", "pandas", "patsy", "scipy", "scipy.special")
 
 
 @cache
-def names_of(module):
+def names_of(module: str) -> frozenset[str]:
     """The names of a module of `MODULES` that are listed, a frozenset."""
     if module == "numpy":
         ufuncs = {name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
@@ -58,20 +60,20 @@ def names_of(module):
 
 
 @cache
-def modules():
+def modules() -> dict[str, ModuleType]:
     """The modules that formulas from outside may name, as they name them: name -> module."""
     found = {name: importlib.import_module(name) for name in MODULES if "." not in name}
     importlib.import_module("scipy.special")
     return {**found, "np": found["numpy"], "pd": found["pandas"]}
 
 
-def words():
+def words() -> frozenset[str]:
     """Names of the words of formulas: patsy's functions and those of R, as they are here."""
     return frozenset({*FUNCTIONS} - {*NOT_WORDS})
 
 
 @cache
-def _by_identity():
+def _by_identity() -> dict[int, str]:
     """Name of each listed function and module, by its `id`; all of them live as long."""
     found = {}
     for module in ("math", "pandas", "scipy.special", "patsy", "numpy"):
@@ -85,14 +87,14 @@ def _by_identity():
     return {**mine, **found}
 
 
-def name_of(value):
+def name_of(value: Any) -> str | None:
     """The name of a listed function, class of contrasts or module; None for any other."""
     if isinstance(value, ModuleType):
         return value.__name__ if value.__name__ in MODULES else None
     return _by_identity().get(id(value))
 
 
-def function_of(name):
+def function_of(name: str) -> Any:
     """The function or module of a name, see `name_of`; None where it is not listed.
 
     The name is looked for among those listed, and never imported or looked up as it stands.
@@ -109,6 +111,6 @@ def function_of(name):
     return getattr(importlib.import_module("patsy.builtins" if home == "patsy" else home), last)
 
 
-def own(functions):
+def own(functions: Mapping[str, Any]) -> dict[str, Any]:
     """Those of some functions, a dict by name, that are the user's and not listed."""
     return {name: one for name, one in functions.items() if name_of(one) is None}

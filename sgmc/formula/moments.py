@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.types import Floats
+
 ROUNDING_SD = 1e-14  # of a constant column's mean
 
 
@@ -25,7 +27,7 @@ class Moments:
     square: np.ndarray
 
     @classmethod
-    def of(cls, X, weight=None):
+    def of(cls, X: Floats, weight: Floats | None = None) -> "Moments":
         """Of the columns of an array (n, k)."""
         total = float(len(X)) if weight is None else float(weight.sum())
         if total == 0:
@@ -34,7 +36,7 @@ class Moments:
         e = (X - mean) ** 2
         return cls(total, mean, e.sum(axis=0) if weight is None else weight @ e)
 
-    def merge(self, other):
+    def merge(self, other: "Moments") -> "Moments":
         """Of the rows of both."""
         total = self.total + other.total
         if total == 0:
@@ -47,12 +49,12 @@ class Moments:
         )
 
     @property
-    def sd(self):
+    def sd(self) -> Floats:
         """Standard deviations with divisor total - 1; 0 where a column is constant to rounding."""
         sd = np.sqrt(self.square / max(self.total - 1, 1))
         return np.where(sd > ROUNDING_SD * np.abs(self.mean), sd, 0.0)
 
     @property
-    def variance(self):
+    def variance(self) -> Floats:
         """Variances with divisor total."""
         return self.square / max(self.total, 1e-300)

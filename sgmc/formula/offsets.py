@@ -1,14 +1,20 @@
 """The offset that stands in a formula, evaluated on any rows; it can be pickled."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.errors import FormulaError
 from sgmc.formula import across
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.factors import Factor
 from sgmc.formula.labels import cure_of_text
+
+if TYPE_CHECKING:
+    from sgmc.formula.dot import Parsed
 
 
 class Offset(Factor):
@@ -24,7 +30,7 @@ class Offset(Factor):
         Where it calls what learns from all rows.
     """
 
-    def __init__(self, parsed):
+    def __init__(self, parsed: "Parsed") -> None:
         self.code = parsed.offset
         self.label = f"offset({parsed.names.quoted(self.code)})"
         self.quoted = self.label
@@ -40,23 +46,23 @@ class Offset(Factor):
                 )
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns that it needs."""
         return list(self.inputs.values())
 
-    def settle(self, frame):
+    def settle(self, frame: Frame) -> None:
         """Make it one of each row, from the rows of the fit; see `across`."""
         if not self.is_column:
             across.settle(self, frame, self.complete(frame))
 
-    def complete(self, frame):
+    def complete(self, frame: Frame) -> Ints:
         """Places of the rows that have all of its columns."""
         gaps = Gaps(len(frame))
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
         return gaps.complete()
 
-    def values(self, columns):
+    def values(self, columns: Chunk) -> Floats:
         # a column that holds no numbers is none in the fit either
         if self.is_column:
             name = self.inputs[self.code]
@@ -68,7 +74,7 @@ class Offset(Factor):
                 )
         return super().values(columns)
 
-    def of(self, frame):
+    def of(self, frame: Frame) -> Floats:
         """Its value in each row of a frame, float64; NaN where a column of it is missing."""
         rows, out = self.complete(frame), np.full(len(frame), np.nan)
         for start in range(0, len(rows), CHUNK_ROWS):

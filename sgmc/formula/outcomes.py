@@ -2,10 +2,14 @@
 and the labels of two levels.
 """
 
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import labels_text
+from sgmc.arguments.types import Array, Complexes, Floats, Frame, Series
 from sgmc.arguments.values import counts as check_counts
 from sgmc.core.storage import is_large
 from sgmc.errors import DataError, SeparationWarning, warn
@@ -14,11 +18,15 @@ from sgmc.formula.columns import codes_of, kind, levels_of
 from sgmc.formula.frames import column_of, one_column
 from sgmc.formula.labels import cure_of_text
 
+if TYPE_CHECKING:
+    from sgmc.formula.chunks import Chunk
+
+
 MAX_NUMBERS = 20  # distinct ones that are ordered levels
 MODELS_OF_SEVERAL = ", or use mnlogit for all levels, ordinal where they are ordered"
 
 
-def numeric(values, label):
+def numeric(values: Series, label: str) -> tuple[Floats, None, None]:
     """A response taken as a number."""
     if kind(values) == "complex" and "Surv" in label:
         raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
@@ -35,7 +43,7 @@ def numeric(values, label):
     return y, None, None
 
 
-def binary(values, label):
+def binary(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...] | None]:
     """A response coded 0/1, success being the second of two levels."""
     found, levels = kind(values), None
     if found == "number":
@@ -69,18 +77,20 @@ def binary(values, label):
     return y, None, levels
 
 
-def both_levels(values):
+def both_levels(values: Series) -> tuple[Any, ...]:
     """Levels of failure and success.  Of a single label the categories tell the other one, where
     there are two; else it is success, and all others are failures.
     """
     levels = levels_of(values)
     if len(levels) != 1:
         return levels
-    named = getattr(values.dtype, "categories", ())
+    named: Any = getattr(values.dtype, "categories", ())
     return tuple(named.tolist()) if len(named) == 2 else (f"not {levels[0]}", levels[0])
 
 
-def one_level(levels, y, weight, label):
+def one_level(
+    levels: tuple[Any, ...] | None, y: Array, weight: Floats | None, label: str
+) -> list[Any]:
     """Issue a SeparationWarning, and return it in a list, where one of two levels alone occurs in
     rows that count.
     """
@@ -100,12 +110,12 @@ def one_level(levels, y, weight, label):
     return [found]
 
 
-def of_several(values):
+def of_several(values: Series) -> str:
     """What to do with numbers that may be levels: the end of a message, or nothing."""
     return MODELS_OF_SEVERAL if 2 < values.nunique() <= MAX_NUMBERS else ""
 
 
-def counts(frame, label):
+def counts(frame: Frame, label: str) -> tuple[Floats, Floats, None]:
     """Successes and trials of a frame with columns of successes and failures."""
     if frame.shape[1] < 2:
         raise DataError(f"the response {label!r} has the same column as successes and failures")
@@ -122,7 +132,13 @@ def counts(frame, label):
     return successes, successes + failures, None
 
 
-def pairs(codes, label, functions, columns, inputs):
+def pairs(
+    codes: Sequence[str],
+    label: Callable[[str], str],
+    functions: Mapping[str, Any],
+    columns: "Chunk",
+    inputs: Mapping[str, str],
+) -> Frame:
     """Successes and failures of the rows of a `Chunk`, a frame.
 
     Parameters
@@ -143,7 +159,9 @@ def pairs(codes, label, functions, columns, inputs):
     )
 
 
-def category_codes(name, endog, coding):
+def category_codes(
+    name: str, endog: Any, coding: Callable[..., Any]
+) -> tuple[Any, tuple[Any, ...]]:
     """Return the numbers of the levels and the levels of labels, one a row, of any library, coded
     by `category` or `ordered`.
 
@@ -163,13 +181,13 @@ def category_codes(name, endog, coding):
     return pd.Series(codes, endog.index) if isinstance(endog, pd.Series) else codes, levels
 
 
-def category(values, label):
+def category(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
     """A response of several kinds, coded by their place among the levels."""
     levels = levels_of(values)
     return codes_of(values, levels, label).astype(np.float64), None, levels
 
 
-def ordered(values, label):
+def ordered(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
     """A response of ordered levels, coded by their place: ordered categories, or numbers."""
     found = kind(values)
     if found == "number":
@@ -195,7 +213,7 @@ def ordered(values, label):
     )
 
 
-def survival(values, label):
+def survival(values: Series, label: str) -> tuple[Complexes, None, None]:
     """Times, and how each is censored; numbers are times that were all observed."""
     if kind(values) == "complex":
         return values.to_numpy(dtype=np.complex128), None, None
@@ -216,5 +234,5 @@ OUTCOMES = {
 }
 
 
-def _shown(values):
+def _shown(values: Series) -> str:
     return labels_text(values.drop_duplicates().head(4).tolist(), 3)

@@ -1,6 +1,7 @@
 """Texts of formulas and subsets from outside, looked through before they are evaluated."""
 
 import re
+from collections.abc import Collection
 
 from sgmc.arguments.choices import flag
 from sgmc.errors import ArgumentError, DataError, FormulaError
@@ -15,20 +16,20 @@ PLAIN_VALUES = ("True", "False", "None", "TRUE", "FALSE")
 class AnyNames(dot.Names):
     """Names of columns that are not known: every name may be one that is not called."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(())
 
-    def __contains__(self, name):
+    def __contains__(self, name: str) -> bool:
         return name not in PLAIN_VALUES
 
-    def placeholder(self, name):
+    def placeholder(self, name: str) -> str:
         if name not in self._placeholders:
             self._placeholders[name] = f"_sgmc_{len(self.columns)}_"
             self.columns = (*self.columns, name)
         return self._placeholders[name]
 
 
-def formula(text, *, safe=False):
+def formula(text: str, *, safe: bool = False) -> str | SafeFormula:
     """Return a formula whose text comes from outside: a web form, a file, a chat.
 
     A formula is code. With ``safe=True`` it may have columns, arithmetic, comparisons and calls of
@@ -74,12 +75,12 @@ def formula(text, *, safe=False):
     return made
 
 
-def texts_of(formula):
+def texts_of(formula: str | SafeFormula) -> tuple[str | SafeFormula, ...]:
     """The formulas of the parts of a formula."""
     return parts.split(formula, "zero:") if parts.has_bar(formula) else (formula,)
 
 
-def refuse_text(formula, own=()):
+def refuse_text(formula: str, own: Collection[str] = ()) -> None:
     """Raise `Refused` for a formula that has other code than those from outside may have.
 
     Parameters
@@ -92,11 +93,11 @@ def refuse_text(formula, own=()):
         try:
             parsed = dot.parse(text, AnyNames(), {**modules(), **dict.fromkeys(own, refuse_text)})
         except FormulaError as error:
-            raise Refused(text, str(error)) from error
+            raise Refused(str(text), str(error)) from error
         refuse_code(parsed, own, bounded=isinstance(formula, SafeFormula))
 
 
-def refuse_subset(subset):
+def refuse_subset(subset: str) -> None:
     """Raise `Refused` for an expression of `DataFrame.eval` that is no comparison of columns."""
     text = re.sub(r"`[^`]*`", "column", subset)
     if "@" in text:
@@ -104,7 +105,7 @@ def refuse_subset(subset):
     Check(Everything(), {}).code(text.replace("\n", " "))
 
 
-def check_subset_of(formula, subset):
+def check_subset_of(formula: str | SafeFormula, subset: object) -> None:
     """DataError where the text of ``subset=`` beside a formula from outside has other code than a
     comparison of columns.
     """
@@ -122,5 +123,5 @@ def check_subset_of(formula, subset):
 class Everything:
     """All names are columns."""
 
-    def __contains__(self, name):
+    def __contains__(self, name: object) -> bool:
         return True

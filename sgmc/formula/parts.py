@@ -1,18 +1,28 @@
 """Formulas of two parts, ``y ~ x | z``: two designs of the same rows, side by side."""
 
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import DTypeLike
 
 from sgmc.arguments.names import SECOND
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import Array, Floats, Frame
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.safe import like
 from sgmc.formula.table import Table
 
+if TYPE_CHECKING:
+    from sgmc.formula.blocks import Block
+    from sgmc.formula.design import DesignSpec
+    from sgmc.formula.factors import Factor
+    from sgmc.formula.safe import SafeFormula
 
-def bars_of(formula):
+
+def bars_of(formula: "str | SafeFormula") -> tuple[str, str, list[int]]:
     """The sides of a formula, and the places of bars in the right one; bars in parentheses,
     brackets, quotes and backticks are none.
     """
@@ -30,12 +40,12 @@ def bars_of(formula):
     return response, predictors, bars
 
 
-def has_bar(formula):
+def has_bar(formula: "str | SafeFormula") -> bool:
     """Whether a formula has a second part."""
     return bool(bars_of(formula)[2])
 
 
-def split(formula, second):
+def split(formula: "str | SafeFormula", second: str) -> tuple[Any, Any]:
     """The formulas of both parts, the second ``"y ~ 1"`` where there is no bar.
 
     Parameters
@@ -75,7 +85,7 @@ class PartsSpec:
 
     coding = levels = None  # designs whose factors stay codes are refused
 
-    def __init__(self, formula, specs, second):
+    def __init__(self, formula: str, specs: "tuple[DesignSpec, DesignSpec]", second: str) -> None:
         first, other = specs
         self.formula, self.specs, self.endog_name = formula, specs, first.endog_name
         self.expanded = f"{first.expanded} | {other.expanded.partition('~')[2].strip()}"
@@ -95,52 +105,52 @@ class PartsSpec:
                 )
 
     @property
-    def has_intercept(self):
+    def has_intercept(self) -> bool:
         """Whether the first design has a column of ones."""
         return self.specs[0].has_intercept
 
     @property
-    def offset(self):
+    def offset(self) -> Any:
         """The offset in the formula, which belongs to the first linear predictor."""
         return self.specs[0].offset
 
     @property
-    def parts(self):
+    def parts(self) -> tuple[slice, slice]:
         """Columns of each part."""
         return slice(0, self.first), slice(self.first, len(self.exog_names))
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the table's columns that the parts need, each once."""
         return list(dict.fromkeys(name for one in self.specs for name in one.columns))
 
     @property
-    def numbers(self):
+    def numbers(self) -> tuple[list[tuple[Any, ...]], list[bool]]:
         """Of which numbers each column of both parts is the product; see `DesignSpec.numbers`."""
         first, other = (one.numbers for one in self.specs)
         return first[0] + other[0], first[1] + other[1]
 
     @property
-    def blocks_of_levels(self):
+    def blocks_of_levels(self) -> "list[Block]":
         """Blocks of columns that are levels of a factor, of both parts."""
         return [block for one in self.specs for block in one.blocks_of_levels]
 
-    def columns_within(self, sets):
+    def columns_within(self, sets: Iterable[Set[Any]]) -> list[int]:
         """Return columns of blocks of levels all of whose factors are in one of some sets."""
         first, other = (one.columns_within(sets) for one in self.specs)
         return first + [self.first + j for j in other]
 
     @property
-    def factors(self):
+    def factors(self) -> "tuple[Factor, ...]":
         """Factors of both parts."""
         return tuple(factor for one in self.specs for factor in one.factors)
 
-    def check_new(self, frame):
+    def check_new(self, frame: Frame) -> None:
         """Raise an error where new rows lack what a part needs."""
         for one in self.specs:
             one.check_new(frame)
 
-    def matrix(self, data):
+    def matrix(self, data: Any) -> Floats:
         """Return the design of both parts at new rows, NaN where one of them is missing."""
         out = np.hstack([one.matrix(data) for one in self.specs])
         out[np.isnan(out).any(axis=1)] = np.nan
@@ -149,7 +159,7 @@ class PartsSpec:
     table = matrix
 
 
-def width(columns):
+def width(columns: slice) -> int:
     """Number of columns of a slice."""
     return columns.stop - columns.start
 
@@ -158,7 +168,9 @@ def width(columns):
 class PartsTable(Table):
     """Rows of a formula of two parts; the design is that of both, dense."""
 
-    def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
+    def blocks(
+        self, dtype: DTypeLike, chunk: int = CHUNK_ROWS, change: Any = None
+    ) -> Iterator[tuple[slice, Array]]:
         total = len(self.spec.exog_names)
         dtype = dtype if change is None else np.float64
         step = chunk_rows(total, chunk)
@@ -175,7 +187,7 @@ class PartsTable(Table):
             yield span, out
 
 
-def joined(formula, second, read, frame):
+def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) -> PartsTable:
     """The `PartsTable` of a formula, of the rows that are complete in both parts.
 
     Parameters
@@ -203,7 +215,7 @@ def joined(formula, second, read, frame):
     lost = first.dropped + len(first.rows) - len(tables[0].rows)
     fields = [name for name in Table.__dataclass_fields__ if name != "notes"]
     known = {name: getattr(tables[0], name) for name in fields}
-    spec = PartsSpec(formula, tuple(one.spec for one in tables), second)
+    spec = PartsSpec(formula, (tables[0].spec, tables[1].spec), second)
     return PartsTable(
         **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out},
         notes=tuple({str(one): one for one in (*first.notes, *other.notes)}.values()),

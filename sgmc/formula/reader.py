@@ -4,13 +4,16 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
+from collections.abc import Iterable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sgmc.arguments import values
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core import deadline
 from sgmc.errors import DataError, caller, warn
 from sgmc.formula import dot
@@ -34,8 +37,13 @@ from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
 from sgmc.formula.table import Table
 from sgmc.formula.terms import Terms
 
+if TYPE_CHECKING:
+    from sgmc.formula.design import DesignSpec
+    from sgmc.formula.dot import Parsed
+    from sgmc.formula.safe import SafeFormula
 
-def caller_scope():
+
+def caller_scope() -> dict[str, Any]:
     """The names of the nearest caller outside sgmc, for `read`:
     ``read(formula, data, scope=caller_scope())``.
     """
@@ -44,22 +52,22 @@ def caller_scope():
 
 
 def read(
-    formula,
-    data,
+    formula: "str | SafeFormula",
+    data: Any,
     *,
-    weights=None,
-    offset=None,
-    exposure=None,
-    se=None,
-    strata=None,
-    groups=None,
-    subset=None,
-    missing="drop",
-    outcome="binary",
-    scope=None,
-    most=None,
-    standing_for=None,
-):
+    weights: Any = None,
+    offset: Any = None,
+    exposure: Any = None,
+    se: Any = None,
+    strata: Any = None,
+    groups: Any = None,
+    subset: Any = None,
+    missing: str = "drop",
+    outcome: str = "binary",
+    scope: dict[str, Any] | None = None,
+    most: int | None = None,
+    standing_for: int | None = None,
+) -> Table:
     """Read a formula against data: the response,
     the rows to use and the specification of the design.
 
@@ -141,15 +149,23 @@ class Reader(Terms):
     `Offset` in it, or None.
     """
 
-    standing_for = None
+    standing_for: int | None = None
 
-    def __init__(self, parsed, frame, vectors, rows, outcome, own):
+    def __init__(
+        self,
+        parsed: "Parsed",
+        frame: Frame,
+        vectors: dict[str, Any],
+        rows: Any,
+        outcome: str,
+        own: Offset | None,
+    ) -> None:
         super().__init__(parsed, outcome)
         self.frame, self.vectors, self.rows, self.own = frame, vectors, rows, own
         # what of the offset the formula does not bring to other rows
         self.given_offset = None if own is None else vectors.get("offset")
 
-    def table(self, used_elsewhere, on_missing):
+    def table(self, used_elsewhere: Iterable[str], on_missing: str) -> Table:
         """The finished table."""
         terms, gaps, left_out = self._choose_columns(used_elsewhere)
         gaps.check("drop")
@@ -173,7 +189,7 @@ class Reader(Terms):
         notes = self.notes(left_out, gaps.undefined)
         for note in notes:
             warn(note)
-        vectors = dict.fromkeys(VALID) | {
+        vectors: dict[str, Any] = dict.fromkeys(VALID) | {
             argument: VALID[argument](argument, vector[rows])
             for argument, vector in self.vectors.items()
         }
@@ -193,7 +209,9 @@ class Reader(Terms):
             given_offset=None if self.given_offset is None else self.given_offset[rows],
         )
 
-    def _choose_columns(self, used_elsewhere):
+    def _choose_columns(
+        self, used_elsewhere: Iterable[str]
+    ) -> tuple[list[Any], Gaps, dict[str, str]]:
         """Terms, rows that are complete in the columns of these terms,
         and what the dot leaves out.
         """
@@ -216,7 +234,7 @@ class Reader(Terms):
         named = self.parsed.names.inputs(self.parsed.predictors).values()
         return terms, gaps, {name: reason for name, reason in left_out.items() if name not in named}
 
-    def _gaps(self, terms):
+    def _gaps(self, terms: list[Any]) -> Gaps:
         gaps = Gaps(len(self.frame), self.rows, counted=self.standing_for is None)
         inputs = self.inputs(terms).values()
         beside = self.own.columns if self.own else []
@@ -227,7 +245,7 @@ class Reader(Terms):
             gaps.add(argument, slice(None), np.isnan(vector))
         return gaps
 
-    def _response(self, gaps):
+    def _response(self, gaps: Gaps) -> Any:
         """The response in the rows complete so far, indexed by their positions; its own gaps are
         added.  Counts are a frame.
         """
@@ -239,7 +257,7 @@ class Reader(Terms):
         gaps.check("drop")
         return response
 
-    def _fit(self, terms, gaps):
+    def _fit(self, terms: list[Any], gaps: Gaps) -> "list[DesignSpec]":
         """The designs of the complete rows, of the fixed part, each group term and smooth."""
         rows, found = gaps.complete(), []
         for one in (terms, *self.beside):
@@ -250,14 +268,14 @@ class Reader(Terms):
             found.append(spec)
         return found
 
-    def _chunks(self, rows, columns):
+    def _chunks(self, rows: Ints, columns: int) -> Iterator[Chunk]:
         """The rows in chunks, for factors of so many columns."""
         size = chunk_rows(columns, CHUNK_ROWS)
         for start in range(0, len(rows), size):
             deadline.check()
             yield Chunk(self.frame, rows[start : start + size])
 
-    def _levels(self, name, rows):
+    def _levels(self, name: str, rows: Ints) -> tuple[Any, ...] | None:
         """Levels of a column that is a factor by itself, None for numbers."""
         column = self.frame[name]
         if is_plain(column):
@@ -273,7 +291,7 @@ class Reader(Terms):
         )
 
 
-def numbers_of(argument, value, frame):
+def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
     """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:

@@ -3,16 +3,22 @@ pickled.
 """
 
 import types
+from collections.abc import Collection
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Chunk, evaluate
 from sgmc.formula.code import Check
 from sgmc.formula.columns import codes_of
 from sgmc.formula.outcomes import counts, numeric, pairs
+
+if TYPE_CHECKING:
+    from sgmc.formula.dot import Parsed
 
 
 class Response:
@@ -27,7 +33,7 @@ class Response:
         Whether it is counts of successes and failures.
     """
 
-    def __init__(self, parsed, levels, counted):
+    def __init__(self, parsed: "Parsed", levels: tuple[Any, ...] | None, counted: bool) -> None:
         self.code, self.levels = parsed.response, levels
         self.label = parsed.names.label(parsed.response)
         self.inputs = parsed.names.inputs(parsed.response)
@@ -37,11 +43,11 @@ class Response:
         self.functions = {k: v for k, v in parsed.functions.items() if k in words}
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns of the data that it needs."""
         return list(self.inputs.values())
 
-    def value(self, frame, rows):
+    def value(self, frame: Frame, rows: Any) -> Any:
         """Its value in some complete rows: a Series, or a frame of two columns of counts."""
         columns = Chunk(frame, rows)
         if self.summands:
@@ -56,7 +62,7 @@ class Response:
             )
         return pd.Series(value).reset_index(drop=True)
 
-    def outcomes(self, value):
+    def outcomes(self, value: Any) -> tuple[Floats, Floats | None]:
         """(y, trials) of a value without gaps: numbers, or the places of its levels."""
         if self.summands:
             return counts(value, self.label)[:2] if len(value) else (np.empty(0), np.empty(0))
@@ -64,30 +70,30 @@ class Response:
             return numeric(value, self.label)[0], None
         return codes_of(value, self.levels, self.label).astype(np.float64), None
 
-    def to_file(self):
+    def to_file(self) -> dict[str, Any]:
         """The attributes that a file keeps."""
         return vars(self)
 
-    def of_file(self, state):
+    def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file."""
         vars(self).update(state)
 
-    def refuse_code(self, own):
+    def refuse_code(self, own: Collection[str]) -> None:
         """Raise `Refused` for code that formulas from outside may not have."""
         for code in self.summands or (self.code,):
             Check(self.inputs, self.functions, own).code(code)
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         modules = {k: v.__name__ for k, v in self.functions.items() if is_module(v)}
         functions = {k: v for k, v in self.functions.items() if k not in modules}
         return {**vars(self), "functions": functions, "modules": modules}
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         modules = state.pop("modules")
         vars(self).update(state)
         self.functions |= {name: import_module(home) for name, home in modules.items()}
 
 
-def is_module(value):
+def is_module(value: Any) -> bool:
     """Return whether a value is a module, which refuses to be pickled."""
     return isinstance(value, types.ModuleType)

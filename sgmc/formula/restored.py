@@ -2,6 +2,8 @@
 array or a degree is looked at before it is used.
 """
 
+from typing import Any
+
 import numpy as np
 from patsy.mgcv_cubic_splines import CC, CR, TE
 
@@ -11,7 +13,7 @@ from sgmc.splines.natural import NaturalSplines
 from sgmc.splines.restored import MOST_KNOTS, natural, numbers, refuse_unsound, rising
 
 
-def check_restored(value):
+def check_restored(value: Any) -> None:
     """ValueError for a fitted transform of a file that no fit can have made; other objects, the
     transforms of users, are left alone.
     """
@@ -19,39 +21,39 @@ def check_restored(value):
         refuse_unsound(value, CHECKS[type(value)])
 
 
-def whole(value, least, most):
+def whole(value: Any, least: int, most: int) -> bool:
     """Whether it is a whole number within ends."""
     number = isinstance(value, int | np.integer) and not isinstance(value, bool)
     return number and least <= value <= most
 
 
-def constrained(rows, columns=None):
+def constrained(rows: Any, columns: int | None = None) -> bool:
     """Whether constraints are absent, or fewer than what they constrain."""
     return rows is None or numbers(rows, None, columns) and 0 < rows.shape[0] < rows.shape[1]
 
 
-def b_splines(one):
+def b_splines(one: Any) -> bool:
     """Whether FITPACK's and scipy's loops end within the knots."""
     if not whole(one._degree, 0, MOST_DEGREE):
         return False
     return rising(one._all_knots, 2 * (one._degree + 1), strictly=False)
 
 
-def cubic(one):
+def cubic(one: Any) -> bool:
     """Of patsy's `cr` and `cc`."""
     cyclic = type(one) is CC
     sound = one._cyclic is cyclic and rising(one._all_knots, 2)
     return sound and constrained(one._constraints, len(one._all_knots) - cyclic)
 
 
-def moments(one):
+def moments(one: Any) -> bool:
     """Of `center` and `standardize`."""
     shape = np.shape(one.mean)
     same = numbers(one.mean, *shape) and np.shape(one.squares) in ((), shape)
     return len(shape) <= 1 and same and whole(one.count, 0, 2**62)
 
 
-def polynomials(one):
+def polynomials(one: Any) -> bool:
     """Of `poly`."""
     if one.triangle is None:
         return True

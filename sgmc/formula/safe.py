@@ -1,6 +1,9 @@
 """Formulas whose text comes from outside: what they are, and the check before they are read."""
 
+import ast
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import patsy
 from patsy.parse_formula import parse_formula
@@ -10,6 +13,10 @@ from sgmc.formula import bounds
 from sgmc.formula.code import Check, Refused
 from sgmc.formula.listed import modules
 from sgmc.formula.places import is_place
+
+if TYPE_CHECKING:
+    from sgmc.formula.dot import Parsed
+
 
 MOST_TEXT = 10_000  # characters
 LONGEST_PIECE = 80  # characters of a piece of a formula in a message
@@ -32,49 +39,49 @@ class SafeFormula:
 
     text: str
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"sgmc.formula({self.text!r}, safe=True)"
 
 
 class Places:
     """The placeholders of columns, and the dot."""
 
-    def __contains__(self, name):
-        return is_place(name)
+    def __contains__(self, name: object) -> bool:
+        return is_place(str(name))
 
 
-def is_formula(value):
+def is_formula(value: object) -> bool:
     """Whether a value is a formula, from outside or not."""
     return isinstance(value, str | SafeFormula)
 
 
-def like(text, *formulas):
+def like(text: str, *formulas: Any) -> str | SafeFormula:
     """A text made of formulas: from outside, if any of them is."""
     return SafeFormula(text) if any(isinstance(one, SafeFormula) for one in formulas) else text
 
 
-def scope_of(formula, scope):
+def scope_of(formula: str | SafeFormula, scope: dict[str, Any] | None) -> dict[str, Any]:
     """The names besides columns that a formula may use: of one from outside, listed modules."""
     return modules() if isinstance(formula, SafeFormula) else scope or {}
 
 
-def refuse_long(formula):
+def refuse_long(formula: str | SafeFormula) -> None:
     """FormulaError for a formula from outside that is too long to be looked through."""
     if isinstance(formula, SafeFormula) and len(formula.text) > MOST_TEXT:
         reason = f"it has {len(formula.text):,} characters; at most {MOST_TEXT:,} are read"
         raise refusal(Refused(formula.text, reason))
 
 
-def refusal(error):
+def refusal(error: Refused) -> FormulaError:
     """The FormulaError of a `Refused`."""
     piece = error.piece[:LONGEST_PIECE] + "..." * (len(error.piece) > LONGEST_PIECE)
     return FormulaError(f"the safe formula has {piece!r}: {error.reason}. {WAY_OUT}")
 
 
-def tree_of(code):
+def tree_of(code: str) -> "ast.Expression":
     """Patsy's tree of a right side.
 
     Raises
@@ -85,7 +92,7 @@ def tree_of(code):
     return parse_formula("~ " + code)
 
 
-def leaves(tree):
+def leaves(tree: Any) -> list[Any]:
     """Codes of the factors of a tree, without making its terms; a list."""
     found, waiting = [], [tree]
     while waiting:
@@ -96,7 +103,7 @@ def leaves(tree):
     return found
 
 
-def refuse_code(parsed, own=(), bounded=True):
+def refuse_code(parsed: "Parsed", own: Collection[str] = (), bounded: bool = True) -> None:
     """Raise `Refused` for a formula with code that those from outside may not have.
 
     Parameters
@@ -122,7 +129,7 @@ def refuse_code(parsed, own=(), bounded=True):
             raise Refused(parsed.names.quoted(error.piece), error.reason) from error
 
 
-def refuse_parsed(parsed):
+def refuse_parsed(parsed: "Parsed") -> None:
     """FormulaError where a formula from outside has other code than it may have, or too much."""
     if not parsed.safe:
         return

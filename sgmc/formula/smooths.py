@@ -1,11 +1,18 @@
 """Smooth terms of a formula, ``s(x)`` and ``te(x, z)``: taken off, so that patsy sees the rest."""
 
 from ast import literal_eval
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.choices import nearest
 from sgmc.formula.bars import written
 from sgmc.formula.calls import taken_off
+
+if TYPE_CHECKING:
+    from sgmc.errors import FormulaError
+    from sgmc.formula.dot import _Resolver
+
 
 CURVE, SURFACE = "s", "te"
 COVARIATES = {CURVE: 1, SURFACE: 2}
@@ -36,19 +43,19 @@ class SmoothCall:
 
     text: str
     label: str
-    covariates: tuple
+    covariates: tuple[Any, ...]
     by: str | None
-    sizes: tuple
+    sizes: tuple[Any, ...]
     bs: str
-    knots: tuple | None
+    knots: tuple[Any, ...] | None
 
     @property
-    def code(self):
+    def code(self) -> str:
         """Code of the covariates as terms."""
         return " + ".join(["0", *self.covariates])
 
     @property
-    def lines(self):
+    def lines(self) -> list[str]:
         """Code of the terms of what is not penalised, besides the intercept, a list."""
         found = list(self.covariates) if self.bs != "cc" else []
         if len(found) > 1:
@@ -56,7 +63,9 @@ class SmoothCall:
         return found if self.by is None else [self.by, *(f"{self.by} : {one}" for one in found)]
 
 
-def split(tokens, error):
+def split(
+    tokens: list[str], error: "Callable[[str], FormulaError]"
+) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Take the smooth terms off the right side of a formula.
 
     Parameters
@@ -75,7 +84,7 @@ def split(tokens, error):
     return taken_off(tokens, is_smooth, error)
 
 
-def is_smooth(tokens, at):
+def is_smooth(tokens: list[str], at: int) -> bool:
     """Whether a smooth term begins at a place; patsy's `te` of its own bases is none."""
     if tokens[at] not in COVARIATES or tokens[at + 1 : at + 2] != ["("]:
         return False
@@ -84,7 +93,9 @@ def is_smooth(tokens, at):
     return not (tokens[at] == SURFACE and tokens[at + 2] in FIXED and tokens[at + 3] == "(")
 
 
-def read(name, tokens, resolver, error):
+def read(
+    name: str, tokens: list[str], resolver: "_Resolver", error: "Callable[[str], FormulaError]"
+) -> SmoothCall:
     """The `SmoothCall` of a term.
 
     Parameters
@@ -132,7 +143,7 @@ def read(name, tokens, resolver, error):
     return SmoothCall(text, label, covariates, by, tuple(sizes), bs or "cr", knots)
 
 
-def refuse_twice(calls, error):
+def refuse_twice(calls: Sequence[Any], error: "Callable[[str], FormulaError]") -> None:
     """FormulaError for a curve that stands in two terms: the data tell only their sum."""
     curves = [(call.covariates, call.by) for call in calls]
     for call in calls:
@@ -144,14 +155,15 @@ def refuse_twice(calls, error):
                 raise error(f"{call.label} has {other.label} in it: leave one of them out")
 
 
-def whole(number):
+def whole(number: object) -> bool:
     """Whether it is a whole number."""
     return isinstance(number, int) and not isinstance(number, bool)
 
 
-def arguments(tokens):
+def arguments(tokens: list[str]) -> list[list[str]]:
     """The tokens between commas."""
-    parts, depth = [[]], 0
+    parts: list[list[str]] = [[]]
+    depth = 0
     for token in tokens:
         depth += (token in "([{") - (token in ")]}")
         if token == "," and not depth:
@@ -161,7 +173,9 @@ def arguments(tokens):
     return parts
 
 
-def value(tokens, key, text, error):
+def value(
+    tokens: list[str] | None, key: str, text: str, error: "Callable[[str], FormulaError]"
+) -> Any:
     """What an option says, None where it is not given."""
     if tokens is None:
         return None

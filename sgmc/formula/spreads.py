@@ -7,14 +7,21 @@ over all rows, of its numbers alone: that of the product would shrink with a rar
 with numbers far from zero.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import Array, Bools, Floats, Frame, Ints
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.moments import Moments
+
+if TYPE_CHECKING:
+    from sgmc.formula.design import DesignSpec
+    from sgmc.formula.parts import PartsSpec
 
 
 @dataclass(frozen=True)
@@ -30,9 +37,9 @@ class Spreads:
     """
 
     zero_one: np.ndarray
-    moments: dict | None = None
+    moments: dict[Any, Any] | None = None
 
-    def merge(self, other):
+    def merge(self, other: "Spreads") -> "Spreads":
         """Return that of the rows of both."""
         zero_one = self.zero_one & other.zero_one
         if self.moments is None or other.moments is None:
@@ -40,7 +47,7 @@ class Spreads:
         both = self.moments.keys() & other.moments.keys()  # has what the rows of both may want
         return Spreads(zero_one, {k: self.moments[k].merge(other.moments[k]) for k in both})
 
-    def state(self):
+    def state(self) -> list[Any]:
         """Return it as plain values."""
         known = self.moments and [
             [list(k), m.total, m.mean.tolist(), m.square.tolist()] for k, m in self.moments.items()
@@ -48,7 +55,7 @@ class Spreads:
         return [self.zero_one.tolist(), known if self.moments else self.moments and []]
 
     @classmethod
-    def of_state(cls, state):
+    def of_state(cls, state: list[Any]) -> "Spreads":
         """Make it of such plain values."""
         zero_one, known = state
         moments = known and {tuple(k): Moments(t, *map(np.array, m)) for k, t, *m in known}
@@ -71,24 +78,24 @@ class Numbers:
         All numbers, each once.
     """
 
-    def __init__(self, members, alone):
+    def __init__(self, members: Sequence[Any], alone: Any) -> None:
         self.names = list(dict.fromkeys(name for part in members for name in part))
         number = {name: i for i, name in enumerate(self.names)}
         parts = [tuple(number[name] for name in part) for part in members]
         self.parts, self.alone = parts, np.asarray(alone, dtype=bool)
         self.products = {part for part, one in zip(parts, self.alone) if part and not one}
 
-    def unseen(self):
+    def unseen(self) -> Spreads:
         """Return the `Spreads` of no rows."""
         return Spreads(np.ones(len(self.names), dtype=bool))
 
-    def wanted(self, found):
+    def wanted(self, found: Spreads) -> Ints:
         """Return places of the numbers that further rows may tell something of."""
         wanted = found.zero_one.copy()
         wanted[[i for part in self.products for i in part]] = True
         return np.flatnonzero(wanted)
 
-    def with_rows(self, found, values, weight=None):
+    def with_rows(self, found: Spreads, values: Array, weight: Floats | None = None) -> Spreads:
         """Return the `Spreads` with more rows.
 
         Parameters
@@ -117,7 +124,7 @@ class Numbers:
         }
         return found.merge(Spreads(zero_one, moments))
 
-    def scales(self, found, sd):
+    def scales(self, found: Spreads, sd: Floats) -> Floats:
         """Return what autoscaled priors are divided by, (d,).
 
         Parameters
@@ -131,11 +138,11 @@ class Numbers:
         for j, part in enumerate(self.parts):
             key = tuple(i for i in part if not found.zero_one[i])
             if key:
-                out[j] = sd[j] if self.alone[j] else found.moments[key].sd[0]
+                out[j] = sd[j] if self.alone[j] else (found.moments or {})[key].sd[0]
         return np.where(out > 0, out, 1.0)
 
 
-def possible(part, zero_one):
+def possible(part: tuple[Any, ...], zero_one: Any) -> Iterator[tuple[Any, ...]]:
     """Yield the products of numbers that may be left when all of 0 and 1 are known: those that are
     not of 0 and 1 so far are in each of them.
     """
@@ -155,18 +162,20 @@ class Scaling:
     numbers: Numbers
     found: Spreads
 
-    def __call__(self, sd):
+    def __call__(self, sd: Floats) -> Floats:
         return self.numbers.scales(self.found, sd)
 
 
-def of_values(numbers, found, values):
+def of_values(numbers: Numbers, found: Spreads, values: Mapping[Any, Array]) -> Array:
     """Return wanted numbers of a design as an array, from the values of its factors."""
     wanted = [numbers.names[i] for i in numbers.wanted(found)]
     columns = [values[factor][:, q] for factor, q in wanted]
     return np.column_stack(columns) if columns else np.empty((0, 0))
 
 
-def of_rows(spec, frame, rows, weight=None):
+def of_rows(
+    spec: "DesignSpec | PartsSpec", frame: Frame, rows: Any, weight: Floats | None = None
+) -> Scaling:
     """Return the `Scaling` of rows of a frame.  A factor is evaluated as long as it may tell more:
     of most numbers the first chunk is enough.
     """
@@ -185,7 +194,7 @@ def of_rows(spec, frame, rows, weight=None):
     return Scaling(numbers, found)
 
 
-def of_array(X, weight=None):
+def of_array(X: Any, weight: Floats | None = None) -> Scaling:
     """Return the `Scaling` of an array, each column a number; a CSR array is not made dense."""
     d = X.shape[1]
     numbers = Numbers([(j,) for j in range(d)], np.ones(d))
@@ -205,7 +214,7 @@ def of_array(X, weight=None):
     return Scaling(numbers, found)
 
 
-def stored_zero_one(X, weight):
+def stored_zero_one(X: Any, weight: Floats | None) -> Bools:
     """Return which columns of a CSR array have no values but 0 and 1, (d,) of bool."""
     if not X.has_canonical_format:
         X = X.copy()

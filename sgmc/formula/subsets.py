@@ -1,22 +1,25 @@
 """Which rows of a table ``subset=`` leaves."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.rows import same_index, same_length
+from sgmc.arguments.types import Bools, Frame, Ints, Series
 from sgmc.errors import DataError
 from sgmc.formula import dot
 from sgmc.formula.columns import kind, own
 
 
-def subset_columns(subset, frame):
+def subset_columns(subset: Any, frame: Frame) -> list[str]:
     """Names of the columns that ``subset=`` uses, where it is text."""
     if not isinstance(subset, str):
         return []
     return [subset] if subset in frame else dot.columns_named(subset, frame.columns)
 
 
-def subset_rows(subset, frame):
+def subset_rows(subset: Any, frame: Frame) -> Ints | slice:
     """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
     if subset is None:
         return slice(None)
@@ -26,7 +29,7 @@ def subset_rows(subset, frame):
     return rows
 
 
-def subset_mask(subset, frame):
+def subset_mask(subset: Any, frame: Frame) -> Bools:
     """Boolean array: the rows of the subset."""
     mask = subset
     if callable(subset):
@@ -39,12 +42,12 @@ def subset_mask(subset, frame):
     return mask.to_numpy(dtype=bool, na_value=False)
 
 
-def no_row(rows):
+def no_row(rows: int) -> DataError:
     """The DataError of a subset without rows, of so many."""
     return DataError(f"the subset has no row: it is false or missing in all {rows} rows")
 
 
-def spaced(rows, total, most):
+def spaced(rows: Any, total: int, most: int | None) -> Ints | slice:
     """Places of `most` of the rows for `iloc`, evenly spaced; all where there are not more."""
     every = np.arange(total)[rows]
     if most is None or len(every) <= most:
@@ -52,7 +55,7 @@ def spaced(rows, total, most):
     return every[np.linspace(0, len(every) - 1, most).astype(int)]
 
 
-def _eval_subset(subset, frame):
+def _eval_subset(subset: Any, frame: Frame) -> Any:
     try:
         mask = frame.eval(subset, engine="python")
     except Exception as error:
@@ -64,7 +67,7 @@ def _eval_subset(subset, frame):
     return mask
 
 
-def aligned(argument, value, frame):
+def aligned(argument: str, value: Any, frame: Frame) -> Series:
     """An array argument as a Series of as many rows as the data."""
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise DataError(f"{argument} has masked values; fill them first")

@@ -1,18 +1,26 @@
 """A formula read against data: outcomes, rows, and the design's recipe, which writes it out."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import DTypeLike
 
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.tables import CHUNK_ROWS
+from sgmc.arguments.types import Array, Floats, Index, Ints
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.cells import unseen
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.groups import grouped
 from sgmc.formula.spreads import of_rows
+
+if TYPE_CHECKING:
+    from sgmc.formula.coded import CodedTable
+    from sgmc.formula.groups import Crossing, Grouping
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,35 +66,35 @@ class Table:
     strata: np.ndarray | None
     rows: np.ndarray | range
     dropped: int
-    left_out: dict
+    left_out: dict[Any, Any]
     frame: pd.DataFrame
-    bars: tuple = ()
-    effects: tuple = ()
-    smooths: tuple = ()
+    bars: tuple[Any, ...] = ()
+    effects: tuple[Any, ...] = ()
+    smooths: tuple[Any, ...] = ()
     groups: np.ndarray | None = None
     given_offset: np.ndarray | None = None
-    notes: tuple = ()
-    arguments: dict = field(default_factory=dict)
+    notes: tuple[Any, ...] = ()
+    arguments: dict[Any, Any] = field(default_factory=dict)
 
     @property
-    def index(self):
+    def index(self) -> Index:
         """Index labels of the rows kept."""
         return (
             self.frame.index if len(self.rows) == len(self.frame) else self.frame.index[self.rows]
         )
 
-    def scales(self, sd, weight):
+    def scales(self, sd: Floats, weight: Floats | None) -> Floats:
         """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`;
         `sd` (d,) are those of the columns, `weight` (n,) or None counts the rows.
         """
         return of_rows(self.spec, self.frame, self.rows, weight)(sd)
 
-    def unseen(self):
+    def unseen(self) -> tuple[list[str], list[str]]:
         """Combinations of levels that no row has, see `sgmc.formula.cells`."""
         return unseen(self.spec, self.frame, self.rows, self.weights)
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Names of the columns that the right side of the formula needs."""
         specs = [
             self.spec,
@@ -96,11 +104,11 @@ class Table:
         grouped = [name for bar in self.bars for name in bar.columns]
         return list(dict.fromkeys([*(name for one in specs for name in one.columns), *grouped]))
 
-    def grouping(self):
+    def grouping(self) -> "Grouping | Crossing | None":
         """The `Grouping` or `Crossing` of the rows; None without group terms and smooths."""
         return grouped(self) if self.bars or self.smooths else None
 
-    def fill(self, out, position=None, chunk=CHUNK_ROWS):
+    def fill(self, out: Array, position: Ints | None = None, chunk: int = CHUNK_ROWS) -> None:
         """Write the design, row i into ``out[position[i]]``.
 
         Parameters
@@ -124,7 +132,12 @@ class Table:
         for span, block in self.blocks(out.dtype, chunk):
             out[span if position is None else position[span]] = block
 
-    def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
+    def blocks(
+        self,
+        dtype: DTypeLike,
+        chunk: int = CHUNK_ROWS,
+        change: Callable[[Array, slice], Array] | None = None,
+    ) -> Iterator[tuple[slice, Array]]:
         """Pairs of a slice of the rows and their part of the design, which the next overwrites; see
         `fill`.  ``change(block, span)``, if given, makes what is written of each block of float64.
         """
@@ -135,14 +148,20 @@ class Table:
                 raise self._infinite(span, block)
             yield span, block
 
-    def design_bytes(self, dtype):
+    def design_bytes(self, dtype: np.dtype[Any]) -> float:
         """Bytes of the design, with factors as codes where there are many levels."""
         n, coding = len(self.rows), self.spec.coding
         if coding is None:
             return float(n) * len(self.spec.exog_names) * dtype.itemsize
         return float(n) * (coding.row_bytes(dtype) - (coding.intercept >= 0) * dtype.itemsize)
 
-    def coded(self, position, dtype, whole=False, change=None):
+    def coded(
+        self,
+        position: Ints,
+        dtype: DTypeLike,
+        whole: bool = False,
+        change: Callable[..., Array] | None = None,
+    ) -> "CodedTable":
         """The design with its factors as codes, row i at ``position[i]``; see `fill`.  Of the
         intercept nothing is stored, unless `whole`; `change` is of the numbers, see `blocks`.
 
@@ -150,7 +169,7 @@ class Table:
         -------
         CodedTable
         """
-        coding = self.spec.coding
+        coding: Any = self.spec.coding
         out = coding.empty(len(self.rows), dtype, -1 if whole else coding.intercept)
         for span, found in self.spec.values(self.frame, self.rows):
             coding.write(out, position[span], found, change and partial(change, span=span))
@@ -160,11 +179,11 @@ class Table:
             raise self._not_finite(row, place[1])
         return out
 
-    def _infinite(self, span, block):
+    def _infinite(self, span: slice, block: Array) -> DataError:
         row, column = np.argwhere(~np.isfinite(block))[0]
         return self._not_finite(span.start + row, column)
 
-    def _not_finite(self, row, column):
+    def _not_finite(self, row: int, column: int) -> DataError:
         where = self.frame.index[self.rows[row]]
         name = self.spec.exog_names[column]
         return DataError(

@@ -1,11 +1,21 @@
 """The terms of a formula, and their design fitted to chunks of rows, wherever these come from."""
 
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 import patsy
 
 from sgmc.core.deadline import OutOfTime
-from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError, OutOfMemoryError, SGMCError
+from sgmc.errors import (
+    ColumnsLeftOutWarning,
+    DataError,
+    FormulaError,
+    OutOfMemoryError,
+    SGMCError,
+    SGMCWarning,
+)
 from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
@@ -18,6 +28,14 @@ from sgmc.formula.labels import (
 )
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
 from sgmc.formula.wraps import cure_of
+
+if TYPE_CHECKING:
+    from sgmc.formula.bars import Bar
+    from sgmc.formula.chunks import Chunk
+    from sgmc.formula.dot import Parsed
+    from sgmc.formula.smooths import SmoothCall
+    from sgmc.formula.undefined import Undefined
+
 
 NOT_A_PAIR = (
     "{label} is counts of successes and failures, for models of 0 and 1 such as sgmc.logit: give "
@@ -47,9 +65,9 @@ class Terms:
         Terms of each group term, and pairs of those of each smooth.
     """
 
-    def __init__(self, parsed, outcome):
+    def __init__(self, parsed: "Parsed", outcome: str) -> None:
         self.parsed = parsed
-        self.noted = {}  # column -> warning about its levels
+        self.noted: dict[Any, Any] = {}  # column -> warning about its levels
         self.left = Expression(parsed, parsed.response)
         self.response_columns = list(self.left.inputs.values())
         self.complete = [] if outcome == "survival" else self.response_columns
@@ -61,11 +79,11 @@ class Terms:
         self.effects = [self._effects(bar) for bar in parsed.bars]
         self.curves = [self._curve(one) for one in parsed.smooths]
 
-    def fixed(self, others):
+    def fixed(self, others: list[str]) -> list[Any]:
         """Terms of the fixed part, the dot standing for the columns `others`."""
         return self._looked_up(self.parsed.terms(others))
 
-    def _effects(self, bar):
+    def _effects(self, bar: "Bar") -> list[Any]:
         """Terms left of the bar of a group term."""
         terms = self._looked_up(self.parsed.terms_of(bar.effects))
         if not terms:
@@ -74,12 +92,14 @@ class Terms:
             raise self.parsed.error(f"({bar.text}): the response is a factor of groups too")
         return terms
 
-    def _curve(self, call):
+    def _curve(self, call: "SmoothCall") -> list[list[Any]]:
         """Terms of the covariates of a smooth, and of what it is multiplied by."""
         by = [] if call.by is None else [f"0 + {call.by}"]
         return [self._looked_up(self.parsed.terms_of(code)) for code in (call.code, *by)]
 
-    def smooths(self, specs):
+    def smooths(
+        self, specs: Sequence[Any]
+    ) -> "Iterator[tuple[SmoothCall, DesignSpec, DesignSpec | None]]":
         """A `SmoothCall` with its designs each; FormulaError where a covariate is no number."""
         for call, terms in zip(self.parsed.smooths, self.curves):
             own, specs = specs[: len(terms)], specs[len(terms) :]
@@ -91,20 +111,20 @@ class Terms:
             yield call, *own, *[None] * (2 - len(own))
 
     @property
-    def beside(self):
+    def beside(self) -> list[list[Any]]:
         """Lists of terms besides those of the fixed part."""
         return [*self.effects, *(terms for one in self.curves for terms in one)]
 
-    def inputs(self, terms):
+    def inputs(self, terms: list[Any]) -> dict[str, str]:
         """Columns that lists of terms, and what is beside them, need: placeholder -> name."""
         used = factors_of([*terms, *(term for one in self.beside for term in one)])
         return self.parsed.names.inputs(" ".join(factor.name() for factor in used))
 
-    def _looked_up(self, terms):
+    def _looked_up(self, terms: list[Any]) -> list[Any]:
         """Terms whose factors are columns by name, or expressions."""
         names = self.parsed.names
 
-        def factor(written):
+        def factor(written: Any) -> Any:
             inputs = names.inputs(written.code)
             if written.code not in inputs:
                 return Evaluated(written.code, written.origin)
@@ -114,7 +134,7 @@ class Terms:
 
         return [patsy.Term([factor(written) for written in term.factors]) for term in terms]
 
-    def response(self, columns):
+    def response(self, columns: "Chunk") -> Any:
         """The response in the rows of a `Chunk`; counts are a frame."""
         if self.counted:
             names, functions = self.parsed.names, self.parsed.functions
@@ -128,7 +148,12 @@ class Terms:
             )
         return pd.Series(value)
 
-    def design(self, terms, levels_of, chunks_of):
+    def design(
+        self,
+        terms: list[Any],
+        levels_of: Callable[..., Any],
+        chunks_of: "Callable[..., Iterator[Chunk]]",
+    ) -> DesignSpec:
         """A design: levels, contrasts and stateful transforms.
 
         Parameters
@@ -148,7 +173,7 @@ class Terms:
         whole = [factor.name() for factor in factors if isinstance(factor, patsy.LookupFactor)]
         levels = {key: levels_of(inputs[key.removeprefix(COLUMN)]) for key in whole}
 
-        def chunks():
+        def chunks() -> Iterator[PatsyChunk]:
             for chunk in chunks_of(sum(map(known_width, factors))):
                 yield PatsyChunk(chunk, inputs, levels)
 
@@ -170,11 +195,13 @@ class Terms:
             raise self.parsed.error(f"{type(error).__name__}: {error}") from error
         return DesignSpec(self.parsed, info, levels)
 
-    def largest(self, levels, inputs, factors):
+    def largest(
+        self, levels: Mapping[str, Any], inputs: Mapping[str, str], factors: Iterable[Any]
+    ) -> str:
         """The factor with most levels or columns, and what to do: a clause."""
         counts = {name: len(known or ()) for name, known in levels.items()}
         counts |= {one.name(): one.width for one in factors if one.name() not in levels}
-        name = max(counts, key=counts.get, default=None)
+        name = max(counts, key=counts.__getitem__, default="")
         if name in levels and counts[name]:
             column = inputs[name.removeprefix(COLUMN)]
             return f"column {column!r} has {counts[name]} levels; join rare ones, or leave it out"
@@ -183,7 +210,7 @@ class Terms:
             return f"{label} has {counts[name]:,} columns; give fewer"
         return "of the formula's terms; use fewer"
 
-    def of_patsy(self, error):
+    def of_patsy(self, error: Any) -> str:
         """What to say of patsy's error: that of the factor which it could not evaluate, if any."""
         cause, piece = error.__cause__, error.origin
         if cause is None or piece is None:
@@ -193,7 +220,9 @@ class Terms:
         code = patsy.EvalFactor(piece.code[piece.start : piece.end]).code
         return f"cannot evaluate {code!r}: {said}{cure_of(said)}"
 
-    def factor_levels(self, name, found, held, levels_of):
+    def factor_levels(
+        self, name: str, found: str, held: Any, levels_of: Callable[..., Any]
+    ) -> tuple[Any, ...] | None:
         """Levels of a column that is a factor by itself, None for numbers.
 
         Parameters
@@ -221,7 +250,9 @@ class Terms:
             self.noted[name] = note
         return levels
 
-    def notes(self, left_out, undefined):
+    def notes(
+        self, left_out: dict[str, str], undefined: "dict[str, Undefined]"
+    ) -> list[SGMCWarning]:
         """What is not as a reader may expect, warnings: columns that the dot leaves out, text that
         is a factor, rows that expressions leave out.
         """
@@ -229,7 +260,7 @@ class Terms:
         return [*found, *self.noted.values(), *(one.warning() for one in undefined.values())]
 
 
-def left_out_warning(left_out):
+def left_out_warning(left_out: dict[str, str]) -> ColumnsLeftOutWarning:
     """The warning about columns (name -> reason) that the dot does not stand for."""
     listed = ", ".join(f"{name!r} ({reason})" for name, reason in left_out.items())
     return ColumnsLeftOutWarning(
@@ -238,6 +269,6 @@ def left_out_warning(left_out):
     )
 
 
-def factors_of(terms):
+def factors_of(terms: list[Any]) -> list[Any]:
     """The factors of some terms, each once."""
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))

@@ -1,10 +1,13 @@
 """Functions of patsy's that formulas may use, without its loops over rows in Python."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from patsy.splines import BS
 from scipy.interpolate import BSpline
 
+from sgmc.arguments.types import Floats
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.formula.columns import codes_of, levels_of
@@ -19,10 +22,12 @@ class Standardize:
     over rows in Python.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count, self.mean, self.squares = 0, 0.0, 0.0
 
-    def memorize_chunk(self, x, center=True, rescale=True, ddof=0):
+    def memorize_chunk(
+        self, x: Any, center: bool = True, rescale: bool = True, ddof: int = 0
+    ) -> None:
         """Add rows to the moments; infinite ones wait to be reported with the design."""
         x = np.asarray(x, dtype=np.float64)
         x = x[np.isfinite(x).reshape(len(x), -1).all(axis=1)]
@@ -37,10 +42,10 @@ class Standardize:
             self.mean = self.mean + delta * len(x) / total
             self.count = total
 
-    def memorize_finish(self):
+    def memorize_finish(self) -> None:
         """Nothing is left to do after the last chunk."""
 
-    def transform(self, x, center=True, rescale=True, ddof=0):
+    def transform(self, x: Any, center: bool = True, rescale: bool = True, ddof: int = 0) -> Floats:
         """Apply the memorized moments."""
         x = np.asarray(x, dtype=np.float64)
         centred = x - self.mean if center else x
@@ -50,11 +55,11 @@ class Standardize:
 class Center(Standardize):
     """Subtract the mean."""
 
-    def memorize_chunk(self, x):
+    def memorize_chunk(self, x: Any) -> None:  # type: ignore[override]
         """Add rows to the mean."""
         super().memorize_chunk(x)
 
-    def transform(self, x):
+    def transform(self, x: Any) -> Floats:  # type: ignore[override]
         """Apply the memorized mean."""
         return super().transform(x, rescale=False)
 
@@ -64,7 +69,15 @@ class BSplines(BS):
     given, it does not hold all values.
     """
 
-    def memorize_chunk(self, values, df=None, knots=None, degree=3, *given, **how):
+    def memorize_chunk(
+        self,
+        values: Any,
+        df: int | None = None,
+        knots: Any = None,
+        degree: int = 3,
+        *given: Any,
+        **how: Any,
+    ) -> None:
         """Collect the values, or the least and the largest, by which the outer knots are placed."""
         if not isinstance(degree, int | np.integer) or not 0 <= degree <= MOST_DEGREE:
             raise FormulaError(
@@ -80,17 +93,26 @@ class BSplines(BS):
         if knots is not None and len(chunks[-1]):
             chunks[-1] = np.array([np.min(chunks[-1]), np.max(chunks[-1])])
 
-    def memorize_finish(self):
+    def memorize_finish(self) -> None:
         """Place the knots; FormulaError where no curve fits between them."""
         super().memorize_finish()
-        name, knots = vars(self).pop("name"), self._all_knots
+        name, knots = self.__dict__.pop("name"), self._all_knots
         if not (np.isfinite(knots).all() and knots[0] < knots[-1]):
             raise FormulaError(
                 f"bs({name}, ...) needs finite knots and two different ends, not {knots[0]:g} and "
                 f"{knots[-1]:g}: give other knots, or leave {name} out if it is constant"
             )
 
-    def transform(self, x, df=None, knots=None, degree=3, include_intercept=False, *_, **__):
+    def transform(
+        self,
+        x: Any,
+        df: int | None = None,
+        knots: Any = None,
+        degree: int = 3,
+        include_intercept: bool = False,
+        *_: Any,
+        **__: Any,
+    ) -> Any:
         """The basis at values between the outer knots; FormulaError beyond."""
         values, low, high = np.asarray(x, dtype=float), self._all_knots[0], self._all_knots[-1]
         beyond = values[(values < low) | (values > high)]
@@ -109,7 +131,7 @@ class BSplines(BS):
         return basis if index is None else pd.DataFrame(basis, index, copy=False)
 
 
-def name_of(x):
+def name_of(x: Any) -> str:
     """The name of a column as a message shows it."""
     return getattr(x, "name", None) or "x"
 
@@ -119,16 +141,16 @@ class Categories:
     Python.
     """
 
-    def __init__(self):
-        self.levels = None
-        self._seen = []
+    def __init__(self) -> None:
+        self.levels: Any = None
+        self._seen: list[Any] = []
 
-    def memorize_chunk(self, data, contrast=None, levels=None):
+    def memorize_chunk(self, data: Any, contrast: Any = None, levels: Any = None) -> None:
         """Collect the levels, unless they are given."""
         self.levels = None if levels is None else tuple(levels)
         self._seen.append(pd.Series(data).drop_duplicates())
 
-    def memorize_finish(self):
+    def memorize_finish(self) -> None:
         """Order the levels of all chunks; OutOfMemoryError where there is no room for contrasts."""
         seen = pd.concat(self._seen, ignore_index=True)
         if self.levels is None:
@@ -142,7 +164,7 @@ class Categories:
         contrasts = {"contrasts": CONTRASTS * 8.0 * count**2}
         Forecast(contrasts, blame, available()).refuse()
 
-    def transform(self, data, contrast=None, levels=None):
+    def transform(self, data: Any, contrast: Any = None, levels: Any = None) -> Any:
         """The values as a pandas Categorical that carries the contrast where patsy looks for it."""
         values = pd.Series(data)
         coded = pd.Categorical.from_codes(

@@ -1,10 +1,12 @@
 """Rows in which an expression has no value although all of its columns have one."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Bools, Frame, Ints
 from sgmc.errors import DataError, RowsLeftOutWarning
 from sgmc.formula.columns import is_missing, kind
 from sgmc.formula.frames import plain_value
@@ -39,40 +41,40 @@ class Undefined:
     values: str
     chosen: bool
 
-    def merge(self, other):
+    def merge(self, other: "Undefined") -> None:
         """Add later rows."""
-        self.rows = None if self.rows is None else self.rows + other.rows
+        self.rows = None if self.rows is None or other.rows is None else self.rows + other.rows
         self.chosen &= other.chosen
 
     @property
-    def place(self):
+    def place(self) -> str:
         """What there is at the first row, a clause."""
         what = "missing" if self.chosen else "not a number"
         place = "" if self.rows is None else f" at row {self.row!r},"
         more = "" if self.rows in (None, 1) else f" ({self.rows} such rows)"
         return f"{self.label!r} is {what}{place} where {self.values}{more}"
 
-    def error(self):
+    def error(self) -> DataError:
         """The DataError of rows outside the domain of a function."""
         return DataError(
             f"{self.place}: change such values, leave these rows out by subset=, or make a column "
             "of it, whose gaps are missing values"
         )
 
-    def warning(self):
+    def warning(self) -> RowsLeftOutWarning:
         """The warning about rows that an expression leaves out of a fit."""
         return RowsLeftOutWarning(
             f"{self.place}: left out of the fit.", "Widen bins or conditions to keep such rows."
         )
 
-    def new_warning(self):
+    def new_warning(self) -> RowsLeftOutWarning:
         """The warning about new rows, of which nothing can be computed."""
         return RowsLeftOutWarning(
             f"{self.place}: what follows from such rows is NaN.", "Change their values."
         )
 
 
-def gaps_of(values, rows):
+def gaps_of(values: Any, rows: int) -> Bools:
     """Boolean array of so many rows: where values, one or several a row, are missing."""
     if isinstance(values, pd.Series):
         return is_missing(values)
@@ -80,7 +82,7 @@ def gaps_of(values, rows):
     return np.broadcast_to(gaps.any(axis=1) if gaps.ndim > 1 else gaps, (rows,))
 
 
-def undefined(one, frame, rows, values, gaps):
+def undefined(one: Any, frame: Frame, rows: Ints, values: Any, gaps: Bools) -> Undefined | None:
     """The `Undefined` of rows with gaps, None where their columns have these too.
 
     Parameters

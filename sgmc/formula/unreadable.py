@@ -5,9 +5,16 @@ are Python's syntax, names that want backticks, terms of other packages.
 import ast
 import re
 import tokenize
+from collections.abc import Callable, Mapping
 from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 from sgmc.formula.places import PLACEHOLDER
+
+if TYPE_CHECKING:
+    from sgmc.errors import FormulaError
+    from sgmc.formula.safe import SafeFormula
+
 
 OF_R = re.compile(r"(?<![\w.])(as|is)\.(\w+)\s*\(")
 INSTEAD = {
@@ -72,7 +79,7 @@ ARE_NOT_PART = ": {what} are not part of this package; use {near}"
 LOGIC = "write & for 'and', | for 'or' and ~ for 'not', each comparison in parentheses"
 
 
-def refuse_words_of_r(text, error):
+def refuse_words_of_r(text: str, error: "Callable[[str], FormulaError]") -> None:
     """FormulaError for R's ``as.factor(x)`` and the like, whose names are Python's keywords.
 
     Parameters
@@ -87,7 +94,7 @@ def refuse_words_of_r(text, error):
         raise error(f"{name}() is R's: {INSTEAD.get(name, 'there is no such function here')}")
 
 
-def sign(token, rest):
+def sign(token: str, rest: str) -> str:
     """What to say of a sign that is no part of formulas, with the first one of the rest of the
     line, where the token is a blank before it.
     """
@@ -95,7 +102,7 @@ def sign(token, rest):
     return f"cannot read {one!r}: {SIGNS.get(one, 'put awkward column names in backticks')}"
 
 
-def odd_sign(token):
+def odd_sign(token: Any) -> str:
     """The first sign of a name that no name has; empty where it is one.  Python's tokenizer, from
     3.12 on, takes dashes and quotes beyond ASCII for names.
     """
@@ -104,7 +111,7 @@ def odd_sign(token):
     return next((one for one in token.string if not f"_{one}".isidentifier()), "")
 
 
-def bracket(text):
+def bracket(text: str) -> str:
     """What to say of brackets that do not match, or of another error of the tokenizer's."""
     opened, closed = (sum(text.count(one) for one in signs) for signs in ("([{", ")]}"))
     if opened == closed:
@@ -112,7 +119,7 @@ def bracket(text):
     return "a bracket is not closed: " if opened > closed else "a bracket closes none: "
 
 
-def in_backticks(formula, names):
+def in_backticks(formula: "str | SafeFormula", names: Any) -> str:
     """The end of a message about a formula that has the name of a column in it which has to stand
     in backticks; empty without.
     """
@@ -124,7 +131,7 @@ def in_backticks(formula, names):
     return ""
 
 
-def no_term(code, names, functions):
+def no_term(code: str, names: Any, functions: Mapping[str, Any]) -> str | None:
     """Why code over placeholders is no term, the message of an error; None where it may be one.
 
     Parameters
@@ -138,7 +145,7 @@ def no_term(code, names, functions):
     return None if reason is None else f"cannot read {names.quoted(code)!r}: {reason}"
 
 
-def reason_of(code, names, functions):
+def reason_of(code: str, names: Any, functions: Mapping[str, Any]) -> str | None:
     """The reason alone."""
     try:
         tree = ast.parse(code.strip(), mode="eval").body
@@ -161,11 +168,12 @@ def reason_of(code, names, functions):
     return None
 
 
-def learns(node, functions):
+def learns(node: ast.Attribute, functions: Mapping[str, Any]) -> bool:
     """Whether what a dot takes from a module is fitted to rows, as patsy's splines are: patsy fits
     only what is called by its bare name.
     """
-    names, root = [], node
+    names: list[str] = []
+    root: Any = node
     while isinstance(root, ast.Attribute):
         names, root = [root.attr, *names], root.value
     found = functions.get(root.id) if isinstance(root, ast.Name) else None
@@ -174,12 +182,12 @@ def learns(node, functions):
     return hasattr(found, "__patsy_stateful_transform__")
 
 
-def of_patsy(message):
+def of_patsy(message: str) -> str:
     """A message of patsy's in words of this package."""
     return PATSY.get(message, message)
 
 
-def near(name):
+def near(name: str) -> str | None:
     """What to say of a function that there is not, or None."""
     if name in PROCESSES:
         return ARE_NOT_PART.format(

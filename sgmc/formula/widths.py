@@ -4,6 +4,7 @@ import ast
 import math
 import re
 from functools import lru_cache
+from typing import Any
 
 COUNTS = dict.fromkeys(("bs", "cr", "cc", "ns"), "df") | {"poly": "degree"}
 TENSOR = "te"  # of patsy: its columns are all products of those of its arguments
@@ -11,24 +12,25 @@ TENSOR = "te"  # of patsy: its columns are all products of those of its argument
 TRANSFORM = re.compile(r"_patsy_stobj\d*_+(\w+?)_+\d*_*")
 
 
-def word_of(call):
+def word_of(call: ast.Call) -> str:
     """The last name of what a call calls; of a fitted transform the word that it is fitted to."""
-    function = call.func
+    function: Any = call.func
     if isinstance(function, ast.Name):
         return function.id
     if not isinstance(function, ast.Attribute):
         return ""
-    of_fit = isinstance(function.value, ast.Name) and function.attr == "transform"
-    return fitted_word(function.value.id) if of_fit else function.attr
+    of: Any = function.value
+    of_fit = isinstance(of, ast.Name) and function.attr == "transform"
+    return fitted_word(of.id) if of_fit else function.attr
 
 
-def fitted_word(name):
+def fitted_word(name: str) -> str:
     """The word of a fitted transform, by patsy's name for it; any other name as it is."""
     found = TRANSFORM.fullmatch(name)
     return found[1] if found else name
 
 
-def own_columns(call):
+def own_columns(call: ast.Call) -> int:
     """Columns that a call of a basis makes by its constants, 1 where it gives none."""
     word = word_of(call)
     if word == TENSOR:
@@ -39,19 +41,19 @@ def own_columns(call):
     return max(size(argument(call, 1, COUNTS[word])), length(knots), 1)
 
 
-def degree_of(call):
+def degree_of(call: ast.Call) -> int:
     """The degree of a call of `bs` by its constants, 0 where it gives none."""
     return size(argument(call, 3, "degree"))
 
 
-def argument(call, place, name):
+def argument(call: ast.Call, place: int, name: str) -> Any:
     """An argument of a call by its place or its name, None where it is not given."""
     if len(call.args) > place:
         return call.args[place]
     return next((one.value for one in call.keywords if one.arg == name), None)
 
 
-def columns_of(node):
+def columns_of(node: Any) -> int:
     """The most columns that a part of an expression makes by its constants."""
     if isinstance(node, ast.Call):
         inside = [*node.args, *(one.value for one in node.keywords)]
@@ -61,18 +63,18 @@ def columns_of(node):
 
 
 @lru_cache(maxsize=1024)
-def declared(code):
+def declared(code: str) -> int:
     """Columns of an expression by its constants, at least 1; those that data decide on are none."""
     return columns_of(ast.parse(code.strip(), mode="eval"))
 
 
-def size(node):
+def size(node: Any) -> Any:
     """The size of a number, 0 for any other node."""
     node = node.operand if isinstance(node, ast.UnaryOp) else node
-    number = isinstance(node, ast.Constant) and isinstance(node.value, int | float)
-    return abs(node.value) if number else 0
+    number: Any = node.value if isinstance(node, ast.Constant) else None
+    return abs(number) if isinstance(number, int | float) else 0
 
 
-def length(node):
+def length(node: Any) -> int:
     """How many knots are written out."""
     return len(node.elts) if isinstance(node, ast.List | ast.Tuple) else 0

@@ -2,14 +2,21 @@
 ``offset(x)`` right of it.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from sgmc.formula.bars import closing, written
 from sgmc.formula.calls import taken_off
 from sgmc.formula.smooths import arguments
 
+if TYPE_CHECKING:
+    from sgmc.errors import FormulaError
+
+
 PAIR, OFFSET = "cbind", "offset"
 
 
-def paired(tokens, error):
+def paired(tokens: list[str], error: "Callable[[str], FormulaError]") -> list[list[str]] | None:
     """The tokens of successes and of failures of a response that is R's ``cbind``; else None.
 
     Parameters
@@ -35,7 +42,9 @@ def paired(tokens, error):
     return parts
 
 
-def offsets(tokens, error):
+def offsets(
+    tokens: list[str], error: "Callable[[str], FormulaError]"
+) -> tuple[list[str], list[list[str]]]:
     """Take the offsets off the right side of a formula.
 
     Returns
@@ -56,6 +65,6 @@ def offsets(tokens, error):
     return rest, found
 
 
-def is_offset(tokens, at):
+def is_offset(tokens: list[str], at: int) -> bool:
     """Whether ``offset(`` begins at a place; a method of that name is none."""
     return tokens[at : at + 2] == [OFFSET, "("] and (at == 0 or tokens[at - 1] != ".")

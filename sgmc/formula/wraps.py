@@ -8,24 +8,34 @@ computed again with float64.  Expressions of floats alone cost nothing.
 
 import ast
 import math
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import patsy.builtins
 
+from sgmc.arguments.types import Array
 from sgmc.errors import FormulaError
 
 RANGE = np.iinfo(np.int64)
 ENOUGH_BITS = 200  # for any number that is surely out of range
 # numpy's functions that are operators of Python, and those whose result is in the argument's range
-SAME_AS = {"add": ast.Add, "subtract": ast.Sub, "multiply": ast.Mult, "power": ast.Pow}
+SAME_AS: dict[str, Any] = {
+    "add": ast.Add,
+    "subtract": ast.Sub,
+    "multiply": ast.Mult,
+    "power": ast.Pow,
+}
 SAME_AS |= {"negative": ast.USub, "positive": ast.UAdd}
 WITHIN = ("abs", "absolute", "minimum", "maximum", "clip")
 INNER_NAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Call)
 
 
-def refuse_wrap(code, functions, names, label):
+def refuse_wrap(
+    code: str, functions: Mapping[str, Any], names: Mapping[str, Any], label: str
+) -> None:
     """FormulaError where whole numbers of an expression leave the range of int64.
 
     Parameters
@@ -46,12 +56,12 @@ def refuse_wrap(code, functions, names, label):
 
 
 @lru_cache(maxsize=256)
-def tree_of(code):
+def tree_of(code: str) -> Any:
     """The tree of an expression."""
     return ast.parse(code, mode="eval").body
 
 
-def is_whole(values):
+def is_whole(values: Any) -> bool:
     """Whether values are of int64, as all columns of integers are in formulas."""
     return getattr(values, "dtype", None) == np.int64
 
@@ -61,11 +71,11 @@ class Ranges:
     what is not of whole numbers or not known.
     """
 
-    def __init__(self, functions, names, label):
+    def __init__(self, functions: Mapping[str, Any], names: Mapping[str, Any], label: str) -> None:
         self.functions, self.names, self.label = functions, names, label
-        self.known = {}
+        self.known: dict[Any, Any] = {}
 
-    def of(self, node):
+    def of(self, node: Any) -> tuple[int, int] | None:
         """The range of a node; its parts are looked through, too."""
         if isinstance(node, ast.Constant):
             return (node.value, node.value) if isinstance(node.value, int) else None
@@ -73,7 +83,7 @@ class Ranges:
             return self.column(node.id)
         if isinstance(node, INNER_NAMES):
             return None
-        parts = [self.of(part) for part in parts_of(node)]
+        parts: list[Any] = [self.of(part) for part in parts_of(node)]
         kind = self.kind(node)
         if kind is None or not parts or None in parts[: 1 + (kind not in (ast.USub, ast.UAdd))]:
             return None
@@ -89,7 +99,7 @@ class Ranges:
             parts[1] = (0, max(0, parts[1][1]))
         return self.checked(node, INTERVALS[kind](*parts[:2]))
 
-    def refuse_fractions(self, node):
+    def refuse_fractions(self, node: Any) -> None:
         """FormulaError for a power with a negative exponent in some row."""
         exponent = node.right if isinstance(node, ast.BinOp) else node.args[1]
         if (self.values(exponent, self.names) < 0).any():
@@ -98,14 +108,14 @@ class Ranges:
                 f"not compute from them: write the exponent with a point, x ** -1.0"
             )
 
-    def values(self, node, names):
+    def values(self, node: Any, names: Mapping[str, Any]) -> Array:
         """The values of a part of the expression."""
         code = compile(ast.Expression(node), "<formula>", "eval")
         return np.asarray(eval(code, dict(self.functions), names))
 
-    def column(self, place):
+    def column(self, place: str) -> tuple[int, int] | None:
         """The range of a column."""
-        values = self.names.get(place)
+        values: Any = self.names.get(place)
         if getattr(getattr(values, "dtype", None), "kind", "") == "b":
             return 0, 1
         if not is_whole(values):
@@ -115,13 +125,13 @@ class Ranges:
             self.known[place] = (0, 0) if empty else (int(values.min()), int(values.max()))
         return self.known[place]
 
-    def kind(self, node):
+    def kind(self, node: Any) -> Any:
         """The operation of a node, "within" for one that leaves no range, None for any other."""
         if isinstance(node, ast.BinOp | ast.UnaryOp):
             return type(node.op) if type(node.op) in INTERVALS else None
         if not isinstance(node, ast.Call) or node.keywords:
             return None
-        function = node.func
+        function: Any = node.func
         if isinstance(function, ast.Name):
             found = self.functions.get(function.id)
             return "within" if found in (abs, patsy.builtins.I) else self.of_numpy(found)
@@ -129,14 +139,14 @@ class Ranges:
             return self.of_numpy(getattr(np, function.attr, None))
         return None
 
-    def of_numpy(self, function):
+    def of_numpy(self, function: Any) -> Any:
         """The same of one of numpy's functions."""
         if not isinstance(function, np.ufunc):
             return "within" if function is np.clip else None
         name = function.__name__
         return "within" if name in WITHIN else "square" if name == "square" else SAME_AS.get(name)
 
-    def checked(self, node, found):
+    def checked(self, node: Any, found: tuple[int, int]) -> tuple[int, int] | None:
         """A range; the one that there is, by float64, where it could be out of int64."""
         if RANGE.min <= found[0] and found[1] <= RANGE.max:
             return found
@@ -158,7 +168,7 @@ class Ranges:
             )
         return math.floor(low), math.ceil(high)
 
-    def cure(self, node):
+    def cure(self, node: Any) -> str:
         """What to write, a clause."""
         places = [part.id for part in ast.walk(node) if isinstance(part, ast.Name)]
         names = [str(self.names[one].name) for one in places if is_whole(self.names.get(one))]
@@ -166,14 +176,14 @@ class Ranges:
         return f"1.0 * {name} in the place of {name}, or give the column {name!r} as floats"
 
 
-def cure_of(message):
+def cure_of(message: str) -> str:
     """What to do about an error of numpy's in the arithmetic of whole numbers: the end of a
     sentence, or nothing.
     """
     return ": write the exponent with a point, x ** -1.0" * ("negative integer powers" in message)
 
 
-def parts_of(node):
+def parts_of(node: Any) -> list[Any]:
     """The parts of a node that have values."""
     if isinstance(node, ast.Call):
         inner = [node.func.value] if isinstance(node.func, ast.Attribute) else []
@@ -182,18 +192,18 @@ def parts_of(node):
     return [part for part in ast.iter_child_nodes(node) if isinstance(part, ast.expr)]
 
 
-def constant(node):
+def constant(node: Any) -> bool:
     """Whether a node has no name in it."""
     return not any(isinstance(part, ast.Name) for part in ast.walk(node))
 
 
-def product(one, other):
+def product(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
     """The range of a product."""
     ends = [a * b for a in one for b in other]
     return min(ends), max(ends)
 
 
-def power(base, exponent):
+def power(base: tuple[int, int], exponent: tuple[int, int]) -> tuple[int, int]:
     """A range that has that of a power in it."""
     largest = max(1, *map(abs, base))
     bits = exponent[1] * math.log2(largest)
