@@ -8,6 +8,7 @@ registered among them.
 import importlib
 import pkgutil
 from functools import cache
+from typing import Any
 
 from sgmc import errors
 from sgmc.registry import ROOMS, room
@@ -105,21 +106,21 @@ HEAP_TYPE = 1 << 9  # a flag of Python's types: made by a class statement
 
 
 @cache
-def places():
+def places() -> dict[str, tuple[str, str]]:
     """Names in files -> (module, class) of the table."""
     named = {name: (home, name) for home, names in HOMES.items() for name in names.split()}
     return named | RENAMED
 
 
 @cache
-def _names():
+def _names() -> dict[tuple[str, str], str]:
     return {place: name for name, place in places().items()}
 
 
 @cache
-def leaves(kind):
+def leaves(kind: str) -> dict[str, type[Any]]:
     """The package's own classes in the files of a room that is found by name: name -> class."""
-    found = {}
+    found: dict[Any, Any] = {}
     package = importlib.import_module(ROOMS[kind])
     for info in pkgutil.iter_modules(package.__path__):
         if not info.ispkg:
@@ -129,7 +130,7 @@ def leaves(kind):
     return found
 
 
-def of_rooms():
+def of_rooms() -> dict[str, type[Any]]:
     """Samplers, regressions and their families, those among them that users have registered: name
     in files -> class.
     """
@@ -142,20 +143,21 @@ def of_rooms():
     return {f"{kind} {name}": one for kind, them in kinds.items() for name, one in them.items()}
 
 
-def name_of(cls):
+def name_of(cls: Any) -> str | None:
     """The name of a class in files; None for one that files do not hold."""
-    known = _names().get((cls.__module__, cls.__name__))
+    name = cls.__name__
+    known = _names().get((cls.__module__, name))
     if known is not None:
         return known
     if issubclass(cls, errors.SGMCWarning):
-        return f"warning {cls.__name__}" if vars(errors).get(cls.__name__) is cls else None
+        return f"warning {name}" if vars(errors).get(name) is cls else None
     for kind in ("sampler", "regression"):
-        if of_rooms().get(f"{kind} {cls.__name__}") is cls:
-            return f"{kind} {cls.__name__}"
+        if of_rooms().get(f"{kind} {name}") is cls:
+            return f"{kind} {name}"
     return None
 
 
-def class_of(name):
+def class_of(name: str) -> Any:
     """The class of a name in a file; None where this release has none of that name.
 
     The name is looked for in tables, and never imported or looked up as it stands.
@@ -170,11 +172,11 @@ def class_of(name):
     return of_rooms().get(str(name))
 
 
-def by_arguments(cls):
+def by_arguments(cls: Any) -> bool:
     """Whether objects of a class are made of arguments again."""
     return name_of(cls) in ARGUMENTS or cls.__reduce__ is not object.__reduce__
 
 
-def compiled(cls):
+def compiled(cls: Any) -> bool:
     """Whether a class is one of a compiled module, or of a base that is."""
     return any(not base.__flags__ & HEAP_TYPE for base in cls.__mro__[:-1])

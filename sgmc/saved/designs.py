@@ -1,6 +1,7 @@
 """Designs from files: whether their parts belong together, before anything is made of them."""
 
 import math
+from typing import Any
 
 from sgmc.core.files import Damaged
 from sgmc.core.memory import available
@@ -11,7 +12,7 @@ CELL_BYTES = 16  # of an entry of a contrast, and its part of the row's beginnin
 CELLS_SHARE = 0.25  # of the available memory, for all cells of the design's factors
 
 
-def is_text(value):
+def is_text(value: object) -> bool:
     """Whether it is text that can be written and shown."""
     try:
         return isinstance(value, str) and value.encode() is not None
@@ -19,30 +20,30 @@ def is_text(value):
         return False
 
 
-def are_texts(values):
+def are_texts(values: Any) -> bool:
     """Whether it is a list of text."""
     return isinstance(values, list) and all(map(is_text, values))
 
 
-def are_levels(values):
+def are_levels(values: Any) -> bool:
     """Whether it is a tuple of labels, each once."""
     texts = isinstance(values, tuple) and [one for one in values if isinstance(one, str)]
     return texts is not False and are_texts(texts) and 0 < len(values) == len({*values})
 
 
-def check_spec(spec, d):
+def check_spec(spec: Any, d: int) -> None:
     """Damaged unless the parts of a design from a file belong together, and make d columns."""
     check_factors(spec)
     check_blocks(spec, d)
 
 
-def check_groups(spec):
+def check_groups(spec: Any) -> None:
     """Damaged unless each factor of groups has terms, and each term a factor."""
     if {one.name for one in spec.factors} != {term.factor for term in spec.terms}:
         raise Damaged("is damaged: its group terms are not those of its factors")
 
 
-def check_factors(spec):
+def check_factors(spec: Any) -> None:
     """Damaged unless each factor has columns, code and levels that go together."""
     for one in spec.factors:
         names = [*one.inputs, *one.inputs.values(), one.label, one.quoted, one.code]
@@ -59,7 +60,7 @@ def check_factors(spec):
                 raise Damaged(f"is damaged: its factor {factor.label!r} has other contrasts")
 
 
-def check_blocks(spec, d):
+def check_blocks(spec: Any, d: int) -> None:
     """Damaged unless blocks are one after the other, of d columns in all, and contrasts are whole:
     before anything is made of them.
     """

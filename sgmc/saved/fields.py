@@ -3,8 +3,9 @@
 The names of classes are those in files.  ``Annotated[int, (0, 10)]`` is a number within a span.
 """
 # ruff: noqa: F821  which are looked up by `sgmc.saved.types.wrong`
+# mypy: disable-error-code="name-defined, type-arg"
 
-from typing import Annotated, Literal, Optional, Union
+from typing import Annotated, Any, Literal, Optional, Union
 
 import numpy as np
 import pandas as pd
@@ -44,7 +45,7 @@ INFO = {
     "notes": list[str],
     "labels": Optional["RowLabels"],
 }
-FIELDS = {
+FIELDS: dict[str | None, dict[str, Any]] = {
     "Factor": CODE,
     "Response": CODE | {"summands": tuple[str, ...], "labels": dict[str, str]},
     "DesignSpec": DESIGN

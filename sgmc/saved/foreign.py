@@ -4,14 +4,16 @@ arrays, times.  Each kind has a name, a class, and two functions, one for each w
 
 import datetime
 import re
+from collections.abc import Callable
 from inspect import signature
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.interpolate import BSpline, CubicSpline, PPoly
 
+from sgmc.arguments.types import Array, Frame, Index, Series, Sparse
 from sgmc.core.types import fits
 from sgmc.saved.fields import ARRAY, COUNT
 
@@ -27,7 +29,7 @@ NAN_IN_TEXT = "na_value" in signature(pd.StringDtype).parameters
 WHOLE = Annotated[int, (-(2**63), 2**63 - 1)]
 
 
-def checked(state, **kinds):
+def checked(state: dict[str, Any], **kinds: Any) -> dict[str, Any]:
     """A state of a file; ValueError where it has not these values, or one of another type."""
     if state.keys() != kinds.keys():
         raise ValueError(f"it has the values {', '.join(state)}, not {', '.join(kinds)}")
@@ -38,20 +40,20 @@ def checked(state, **kinds):
     return state
 
 
-def equal(what, *lengths):
+def equal(what: str, *lengths: Any) -> None:
     """ValueError where lengths of what belongs together differ."""
     if len({*lengths}) > 1:
         raise ValueError(f"its {what} have the lengths {', '.join(map(str, lengths))}")
 
 
-def scalar(value):
+def scalar(value: Any) -> dict[str, Any]:
     """A number of numpy, with its type."""
     plain = value.dtype.kind in EXACT and value.dtype.itemsize <= 8 or value.dtype.kind == "U"
     held = value.item() if plain else np.array(value)
     return {"type": value.dtype.str, "value": held}
 
 
-def of_scalar(state):
+def of_scalar(state: dict[str, Any]) -> Any:
     """Return the number of numpy that `scalar` described."""
     checked(state, type=TYPE, value=bool | int | float | str | ARRAY)
     held = state["value"]
@@ -62,17 +64,18 @@ def of_scalar(state):
     return np.asarray(held, dtype=of_type(state))[()]
 
 
-def of_type(state):
+def of_type(state: dict[str, Any]) -> Any:
     """A type of numpy's, of a length that no value makes dear."""
-    return np.dtype(TYPE.fullmatch(state["type"])[0])
+    found: Any = TYPE.fullmatch(state["type"])
+    return np.dtype(found[0])
 
 
-def objects(array):
+def objects(array: Any) -> dict[str, Any]:
     """An array of any values."""
     return {"shape": list(array.shape), "values": array.ravel().tolist()}
 
 
-def of_objects(state):
+def of_objects(state: dict[str, Any]) -> Array:
     """Return the array that `objects` described."""
     checked(state, shape=list[COUNT], values=list)
     out = np.empty(len(state["values"]), dtype=object)
@@ -81,7 +84,7 @@ def of_objects(state):
     return out.reshape(state["shape"])
 
 
-def column(array):
+def column(array: Any) -> dict[str, Any]:
     """An array of pandas, or what numpy has of it."""
     if isinstance(array, pd.Categorical):
         return {"kind": "category", "codes": np.asarray(array.codes),
@@ -106,7 +109,7 @@ def column(array):
     raise TypeError(f"a column of type {array.dtype}")
 
 
-def of_column(state):
+def of_column(state: dict[str, Any]) -> Any:
     """Return the array that `column` described."""
     kind = state.get("kind")
     if kind == "category":
@@ -134,7 +137,7 @@ def of_column(state):
     return values
 
 
-def text_column(storage, nan, values):
+def text_column(storage: str, nan: bool, values: list[str]) -> Any:
     """A column of text as this pandas has it: 2.2 has no text whose gaps are NaN, but objects."""
     if nan and not NAN_IN_TEXT:
         return np.array([np.nan if one is None else one for one in values], dtype=object)
@@ -146,7 +149,7 @@ def text_column(storage, nan, values):
     return pd.array(values, dtype=dtype)
 
 
-def index(value):
+def index(value: Any) -> dict[str, Any]:
     """An index of pandas."""
     if isinstance(value, pd.MultiIndex):
         codes = [np.asarray(one) for one in value.codes]
@@ -156,7 +159,7 @@ def index(value):
     return {"array": column(value.array), "name": value.name}
 
 
-def of_index(state):
+def of_index(state: dict[str, Any]) -> Index:
     """Return the index that `index` described."""
     if "levels" in state:
         checked(state, levels=list[pd.Index], codes=list[ARRAY], names=list)
@@ -168,12 +171,12 @@ def of_index(state):
     return pd.Index(array, dtype=array.dtype, name=state["name"])
 
 
-def series(value):
+def series(value: Any) -> dict[str, Any]:
     """A Series."""
     return {"array": column(value.array), "index": value.index, "name": value.name}
 
 
-def of_series(state):
+def of_series(state: dict[str, Any]) -> Series:
     """Return the Series that `series` described."""
     checked(state, array=dict[str, object], index=pd.Index, name=object)
     array = of_column(state["array"])
@@ -181,13 +184,13 @@ def of_series(state):
     return pd.Series(array, state["index"], dtype=array.dtype, name=state["name"])
 
 
-def frame(value):
+def frame(value: Any) -> dict[str, Any]:
     """A DataFrame."""
     columns = [column(value.iloc[:, j].array) for j in range(value.shape[1])]
     return {"columns": value.columns, "index": value.index, "arrays": columns}
 
 
-def of_frame(state):
+def of_frame(state: dict[str, Any]) -> Frame:
     """Return the DataFrame that `frame` described."""
     checked(state, columns=pd.Index, index=pd.Index, arrays=list[dict[str, object]])
     arrays = {j: of_column(one) for j, one in enumerate(state["arrays"])}
@@ -198,13 +201,13 @@ def of_frame(state):
     return out
 
 
-def matrix(value):
+def matrix(value: Any) -> dict[str, Any]:
     """A sparse array by rows or by columns."""
     return {"format": value.format, "shape": list(value.shape), "data": value.data,
             "indices": value.indices, "indptr": value.indptr}  # fmt: skip
 
 
-def of_matrix(state):
+def of_matrix(state: dict[str, Any]) -> Sparse:
     """Return the sparse array that `matrix` described."""
     checked(state, format=str, shape=list[COUNT], data=ARRAY, indices=ARRAY, indptr=ARRAY)
     kind = {"csr": sparse.csr_array, "csc": sparse.csc_array}[state["format"]]
@@ -213,12 +216,12 @@ def of_matrix(state):
     return made
 
 
-def cubic(value):
+def cubic(value: Any) -> dict[str, Any]:
     """A spline by the coefficients of its pieces."""
     return {"c": value.c, "x": value.x, "extrapolate": value.extrapolate, "axis": value.axis}
 
 
-def of_cubic(state):
+def of_cubic(state: dict[str, Any]) -> Any:
     """Return the spline that `cubic` described."""
     checked(state, c=ARRAY, x=ARRAY, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
     PPoly(
@@ -227,13 +230,13 @@ def of_cubic(state):
     return CubicSpline.construct_fast(state["c"], state["x"], state["extrapolate"], state["axis"])
 
 
-def b_spline(value):
+def b_spline(value: Any) -> dict[str, Any]:
     """A spline by the coefficients of its basis."""
     return {"t": value.t, "c": value.c, "k": int(value.k), "extrapolate": value.extrapolate,
             "axis": value.axis}  # fmt: skip
 
 
-def of_b_spline(state):
+def of_b_spline(state: dict[str, Any]) -> Any:
     """Return the spline that `b_spline` described."""
     checked(
         state,
@@ -247,28 +250,28 @@ def of_b_spline(state):
     return BSpline.construct_fast(*(state[key] for key in ("t", "c", "k", "extrapolate", "axis")))
 
 
-def attributes(*names):
+def attributes(*names: str) -> Callable[[Any], dict[str, Any]]:
     """The function that takes some attributes of a value."""
     return lambda value: {name: getattr(value, name) for name in names}
 
 
-def of_text(cls):
+def of_text(cls: Any) -> tuple[Callable[[Any], dict[str, Any]], Callable[[dict[str, Any]], Any]]:
     """The pair of functions for values that are text in ISO 8601."""
     return lambda value: {"text": value.isoformat()}, lambda state: cls(
         checked(state, text=str)["text"]
     )
 
 
-def of_seconds(state):
+def of_seconds(state: dict[str, Any]) -> Any:
     """A length of time."""
     checked(state, days=int, seconds=int, microseconds=int)
     return datetime.timedelta(state["days"], state["seconds"], state["microseconds"])
 
 
-def of_span(cls):
+def of_span(cls: Any) -> Callable[[dict[str, Any]], Any]:
     """The function that makes a slice or a range."""
 
-    def made(state):
+    def made(state: dict[str, Any]) -> Any:
         ends = Annotated[int, (-(2**53), 2**53)]
         checked(state, start=ends | None, stop=ends | None, step=ends | None)
         return cls(state["start"], state["stop"], state["step"])
@@ -276,22 +279,22 @@ def of_span(cls):
     return made
 
 
-def of_several(cls):
+def of_several(cls: Any) -> Callable[[dict[str, Any]], Any]:
     """The function that makes a set of a list, whose values are in the file one by one."""
     return lambda state: cls(checked(state, of=list)["of"])
 
 
-def of_interval(state):
+def of_interval(state: dict[str, Any]) -> Any:
     """An interval of pandas."""
     return pd.Interval(**checked(state, left=object, right=object, closed=str))
 
 
-def of_complex(state):
+def of_complex(state: dict[str, Any]) -> complex:
     """A complex number."""
     return complex(**checked(state, real=float, imag=float))
 
 
-def of_bytes(state):
+def of_bytes(state: dict[str, Any]) -> bytes:
     """Bytes."""
     return checked(state, bytes=ARRAY)["bytes"].astype(np.uint8, casting="safe").tobytes()
 

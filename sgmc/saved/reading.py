@@ -1,8 +1,10 @@
 """Plain trees to objects: without executing anything of what is in them."""
 
+from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from types import ModuleType
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -31,16 +33,16 @@ class Trust:
         Whether formulas in the file may have any code.
     """
 
-    functions: dict = field(default_factory=dict)
+    functions: dict[Any, Any] = field(default_factory=dict)
     formulas: bool = False
 
-    def __reduce__(self):  # to another process; modules go by name
+    def __reduce__(self) -> tuple[Any, ...]:  # to another process; modules go by name
         modules = {k: v.__name__ for k, v in self.functions.items() if isinstance(v, ModuleType)}
         others = {k: v for k, v in self.functions.items() if k not in modules}
         return _trust, (others, modules, self.formulas)
 
 
-def _trust(functions, modules, formulas):
+def _trust(functions: Any, modules: Any, formulas: Any) -> Trust:
     return Trust({**functions, **{k: import_module(v) for k, v in modules.items()}}, formulas)
 
 
@@ -51,22 +53,22 @@ class Unreadable(ValueError):
 class Absent:
     """In the place of a function that the user has not given; FormulaError where it is used."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __call__(self, *_given, **_how):
+    def __call__(self, *_given: Any, **_how: Any) -> NoReturn:
         raise FormulaError(
             f"{self._name}() was not given when these results were opened: "
             f"sgmc.load(path, functions={{{self._name!r}: {self._name}}})"
         )
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> "Absent":
         if name.startswith("__"):
             raise AttributeError(name)
         return self
 
 
-def restored(tree, trust, opened):
+def restored(tree: Any, trust: Trust, opened: str) -> Any:
     """The value that `plain_tree` has made the tree of.
 
     Parameters
@@ -100,7 +102,7 @@ def restored(tree, trust, opened):
     return value
 
 
-def check_functions(functions):
+def check_functions(functions: Mapping[str, Any]) -> None:
     """ArgumentError for what is no dict of functions, modules and classes by name."""
     if not isinstance(functions, dict) or not all(isinstance(name, str) for name in functions):
         raise ArgumentError(
@@ -125,10 +127,13 @@ class Reader:
         Names of the user's functions that are not given.
     """
 
-    def __init__(self, trust):
-        self.trust, self.known, self.objects, self.asked = trust, [], [], []
+    def __init__(self, trust: Trust) -> None:
+        self.trust = trust
+        self.known: list[Any] = []
+        self.objects: list[Any] = []
+        self.asked: list[str] = []
 
-    def grown(self, tree):
+    def grown(self, tree: Any) -> Any:
         """The value of a tree."""
         if isinstance(tree, np.ndarray):
             self.known.append(tree)
@@ -148,29 +153,29 @@ class Reader:
             raise Unreadable(f"this release has no value of the kind {kind!r}")
         return WAYS[kind](self, tree)
 
-    def each(self, state):
+    def each(self, state: dict[str, Any]) -> dict[str, Any]:
         """The values of the trees of a dict."""
         return {str(key): self.grown(one) for key, one in state.items()}
 
-    def foreign(self, kind, state):
+    def foreign(self, kind: str, state: dict[str, Any]) -> Any:
         """A value of another library."""
         place, state = self.place(), self.each(state)
         self.known[place] = KINDS[kind][2](state)
         return self.known[place]
 
-    def place(self):
+    def place(self) -> int:
         """The number of an object whose parts are read first."""
         self.known.append(UNMADE)
         return len(self.known) - 1
 
-    def same(self, tree):
+    def same(self, tree: Any) -> Any:
         """What was made before."""
         number = tree["as"]
         if not 0 <= number < len(self.known) or self.known[number] is UNMADE:
             raise Unreadable("it refers to what is not there")
         return self.known[number]
 
-    def tuple(self, tree):
+    def tuple(self, tree: Any) -> Any:
         """A tuple, with names or without."""
         values = [self.grown(one) for one in tree["of"]]
         if "class" not in tree:
@@ -181,14 +186,14 @@ class Reader:
         self.check(tree, cls, dict(zip(cls._fields, values)))
         return cls._make(values)
 
-    def dict(self, tree):
+    def dict(self, tree: Any) -> Any:
         """A dict."""
         place, keys = self.place(), [self.grown(key) for key in tree["keys"]]
         values = [self.grown(one) for one in tree["values"]]
         self.known[place] = dict(zip(keys, values, strict=True))
         return self.known[place]
 
-    def function(self, tree):
+    def function(self, tree: Any) -> Any:
         """A function or module of the list."""
         found = listed.function_of(tree["name"])
         if found is None:
@@ -197,7 +202,7 @@ class Reader:
             )
         return found
 
-    def yours(self, tree):
+    def yours(self, tree: Any) -> Any:
         """A function of the user's."""
         name = str(tree["name"])
         if name not in self.trust.functions:
@@ -205,11 +210,11 @@ class Reader:
         given = self.trust.functions.get(name)
         return Absent(name) if given is None else given
 
-    def cls(self, tree):
+    def cls(self, tree: Any) -> Any:
         """A class itself."""
         return self.class_of(tree["name"])
 
-    def class_of(self, name):
+    def class_of(self, name: str) -> Any:
         """The class of a name."""
         found = classes.class_of(name)
         if found is None:
@@ -219,7 +224,7 @@ class Reader:
             raise Unreadable(f"this release has no {name!r} that files may hold{more}")
         return found
 
-    def object(self, tree):
+    def object(self, tree: Any) -> Any:
         """An object of one of the package's classes."""
         cls, place = self.class_of(tree["class"]), self.place()
         own = self.yours({"name": tree["own"]}) if "own" in tree else None
@@ -234,7 +239,7 @@ class Reader:
             return self.known[place]
         if classes.compiled(cls):  # whole only when it is made of its arguments
             raise Unreadable(f"files hold no {tree['class']!r}")
-        made = self.known[place] = cls.__new__(cls)
+        made = self.known[place] = _new(cls)
         state = self.each(tree["state"])
         if is_dataclass(cls):
             check_fields(cls, state)
@@ -250,25 +255,25 @@ class Reader:
         return made
 
     @staticmethod
-    def check(tree, cls, state):
+    def check(tree: Any, cls: Any, state: Any) -> None:
         """Unreadable where attributes of an object are of other types than its class has."""
         fault = wrong(cls, state)
         if fault:
             raise Unreadable(f"{tree['class']} has {fault}, which this release does not expect")
 
-    def transform(self, tree):
+    def transform(self, tree: Any) -> Any:
         """A fitted transform of the user's, of the class behind its function."""
         place, given = self.place(), self.yours(tree)
-        cls = getattr(given, "__patsy_stateful_transform__", None)
+        cls: Any = getattr(given, "__patsy_stateful_transform__", None)
         state = self.each(tree["state"])
         if not isinstance(cls, type):
             self.known[place] = Absent(str(tree["name"]))
         else:
-            self.known[place] = cls.__new__(cls)
+            self.known[place] = _new(cls)
             vars(self.known[place]).update(state)
         return self.known[place]
 
-    def ask(self, opened):
+    def ask(self, opened: str) -> None:
         """ArgumentError where functions of the user's are missing."""
         if not self.asked:
             return
@@ -281,7 +286,7 @@ class Reader:
             f"them, such as predictions of new rows: {opened}, functions={{{without}}})"
         )
 
-    def refuse_code(self, opened):
+    def refuse_code(self, opened: str) -> None:
         """ArgumentError where a formula of the file has code that those from outside may not
         have.
         """
@@ -312,7 +317,11 @@ WAYS = {
 }
 
 
-def check_fields(cls, state):
+def _new(cls: Any) -> Any:
+    return cls.__new__(cls)
+
+
+def check_fields(cls: Any, state: dict[str, Any]) -> None:
     """Unreadable where the fields of a dataclass are not those of a file."""
     known = {one.name: one for one in fields(cls)}
     cached = {name for name in state if name not in known and hasattr(cls, name)}

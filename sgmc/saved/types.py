@@ -5,7 +5,7 @@ it, and by `FIELDS`, which has more of some.
 from dataclasses import is_dataclass
 from functools import cache, cached_property
 from types import MemberDescriptorType
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 from sgmc.core.types import fits
 from sgmc.saved.classes import class_of, name_of
@@ -15,22 +15,24 @@ ATTRIBUTES = (type, cached_property, MemberDescriptorType)  # that objects may h
 
 
 @cache
-def annotations(cls):
+def annotations(cls: Any) -> dict[str, Any]:
     """The types of the attributes of a class, by name."""
-    found = get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {}
+    found: dict[str, Any] = (
+        get_type_hints(cls) if is_dataclass(cls) or issubclass(cls, tuple) else {}
+    )
     for base in reversed(cls.__mro__):
         found |= FIELDS.get(name_of(base), {})
     return found
 
 
 @cache
-def needed(cls):
+def needed(cls: Any) -> list[str]:
     """Names of `FIELDS` that each object of a class has of its own."""
     found = {name for base in cls.__mro__ for name in FIELDS.get(name_of(base), {})}
     return sorted(name for name in found - OPTIONAL if not hasattr(cls, name))
 
 
-def wrong(cls, state):
+def wrong(cls: Any, state: dict[str, Any]) -> str:
     """What is wrong with the attributes that a file has of an object; empty where nothing is.
 
     None may take the place of a method, which would be called instead.

@@ -1,6 +1,7 @@
 """Objects to plain trees, see `sgmc.core.files.write_sealed`."""
 
 from types import ModuleType
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -15,7 +16,7 @@ ALL_KINDS = tuple(kind for kind, _, _ in KINDS.values())
 NOTHINGS = {id(value): name for name, value in NOTHING.items()}
 
 
-def plain_tree(value, what):
+def plain_tree(value: Any, what: str) -> dict[str, Any]:
     """A tree of dicts, lists, plain values and arrays, of which `restored` makes the value again.
 
     Parameters
@@ -32,7 +33,7 @@ def plain_tree(value, what):
     return Writer(what).planted(value)
 
 
-def storable(value):
+def storable(value: Any) -> str:
     """Why a file cannot hold a value with all that it needs; empty where it can."""
     writer = Writer("it")
     try:
@@ -51,11 +52,14 @@ class Writer:
         Names of the user's functions, of which a file holds the names alone.
     """
 
-    def __init__(self, what):
-        self.what, self.where, self.own = what, [], []
-        self.numbers, self.alive = {}, []
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self.where: list[Any] = []
+        self.own: list[str] = []
+        self.numbers: dict[int, int] = {}
+        self.alive: list[Any] = []
 
-    def planted(self, value, place=None):
+    def planted(self, value: Any, place: Any = None) -> Any:
         """The plain tree of a value, at a place of its owner."""
         if isinstance(value, PLAIN) and not isinstance(value, np.generic):
             return (
@@ -71,7 +75,7 @@ class Writer:
         finally:
             self.where.pop()
 
-    def named(self, value, place):
+    def named(self, value: Any, place: Any) -> Any:
         """What is written by its name, or is no object of its own; None for any other."""
         if isinstance(value, tuple):
             tree = {"is": "tuple", "of": [self.planted(one, k) for k, one in enumerate(value)]}
@@ -92,7 +96,7 @@ class Writer:
         self.own.append(place)
         return {"is": "yours", "name": place}
 
-    def numbered(self, value):
+    def numbered(self, value: Any) -> Any:
         """An object, a list, a dict or an array."""
         self.numbers[id(value)] = len(self.numbers)
         self.alive.append(value)  # so that no other object gets its id
@@ -114,18 +118,18 @@ class Writer:
                 return {"is": name, "state": self.each(self.taken(state, value))}
         return self.object(value)
 
-    def each(self, state):
+    def each(self, state: dict[str, Any]) -> dict[str, Any]:
         """The values of a dict as plain trees."""
         return {key: self.planted(one, key) for key, one in state.items()}
 
-    def taken(self, state, value):
+    def taken(self, state: Any, value: Any) -> Any:
         """The state of a value of another library."""
         try:
             return state(value)
         except TypeError:
             return self.refuse(value)
 
-    def object(self, value):
+    def object(self, value: Any) -> dict[str, Any]:
         """An object of one of the package's classes: its name, and the state that it asks for."""
         cls = type(value)
         transform = TRANSFORM.fullmatch(str(self.where[-1]))
@@ -147,7 +151,7 @@ class Writer:
             return {**tree, "class": name, "arguments": given}
         return {**tree, "class": name, "state": self.each(state_of(value))}
 
-    def class_name(self, value):
+    def class_name(self, value: Any) -> str:
         """The name of the class of a value; for results of a user's class that of its base."""
         for cls in type(value).__mro__:
             name = classes.name_of(cls)
@@ -157,7 +161,7 @@ class Writer:
                 break
         return self.refuse(value)
 
-    def refuse(self, value):
+    def refuse(self, value: Any) -> NoReturn:
         """Raise ArgumentError for a value that files do not hold."""
         place = ".".join(str(one) for one in self.where if one is not None) or "it"
         cls = type(value)
@@ -169,7 +173,7 @@ class Writer:
         )
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """The plain value of an object of a subclass of str, bool, int or float."""
     for kind in (str, int, float):
         if isinstance(value, kind):
@@ -177,7 +181,7 @@ def plain(value):
     return value
 
 
-def state_of(value):
+def state_of(value: Any) -> dict[str, Any]:
     """The attributes of an object that a file keeps, a dict."""
     if hasattr(value, "to_file"):
         return value.to_file()

@@ -1,34 +1,38 @@
 """Columns of Arrow tables: their kinds, and as pandas has them."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import pandas as pd
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
 from sgmc.sources.part import Column
 from sgmc.sources.settling import with_gaps
 
 
-def stored(schema):
+def stored(schema: Any) -> list[str]:
     """Names of the columns; an index that pandas has stored with them is none."""
     known = schema.pandas_metadata or {}
     index = {one for one in known.get("index_columns", ()) if isinstance(one, str)}
     return [name for name in schema.names if name not in index]
 
 
-def check_once(schema, label):
+def check_once(schema: Any, label: str) -> None:
     """Refuse names that repeat."""
     for name in schema.names:
         if schema.names.count(name) > 1:
             raise DataError(f"{label} has more than one column {name!r}; rename or drop one")
 
 
-def as_pandas(table, names):
+def as_pandas(table: Any, names: list[str]) -> Frame:
     """Columns of an Arrow table as a DataFrame, an index that pandas stored left out."""
     frame = table.to_pandas(split_blocks=True, date_as_object=False)
     frame.columns = frame.columns.map(str)
     return frame[names].reset_index(drop=True)
 
 
-def kind_of_type(dtype):
+def kind_of_type(dtype: Any) -> str:
     """The kind of an Arrow type, as `sgmc.formula.columns.kind` calls it."""
     from pyarrow import types
 
@@ -46,7 +50,9 @@ def kind_of_type(dtype):
     return "other"
 
 
-def types_of_schema(schema, names, gaps, levels):
+def types_of_schema(
+    schema: Any, names: list[str], gaps: dict[str, str], levels: Callable[..., Any]
+) -> dict[str, Column]:
     """Name -> `Column` of a schema.
 
     Parameters
@@ -71,7 +77,7 @@ def types_of_schema(schema, names, gaps, levels):
     return found
 
 
-def levels(tables, names):
+def levels(tables: Iterable[Any], names: list[str]) -> dict[str, Any]:
     """The categories of dictionaries over several tables: in the order in which these have them, as
     one table of all rows would have.
 
@@ -82,7 +88,8 @@ def levels(tables, names):
     """
     if not names:
         return {}
-    found, ordered = {name: {} for name in names}, dict.fromkeys(names, False)
+    found: dict[str, Any] = {name: {} for name in names}
+    ordered = dict.fromkeys(names, False)
     for table in tables:
         for name in names:
             column = table.column(name)
@@ -95,7 +102,7 @@ def levels(tables, names):
     }
 
 
-def nulls(tables, names):
+def nulls(tables: Iterable[Any], names: list[str]) -> dict[str, int]:
     """Name -> number of missing values over several tables."""
     counts = dict.fromkeys(names, 0)
     for table in tables:
@@ -104,7 +111,7 @@ def nulls(tables, names):
     return counts
 
 
-def gaps(counts, rows):
+def gaps(counts: dict[str, int], rows: int) -> dict[str, str]:
     """Name -> whether "none", "some" or "all" values are missing, by their number."""
     return {
         name: "none" if count == 0 else "all" if count >= rows else "some"

@@ -1,19 +1,26 @@
 """pyarrow Datasets, with what they filter and the columns that are in the names of folders."""
 
 import hashlib
+from collections.abc import Iterator
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
 from sgmc.sources import arrow_types
 from sgmc.sources.part import Part, chunk_size, of_content, reading
 from sgmc.sources.source import Source
 
+if TYPE_CHECKING:
+    from sgmc.sources.part import Column
+
+
 AHEAD = {"batch_readahead": 2, "fragment_readahead": 1}  # a few chunks in memory, not whole files
 
 
-def of_dataset(dataset, name):
+def of_dataset(dataset: Any, name: str) -> Source:
     """A `Source` of a pyarrow Dataset."""
     part = Scanned(dataset, f"{name} (a pyarrow Dataset)")
     check_files(dataset)
@@ -29,7 +36,7 @@ class Scanned(Part):
     label : str
     """
 
-    def __init__(self, dataset, label):
+    def __init__(self, dataset: Any, label: str) -> None:
         super().__init__(label)
         self.dataset = dataset
         arrow_types.check_once(dataset.schema, label)
@@ -37,13 +44,13 @@ class Scanned(Part):
         self.size = chunk_size(self.columns)
 
     @cached_property
-    def rows(self):
+    def rows(self) -> int:
         """Number of rows."""
         with reading(self.label):
             return self.dataset.count_rows()
 
     @cached_property
-    def identity(self):
+    def identity(self) -> str | None:
         """By files, sizes and times of a Dataset of files without a filter, else by its rows."""
         schema = hashlib.sha256(str(self.dataset.schema).encode()).hexdigest()
         paths = getattr(self.dataset, "files", None)
@@ -54,7 +61,7 @@ class Scanned(Part):
                 return "\n".join([schema, *facts])
         return schema + of_content(self.frames(self.columns, {}, 0))
 
-    def look(self, names):
+    def look(self, names: list[str]) -> "dict[str, Column]":
         """By the schema, and a scan of the columns of whole numbers, truth values, dictionaries."""
         schema, kinds = self.dataset.schema, ("number", "bool")
         kind_of = arrow_types.kind_of_type
@@ -65,17 +72,17 @@ class Scanned(Part):
         levels = lambda coded: arrow_types.levels(self._tables(coded, 0), coded)
         return arrow_types.types_of_schema(schema, names, gaps, levels)
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         # files that are skipped are not read where there is no filter
         self.passed = min(skip, self.rows)
         for table in self._tables(names, self.passed):
             yield arrow_types.as_pandas(table, names)
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         with reading(self.label):
             return arrow_types.as_pandas(self.dataset.head(rows), self.columns)
 
-    def _tables(self, names, skip):
+    def _tables(self, names: list[str], skip: int) -> Iterator[Any]:
         """Tables of the rows from `skip` on."""
         how = {"columns": names, "batch_size": self.size, **AHEAD}
         for fragment in unfiltered(self.dataset) or [None]:
@@ -95,7 +102,7 @@ class Scanned(Part):
                         yield pa.Table.from_batches([batch.slice(ahead)])
 
 
-def unfiltered(dataset):
+def unfiltered(dataset: Any) -> list[Any]:
     """The fragments of a Dataset; none where it filters, which its fragments would not."""
     try:
         return list(dataset.get_fragments())
@@ -103,7 +110,7 @@ def unfiltered(dataset):
         return []
 
 
-def check_files(dataset):
+def check_files(dataset: Any) -> None:
     """Refuse files that lack a column, or have one of another kind, than the Dataset tells.
 
     Raises

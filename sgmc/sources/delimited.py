@@ -3,11 +3,14 @@
 import gzip
 import io
 import os
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Frame, Series
 from sgmc.errors import DataError
 from sgmc.sources.lines import LONGEST_LINE, READ_AHEAD, TEXT_AT_ONCE, Lines, TooMuch, is_packed
 from sgmc.sources.part import Column, FilePart, chunk_size, reading
@@ -26,7 +29,7 @@ class Commas(FilePart):
 
     separator = ","
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         super().__init__(path)
         if os.path.getsize(path) == 0:
             raise DataError(f"{path} is empty: it has no line with the names of columns")
@@ -36,7 +39,7 @@ class Commas(FilePart):
         self.columns = list(first.columns)
         self.size = chunk_size(self.columns)
 
-    def look(self, names):
+    def look(self, names: list[str]) -> dict[str, Column]:
         """By one pass over the rows, which also counts them."""
         looks, rows = {name: Look() for name in names}, 0
         for frame in self._frames(usecols=names):
@@ -46,7 +49,7 @@ class Commas(FilePart):
         self.rows = rows
         return {name: look.column() for name, look in looks.items()}
 
-    def whole(self, names):
+    def whole(self, names: list[str]) -> Frame | None:
         if self.units > TEXT_AT_ONCE:
             return None
         try:
@@ -57,7 +60,7 @@ class Commas(FilePart):
         self.known |= {name: column_of(frame[name]) for name in names}
         return frame
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         # rows that are skipped are parsed all the same
         told = {name: told_of(self.known[name], dtype) for name, dtype in dtypes.items()}
         told = {name: dtype for name, dtype in told.items() if dtype is not None}
@@ -68,11 +71,11 @@ class Commas(FilePart):
             if ahead < len(frame):
                 yield frame[names].iloc[ahead:]
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         return self._parsed(nrows=rows)
 
     @cached_property
-    def units(self):
+    def units(self) -> float:
         """Characters of the file, unpacked; an estimate where it is packed."""
         size = os.path.getsize(self.path)
         if not is_packed(self.path):
@@ -81,17 +84,17 @@ class Commas(FilePart):
             length = len(packed.read(PROBED))
             return length if length < PROBED else size * length / max(file.tell(), 1)
 
-    def units_of(self, sample):
+    def units_of(self, sample: Frame) -> float:
         """Characters of the lines of a sample, and of the first line."""
         text = io.StringIO()
         sample.to_csv(text, index=False, sep=self.separator)
         return len(text.getvalue())
 
-    def _parsed(self, most=TEXT_AT_ONCE, **how):
+    def _parsed(self, most: int = TEXT_AT_ONCE, **how: Any) -> Frame:
         with reading(self.path), Lines(self.path, most) as lines:
             return pd.read_csv(io.BufferedReader(lines, READ_AHEAD), sep=self.separator, **how)
 
-    def _frames(self, **how):
+    def _frames(self, **how: Any) -> Iterator[Frame]:
         how |= {"chunksize": self.size, "sep": self.separator, "low_memory": False}
         with reading(self.path), Lines(self.path) as lines:
             for frame in pd.read_csv(io.BufferedReader(lines, READ_AHEAD), **how):
@@ -105,7 +108,7 @@ class Tabs(Commas):
     separator = "\t"
 
 
-def told_of(column, dtype):
+def told_of(column: Column, dtype: Any) -> Any:
     """The dtype that `pandas.read_csv` is told for a column; None where it finds it itself."""
     if column.kind == "text":
         return str
@@ -115,11 +118,13 @@ def told_of(column, dtype):
 class Look:
     """What chunks of a column hold, so far."""
 
-    def __init__(self):
-        self.kinds, self.dtypes, self.last = set(), {}, None
+    def __init__(self) -> None:
+        self.kinds: set[str] = set()
+        self.dtypes: dict[Any, None] = {}
+        self.last: Any = None
         self.gaps = self.negative = self.fractions = False
 
-    def add(self, values):
+    def add(self, values: Series) -> None:
         """Look at the column in one more chunk."""
         found = self.last = column_of(values)
         self.gaps |= bool(values.isna().any())
@@ -131,7 +136,7 @@ class Look:
             self.negative |= bool(values.min() < 0)
             self.fractions |= found.dtype.kind == "f" and bool((values.dropna() % 1 != 0).any())
 
-    def column(self):
+    def column(self) -> Column:
         """The `Column` of all chunks."""
         if not self.kinds:
             return self.last or Column("empty", np.dtype("O"))

@@ -3,6 +3,7 @@
 import glob
 import os
 from importlib import import_module
+from typing import Any
 
 from sgmc.errors import DataError
 from sgmc.sources.part import reading
@@ -21,7 +22,7 @@ SUFFIXES = {  # suffix -> (kind, leaf, its class)
 KNOWN = ", ".join(SUFFIXES)
 
 
-def of_paths(data, name):
+def of_paths(data: Any, name: str) -> Source:
     """A `Source` of the files that a path, a folder, a pattern or a list of these means.
 
     Raises
@@ -55,7 +56,7 @@ def of_paths(data, name):
     return Source(parts, first if len(paths) == 1 else f"{name} ({len(paths)} files)")
 
 
-def found(path, name):
+def found(path: str, name: str) -> list[str]:
     """The files that a path, a folder or a pattern means: as a pattern finds them, sorted."""
     if "://" in path:
         raise DataError(
@@ -76,7 +77,7 @@ def found(path, name):
     return paths
 
 
-def inside(folder, name):
+def inside(folder: str, name: str) -> list[str]:
     """The files of a folder, sorted; names that begin with . or _ are no data, as in Spark."""
     names = sorted(one for one in os.listdir(folder) if one[0] not in "._")
     for one in names:
@@ -93,7 +94,7 @@ def inside(folder, name):
     return [os.path.join(folder, one) for one in names]
 
 
-def kind_of(path, name):
+def kind_of(path: str, name: str) -> tuple[str, str, str]:
     """(kind, leaf, class) by the suffix of a file."""
     lower = path.lower()
     for suffix, kind in SUFFIXES.items():

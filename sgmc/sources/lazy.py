@@ -3,11 +3,14 @@
 import hashlib
 import os
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import Any
 
 import polars
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
 from sgmc.formula.frames import from_other_library
 from sgmc.sources.part import Column, Part, chunk_size
@@ -17,7 +20,7 @@ from sgmc.sources.source import Source
 TEXTS = (polars.String, polars.Categorical)
 
 
-def of_lazy(frame, name):
+def of_lazy(frame: Any, name: str) -> Source:
     """A `Source` of a LazyFrame."""
     part = Evaluated(frame, f"{name} (a polars LazyFrame)")
     return Source([part], part.label)
@@ -35,7 +38,7 @@ class Evaluated(Part):
     label : str
     """
 
-    def __init__(self, frame, label):
+    def __init__(self, frame: Any, label: str) -> None:
         super().__init__(label)
         self.folder = tempfile.TemporaryDirectory(prefix="sgmc-")
         self.path = os.path.join(self.folder.name, "rows.parquet")
@@ -46,12 +49,12 @@ class Evaluated(Part):
             self.rows = self._query(polars.len()).item()
 
     @cached_property
-    def identity(self):
+    def identity(self) -> str | None:
         """Hash of the file."""
         with open(self.path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
-    def look(self, names):
+    def look(self, names: list[str]) -> dict[str, Column]:
         """By the schema and the numbers of missing values."""
         counts = self._query(polars.col(names).null_count()).row(0, named=True)
         empty, found = self.sample(0), {}
@@ -63,26 +66,26 @@ class Evaluated(Part):
             found[name] = Column(kind, dtype)
         return found
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         # rows that are skipped are not read
         self.passed = min(skip, self.rows)
         for start in range(self.passed, self.rows, self.size):
             yield self._rows(names, start, self.size)
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         return self._rows(self.columns, 0, rows)
 
-    def _rows(self, names, start, length):
+    def _rows(self, names: list[str], start: int, length: int | None) -> Frame:
         with evaluating(self.label):
             scan = polars.scan_parquet(self.path, glob=False).slice(start, length)
             return from_other_library(scan.select(names).collect())
 
-    def _query(self, what):
+    def _query(self, what: Any) -> Any:
         return polars.scan_parquet(self.path, glob=False).select(what).collect()
 
 
 @contextmanager
-def evaluating(label):
+def evaluating(label: str) -> Iterator[None]:
     """Errors of polars as DataError."""
     try:
         yield

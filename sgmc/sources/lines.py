@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from typing import Any
 
 from sgmc.errors import DataError
 
@@ -27,18 +28,18 @@ class Lines(io.RawIOBase):
         Bytes of rows that are read at a time.
     """
 
-    file = None  # where it could not be opened, which Python closes all the same
+    file: Any = None  # where it could not be opened, which Python closes all the same
 
-    def __init__(self, path, most=TEXT_AT_ONCE):
+    def __init__(self, path: str, most: int = TEXT_AT_ONCE) -> None:
         self.path = path
         self.file = gzip.GzipFile(path) if is_packed(path) else io.FileIO(path)
         self.line = self.rows = 0  # bytes since the last end of a line, and in the rows that wait
         self.most = most
 
-    def readable(self):
+    def readable(self) -> bool:
         return True
 
-    def readinto(self, buffer):
+    def readinto(self, buffer: Any) -> int:
         """Read the next bytes into a buffer, and count rows and the length of the last line."""
         content = self.file.read(len(buffer))
         buffer[: len(content)] = content
@@ -57,16 +58,16 @@ class Lines(io.RawIOBase):
             )
         return len(content)
 
-    def taken(self):
+    def taken(self) -> None:
         """Rows do not wait any longer: a reader has made a table of them."""
         self.rows = 0
 
-    def close(self):
+    def close(self) -> None:
         if self.file is not None:
             self.file.close()
         super().close()
 
 
-def is_packed(path):
+def is_packed(path: str) -> bool:
     """Whether a file is one of gzip, by its name."""
     return path.lower().endswith(".gz")

@@ -1,14 +1,21 @@
 """Parquet files."""
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from sgmc.arguments.types import Frame
 from sgmc.errors import MissingExtra
 from sgmc.sources import arrow_types
 from sgmc.sources.part import FilePart, chunk_size, reading
+
+if TYPE_CHECKING:
+    from sgmc.sources.part import Column
 
 
 class Parquet(FilePart):
     """A Parquet file: rows are read by groups, and of these no more columns than are needed."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         super().__init__(path)
         try:
             import pyarrow.parquet as pq
@@ -23,22 +30,22 @@ class Parquet(FilePart):
         self.columns = arrow_types.stored(self.schema)
         self.size = chunk_size(self.columns)
 
-    def look(self, names):
+    def look(self, names: list[str]) -> "dict[str, Column]":
         """By the schema and the statistics; dictionaries are read."""
         return arrow_types.types_of_schema(self.schema, names, self._gaps(names), self._levels)
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         # groups of rows that are skipped are not read
         self.passed = min(skip, self.rows)
         for batch in self._batches(names, self.passed):
             yield arrow_types.as_pandas(batch, names)
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         for batch in self._batches(self.columns, 0, rows):
             return arrow_types.as_pandas(batch, self.columns)
         return arrow_types.as_pandas(self.schema.empty_table(), self.columns)
 
-    def _batches(self, names, skip, size=None):
+    def _batches(self, names: list[str], skip: int, size: int | None = None) -> Iterator[Any]:
         """Tables of the rows from `skip` on."""
         import pyarrow as pa
 
@@ -54,9 +61,9 @@ class Parquet(FilePart):
                     if ahead < len(batch):
                         yield pa.Table.from_batches([batch.slice(ahead)])
 
-    def _gaps(self, names):
+    def _gaps(self, names: list[str]) -> dict[str, str]:
         """Name -> whether "some" or "all" values are missing, by statistics or else by reading."""
-        counts = dict.fromkeys(names, 0)
+        counts: dict[str, Any] = dict.fromkeys(names, 0)
         for k in range(self.file.metadata.num_row_groups):
             group = self.file.metadata.row_group(k)
             for j in range(group.num_columns):
@@ -70,5 +77,5 @@ class Parquet(FilePart):
             counts |= arrow_types.nulls(self._batches(unknown, 0), unknown)
         return arrow_types.gaps(counts, self.rows)
 
-    def _levels(self, names):
+    def _levels(self, names: list[str]) -> dict[str, Any]:
         return arrow_types.levels(self._batches(names, 0), names)

@@ -2,15 +2,18 @@
 
 import hashlib
 import os
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError, SGMCError
 
 
-def chunk_size(columns):
+def chunk_size(columns: Collection[str]) -> int:
     """Rows of a chunk of a source with such columns."""
     return chunk_rows(len(columns), CHUNK_ROWS)
 
@@ -28,7 +31,7 @@ class Column:
     """
 
     kind: str
-    dtype: object
+    dtype: Any
 
 
 class Part:
@@ -45,13 +48,16 @@ class Part:
         Of the rows to be skipped by the last call of `frames`, how many this part had.
     """
 
-    rows = None
+    columns: list[str]
+    rows: Any = None
+    identity: Any
     passed = 0
 
-    def __init__(self, label):
-        self.label, self.known = label, {}
+    def __init__(self, label: str) -> None:
+        self.label = label
+        self.known: dict[str, Column] = {}
 
-    def types(self, names):
+    def types(self, names: list[str]) -> dict[str, Column]:
         """Name -> `Column`, of columns."""
         new = [name for name in names if name not in self.known]
         if new:
@@ -59,16 +65,16 @@ class Part:
                 self.known |= self.look(new)
         return {name: self.known[name] for name in names}
 
-    def look(self, names):
+    def look(self, names: list[str]) -> dict[str, Column]:
         """Name -> `Column`; reads these columns only where the format does not tell."""
         raise NotImplementedError
 
-    def whole(self, names):
+    def whole(self, names: list[str]) -> Frame | None:
         """All rows as pandas' own reader has them, where that is cheaper than to find out their
         dtypes first; else None.
         """
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         """DataFrames of some rows each, in order, from row `skip` on.
 
         Parameters
@@ -80,20 +86,20 @@ class Part:
         """
         raise NotImplementedError
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         """At most so many rows, for an estimate of memory."""
         raise NotImplementedError
 
     @property
-    def units(self):
+    def units(self) -> float:
         """How much there is, in rows."""
         return self.rows
 
-    def units_of(self, sample):
+    def units_of(self, sample: Frame) -> float:
         """How much of it a sample is."""
         return len(sample)
 
-    def is_missing(self, name):
+    def is_missing(self, name: str) -> bool:
         """Whether all values of a column are missing; reads the column."""
         frames = self.frames([name], {}, 0)
         return all(frame[name].isna().all() for frame in frames)
@@ -107,18 +113,18 @@ class FilePart(Part):
     path : str
     """
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         super().__init__(path)
         self.path = path
 
     @cached_property
-    def identity(self):
+    def identity(self) -> str:
         """Path, size and time of the last change."""
         facts = os.stat(self.path)
         return f"{os.path.abspath(self.path)} {facts.st_size} {facts.st_mtime_ns}"
 
 
-def of_content(frames):
+def of_content(frames: Iterable[Frame]) -> str:
     """Hash of the rows of some frames, for what has no file."""
     import pandas as pd
 
@@ -130,7 +136,7 @@ def of_content(frames):
 
 
 @contextmanager
-def reading(label):
+def reading(label: str) -> Iterator[None]:
     """Errors of readers as DataError with the label of what cannot be read."""
     import zlib
 

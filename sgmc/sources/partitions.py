@@ -1,9 +1,12 @@
 """dask DataFrames, partition by partition."""
 
+from collections.abc import Iterator
 from functools import cached_property
+from typing import Any
 
 import pandas as pd
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
 from sgmc.formula.columns import kind
 from sgmc.sources.part import Column, Part, chunk_size, reading
@@ -11,7 +14,7 @@ from sgmc.sources.settling import with_gaps
 from sgmc.sources.source import Source
 
 
-def of_dask(frame, name):
+def of_dask(frame: Any, name: str) -> Source:
     """A `Source` of a dask DataFrame."""
     part = Partitioned(frame, f"{name} (a dask DataFrame)")
     return Source([part], part.label)
@@ -26,7 +29,7 @@ class Partitioned(Part):
     label : str
     """
 
-    def __init__(self, frame, label):
+    def __init__(self, frame: Any, label: str) -> None:
         super().__init__(label)
         self.frame = frame
         self.columns = list(frame.columns)
@@ -34,16 +37,16 @@ class Partitioned(Part):
             if not isinstance(name, str) or self.columns.count(name) > 1:
                 raise DataError(f"{label}: names of columns must be text, each once, not {name!r}")
         self.size = chunk_size(self.columns)
-        self.lengths = {}
+        self.lengths: dict[int, int] = {}
 
     @property
-    def rows(self):
+    def rows(self) -> int | None:
         """Number of rows, once all partitions have been computed."""
         whole = len(self.lengths) == self.frame.npartitions
         return sum(self.lengths.values()) if whole else None
 
     @cached_property
-    def identity(self):
+    def identity(self) -> str | None:
         """dask's own name of the computation: with the contents of frames, and with paths, sizes
         and times of files.
         """
@@ -51,7 +54,7 @@ class Partitioned(Part):
 
         return tokenize(self.frame)
 
-    def look(self, names):
+    def look(self, names: list[str]) -> dict[str, Column]:
         """As the DataFrame declares them; computed are whether whole numbers and truth values have
         gaps, of which it does not know, and categories that it does not know.
         """
@@ -66,7 +69,7 @@ class Partitioned(Part):
             dtypes |= self._categories(unknown)
         return {name: Column(kind(pd.Series(dtype=d)), d) for name, d in dtypes.items()}
 
-    def frames(self, names, dtypes, skip):
+    def frames(self, names: list[str], dtypes: dict[str, Any], skip: int) -> Iterator[Frame]:
         # partitions that are skipped are not computed a second time
         self.passed = 0
         for k in range(self.frame.npartitions):
@@ -80,21 +83,21 @@ class Partitioned(Part):
             for start in range(ahead, len(rows), self.size):
                 yield rows.iloc[start : start + self.size]
 
-    def sample(self, rows):
+    def sample(self, rows: int) -> Frame:
         """The largest of three partitions: they are the unit, see `units`."""
         some = {0, self.frame.npartitions // 2, self.frame.npartitions - 1}
         return max((self._partition(k, self.columns) for k in sorted(some)), key=len)
 
     @property
-    def units(self):
+    def units(self) -> float:
         """Number of partitions."""
         return self.frame.npartitions
 
-    def units_of(self, sample):
+    def units_of(self, sample: Frame) -> float:
         """One partition."""
         return 1
 
-    def _partition(self, k, names):
+    def _partition(self, k: int, names: list[str]) -> Frame:
         label = f"partition {k} of {self.label}"
         with reading(label):
             rows = self.frame.get_partition(k)[names].compute()
@@ -107,11 +110,12 @@ class Partitioned(Part):
         self.lengths[k] = len(rows)
         return rows.reset_index(drop=True)
 
-    def _categories(self, names):
+    def _categories(self, names: list[str]) -> dict[str, Any]:
         """The categories of all partitions, in the order in which they come, as `compute` has
         them.
         """
-        found, own = {name: {} for name in names}, {}
+        found: dict[str, Any] = {name: {} for name in names}
+        own: dict[str, Any] = {}
         for k in range(self.frame.npartitions):
             rows = self._partition(k, names)
             for name in names:

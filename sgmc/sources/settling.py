@@ -1,11 +1,19 @@
 """One dtype for each column of several parts: what pandas has after `concat`, or a refusal."""
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Frame, Series
 from sgmc.errors import DataError
 from sgmc.formula.columns import kind as kind_of
 from sgmc.sources.part import Column, reading
+
+if TYPE_CHECKING:
+    from sgmc.sources.part import Part
+
 
 CHANGED = "was it changed meanwhile?"
 CALLED = {
@@ -17,14 +25,14 @@ CALLED = {
 }
 
 
-def column_of(values):
+def column_of(values: Series) -> Column:
     """The `Column` of a pandas Series with all its rows."""
     if values.isna().all():
         return Column("empty", values.dtype)
     return Column(kind_of(values), values.dtype)
 
 
-def settled(parts, names):
+def settled(parts: "Sequence[Part]", names: list[str]) -> dict[str, Any]:
     """The dtype of columns in all parts together.
 
     Parameters
@@ -49,7 +57,7 @@ def settled(parts, names):
     }
 
 
-def common(name, entries):
+def common(name: str, entries: "list[tuple[Part, Column]]") -> Any:
     """The dtype of a column.
 
     Parameters
@@ -83,7 +91,7 @@ def common(name, entries):
 TEXT = pd.Series(["a"]).dtype  # object, or from pandas 3 on str
 
 
-def alike(column):
+def alike(column: Column) -> str:
     """The kind, with categories of text as text."""
     if column.kind != "category":
         return column.kind
@@ -91,7 +99,7 @@ def alike(column):
     return "text" if all(isinstance(level, str) for level in levels) else "category"
 
 
-def refuse_different(name, full):
+def refuse_different(name: str, full: "list[tuple[Part, Column]]") -> None:
     """Raise DataError where a column is of several kinds."""
     first, one = full[0]
     for part, column in full[1:]:
@@ -103,7 +111,7 @@ def refuse_different(name, full):
             )
 
 
-def numbers(dtypes, gaps):
+def numbers(dtypes: list[Any], gaps: bool) -> Any:
     """The dtype of numbers of several dtypes."""
     if len(dtypes) > 1 and np.dtype("O") in dtypes:
         return np.dtype(float)  # decimals beside numbers
@@ -111,18 +119,18 @@ def numbers(dtypes, gaps):
     return with_gaps(dtype) if gaps else dtype
 
 
-def with_gaps(dtype):
+def with_gaps(dtype: Any) -> Any:
     """The dtype that pandas gives to values of a dtype with missing ones among them."""
     code = dtype.kind if isinstance(dtype, np.dtype) else ""
     return {"i": np.dtype(float), "u": np.dtype(float), "b": np.dtype("O")}.get(code, dtype)
 
 
-def joined(dtypes):
+def joined(dtypes: list[Any]) -> Any:
     """The dtype that pandas gives to columns of several dtypes below each other."""
     return pd.concat([pd.Series([0], dtype=dtype) for dtype in dtypes]).dtype
 
 
-def categories(name, full):
+def categories(name: str, full: "list[tuple[Part, Column]]") -> Any:
     """The dtype of categories, of several lists or of some beside text."""
     dtypes = list(dict.fromkeys(column.dtype for _, column in full))
     if len(dtypes) == 1:
@@ -141,13 +149,13 @@ def categories(name, full):
     return longest
 
 
-def within(dtype, longest):
+def within(dtype: Any, longest: Any) -> bool:
     """Whether categories are some of a longer list, in its order."""
     places = longest.categories.get_indexer(dtype.categories)
     return bool((places >= 0).all() and (np.diff(places) > 0).all())
 
 
-def union(dtypes):
+def union(dtypes: list[Any]) -> Any:
     """Categories without an order of their own: those of all, sorted; text where some are text."""
     if not all(isinstance(dtype, pd.CategoricalDtype) for dtype in dtypes):
         return TEXT
@@ -160,7 +168,7 @@ def union(dtypes):
         )
 
 
-def applied(frame, dtypes, label):
+def applied(frame: Frame, dtypes: dict[str, Any], label: str) -> Frame:
     """A frame in the dtypes of all parts.
 
     Raises
@@ -176,7 +184,7 @@ def applied(frame, dtypes, label):
     return frame
 
 
-def cast(values, dtype):
+def cast(values: Series, dtype: Any) -> Series:
     """A column in another dtype, missing values staying so."""
     if dtype.kind == "O" and isinstance(dtype, np.dtype):
         return values.astype(object)

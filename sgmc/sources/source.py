@@ -2,14 +2,21 @@
 
 import hashlib
 import os
+from collections.abc import Iterator, Sequence
 from copy import copy
 from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
 from sgmc.sources.part import chunk_size
 from sgmc.sources.settling import applied, settled
+
+if TYPE_CHECKING:
+    from sgmc.sources.part import Part
+
 
 MEASURED_ROWS = 1000  # by which the memory of a row is estimated
 
@@ -36,27 +43,28 @@ class Source:
         Names that a formula may use besides columns; None: those of the caller.
     """
 
-    file_options, scope = {}, None
+    file_options: dict[str, Any] = {}
+    scope: dict[str, Any] | None = None
 
-    def __init__(self, parts, name="data"):
+    def __init__(self, parts: "Sequence[Part]", name: str = "data") -> None:
         self.parts, self.name = parts, name
         self.columns = list(parts[0].columns)
         for part in parts:
             check_columns(parts[0], part)
         self.chunk_size = chunk_size(self.columns)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         count = f"{len(self.parts)} parts, " if len(self.parts) > 1 else ""
         return f"<{self.name}: {count}{len(self.columns)} columns>"
 
     @property
-    def rows(self):
+    def rows(self) -> int | None:
         """Number of rows; None where only reading tells."""
         known = [part.rows for part in self.parts]
         return None if None in known else sum(known)
 
     @cached_property
-    def bytes(self):
+    def bytes(self) -> float:
         """Estimated bytes of all rows in memory, by the first ones of the first part with rows."""
         units = [part.units for part in self.parts]
         for part, unit in zip(self.parts, units):
@@ -67,12 +75,12 @@ class Source:
         return 0.0
 
     @cached_property
-    def identity(self):
+    def identity(self) -> str:
         """Hash of what the rows are made of: another one if a file has been changed."""
         text = "\n".join(part.identity for part in self.parts)
         return hashlib.sha256(text.encode()).hexdigest()
 
-    def chunks(self, start=0, columns=None):
+    def chunks(self, start: int = 0, columns: list[str] | None = None) -> Iterator[Frame]:
         """Rows as DataFrames of `chunk_size` rows, the last one of the rest.
 
         Chunk k has rows k * chunk_size and on of all parts together, in whatever form they are
@@ -103,14 +111,14 @@ class Source:
         if waiting:
             yield joint(held).reset_index(drop=True)
 
-    def only(self, columns):
+    def only(self, columns: list[str]) -> "Source":
         """The same rows with some of the columns; chunks have as many rows."""
         narrow = copy(self)
         narrow.columns = list(columns)
         vars(narrow).pop("bytes", None)
         return narrow
 
-    def read(self):
+    def read(self) -> Frame:
         """All rows as one DataFrame.
 
         Raises
@@ -118,7 +126,7 @@ class Source:
         DataError
             If there is none.
         """
-        wholes = [part.whole(self.columns) for part in self.parts]
+        wholes: list[Any] = [part.whole(self.columns) for part in self.parts]
         dtypes = settled(self.parts, self.columns)
         if all(whole is not None for whole in wholes):
             pairs = zip(wholes, self.parts)
@@ -129,7 +137,7 @@ class Source:
             raise DataError(f"{self.name} has no rows: it has names of columns alone")
         return joint(frames).reset_index(drop=True)
 
-    def _frames(self, skip, names):
+    def _frames(self, skip: int, names: list[str]) -> Iterator[Frame]:
         """Frames of some rows each, in the dtypes of all, from row `skip` on.
 
         Text formats are read once to find these; of dictionaries the levels are.
@@ -145,13 +153,13 @@ class Source:
             skip = max(skip - part.passed, 0)
 
 
-def joint(frames):
+def joint(frames: list[Frame]) -> Frame:
     """One frame of several of the same dtypes, without a copy where it is one already."""
     frames = [frame for frame in frames if len(frame)] or frames[:1]
     return frames[0] if len(frames) == 1 else pd.concat(frames, ignore_index=True)
 
 
-def check_columns(first, part):
+def check_columns(first: "Part", part: "Part") -> None:
     """Refuse a part that lacks a column which another one has.
 
     Raises
@@ -168,7 +176,7 @@ def check_columns(first, part):
                 )
 
 
-def of(data, name="data"):
+def of(data: Any, name: str = "data") -> Source | None:
     """A `Source` of what a user passes as data; None for a table in memory.
 
     Parameters
@@ -214,6 +222,6 @@ def of(data, name="data"):
     return None
 
 
-def is_path(value):
+def is_path(value: object) -> bool:
     """Whether a value is a path."""
     return isinstance(value, (str, os.PathLike))
