@@ -1,8 +1,11 @@
 """Model criticism: sensitivity to the prior, calibration, Bayes factors of points."""
 
+from typing import Any
+
 import pandas as pd
 
 from sgmc.arguments.numbers import level
+from sgmc.arguments.types import Floats, Frame, Seed, Series
 from sgmc.results.outcomes.pit import loo_pit
 from sgmc.results.outcomes.reliability import reliabilities
 from sgmc.results.priors.savage_dickey import bayes_factor
@@ -12,7 +15,7 @@ from sgmc.results.priors.sensitivity import sensitivity
 class Criticism:
     """Methods of `RegressionResults` that judge model and prior."""
 
-    def sensitivity(self):
+    def sensitivity(self) -> Frame:
         """Estimate how much each parameter's posterior would change if prior or likelihood counted
         a little more or less.
 
@@ -36,7 +39,7 @@ class Criticism:
         """
         return sensitivity(self)
 
-    def bayes_factor(self, statement):
+    def bayes_factor(self, statement: str) -> Series:
         """Return the Bayes factor of a point against the rest, by the Savage-Dickey ratio.
 
         BF01 = p(point | data) / p(point), the density of the posterior over that of the prior: how
@@ -62,7 +65,7 @@ class Criticism:
         """
         return bayes_factor(self, statement)
 
-    def loo_pit(self, seed=None):
+    def loo_pit(self, seed: Seed = None) -> Floats:
         """Return the rank of each outcome in what the other rows predict for it, between 0 and 1.
 
         P(y_new <= y_i | y without row i), by Pareto-smoothed weights of simulated outcomes, spread
@@ -87,7 +90,7 @@ class Criticism:
         """
         return loo_pit(self, seed)
 
-    def plot_loo_pit(self, ax=None, seed=None):
+    def plot_loo_pit(self, ax: Any = None, seed: Seed = None) -> Any:
         """Plot the share of `loo_pit` below each level, less that level, with 95 % limits for all
         levels together.
         """
@@ -95,7 +98,7 @@ class Criticism:
 
         return ranks(self.loo_pit(seed), ax)
 
-    def calibration(self, loo=True, seed=None):
+    def calibration(self, loo: bool = True, seed: Seed = None) -> Any:
         """Return the Brier score and its parts: do outcomes predicted with probability p happen
         with frequency p?
 
@@ -133,7 +136,9 @@ class Criticism:
         table = pd.DataFrame([one.summary() for one in found.values()], list(found))
         return table.rename_axis(self.model.endog_names)
 
-    def plot_calibration(self, ax=None, *, alpha=0.05, loo=True, seed=None):
+    def plot_calibration(
+        self, ax: Any = None, *, alpha: float = 0.05, loo: bool = True, seed: Seed = None
+    ) -> Any:
         """Plot a reliability diagram: frequency of the outcome over its predicted probability.
 
         The curve is the isotonic regression of `calibration`, the band its pointwise consistency

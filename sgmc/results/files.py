@@ -4,8 +4,11 @@ are read.
 
 import math
 import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.files import writable
+from sgmc.arguments.types import Array, FilePath
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError
@@ -13,11 +16,15 @@ from sgmc.saved import Trust, Unreadable, plain_tree, restored
 from sgmc.saved.classes import class_of
 from sgmc.version import __version__
 
+if TYPE_CHECKING:
+    from sgmc.results.results import Results
+
+
 KIND, FORMAT = b"sgmc results", 9  # first line of a file; number of the format of its tree
 PICKLED = 8  # formats up to it had a pickle in them
 
 
-def save(results, path):
+def save(results: "Results", path: Any) -> None:
     """Write results to a file; see `Results.save`."""
     path = writable("path", path)
     with handled():
@@ -25,7 +32,9 @@ def save(results, path):
         write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
 
 
-def load(path, *, functions=None, trust_formulas=False):
+def load(
+    path: FilePath, *, functions: Mapping[str, Any] | None = None, trust_formulas: bool = False
+) -> "Results":
     """Read results written by `Results.save`.
 
     Nothing in the file is executed: it has arrays, plain values and names of classes and functions,
@@ -85,7 +94,7 @@ def load(path, *, functions=None, trust_formulas=False):
     return found
 
 
-def is_whole(results):
+def is_whole(results: "Results") -> bool:
     """Whether draws, names, weights and diagnostics of results from a file belong together: what
     is compiled takes their lengths as they are.
     """
@@ -109,7 +118,7 @@ def is_whole(results):
     )
 
 
-def columns_first(results):
+def columns_first(results: "Results") -> bool:
     """Whether the parameters of one linear predictor begin with the columns of its design."""
     model = results.model
     # several equations, thresholds and second parts have names of their own; other models no design
@@ -121,7 +130,7 @@ def columns_first(results):
     )
 
 
-def has_head(header):
+def has_head(header: Any) -> bool:
     """Whether what a summary prints above and below its tables is there."""
     if [type(one) for one in header] != 4 * [list]:
         return False
@@ -131,13 +140,13 @@ def has_head(header):
     return pairs and texts and len(lines) > 0 and {"Model", "Time (s)"} <= {*dict([*left, *right])}
 
 
-def are_places(values, width):
+def are_places(values: Array, width: int) -> bool:
     """Whether an array has numbers of parameters, or of draws: from 0 to below `width`."""
     whole = values.ndim == 1 and values.dtype.kind == "i"
     return whole and ((values >= 0) & (values < width)).all()
 
 
-def check_format(path, tree):
+def check_format(path: Any, tree: dict[str, Any]) -> None:
     """ArgumentError for a file of another format, with the way on."""
     number = tree["format"]
     if number == FORMAT:

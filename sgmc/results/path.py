@@ -2,14 +2,20 @@
 effective size.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.paths import sticky_places
+
+if TYPE_CHECKING:
+    from sgmc.fit.paths import Travelled
+
 
 PATH_BATCHES = 30  # of equally many lines each, a chain
 PIECE = 1 << 14  # points that a function is evaluated at, at a time
@@ -38,7 +44,7 @@ class Paths:
 
     _paths = None
 
-    def _travelled(self, method):
+    def _travelled(self, method: str) -> "list[Travelled]":
         """The chains' paths; NotSupported where there are none."""
         if self._paths is None:
             raise NotSupported(
@@ -47,7 +53,7 @@ class Paths:
             )
         return self._paths
 
-    def expect(self, f, points=4):
+    def expect(self, f: Callable[..., Any], points: int = 4) -> Frame:
         """Return the posterior expectation of a function, as its mean over time along the paths of
         the chains.
 
@@ -82,7 +88,7 @@ class Paths:
             )
         return expectation(paths, f, points)
 
-    def inclusion(self):
+    def inclusion(self) -> Any:
         """Return posterior probabilities that slopes are not zero, under the spike-and-slab prior
         of a sticky sampler.
 
@@ -111,7 +117,7 @@ class Paths:
             index=[self.names[j] for j in slopes],
         )
 
-    def path_summary(self):
+    def path_summary(self) -> Frame:
         """Return moments of the parameters over the whole of the paths, a DataFrame with a row per
         parameter.
 
@@ -124,7 +130,7 @@ class Paths:
         """
         return moments(self._travelled("path_summary"), self.names)
 
-    def skeleton(self, chain=0):
+    def skeleton(self, chain: int = 0) -> Skeleton:
         """Return turning points of a chain's path after warmup, as far as they were kept (128 MB of
         all chains).
 
@@ -146,7 +152,7 @@ class Paths:
         )
 
 
-def expectation(paths, f, points):
+def expectation(paths: "list[Travelled]", f: Callable[..., Any], points: int) -> Frame:
     """Return the mean of a function along paths; see `Paths.expect`."""
     times, first, second = (
         np.concatenate(part) for part in zip(*(integrals(f, one, points) for one in paths))
@@ -155,7 +161,7 @@ def expectation(paths, f, points):
     return frame(times, first, second.sum(axis=0) / total - (first.sum(axis=0) / total) ** 2, None)
 
 
-def moments(paths, names):
+def moments(paths: "list[Travelled]", names: list[str]) -> Frame:
     """Return moments over whole paths; NaN where a chain has no line yet."""
     if not all(len(one.turns) > 1 for one in paths):
         return pd.DataFrame(np.nan, index=names, columns=["mean", "sd", "mcse", "ess"])
@@ -166,7 +172,9 @@ def moments(paths, names):
     return frame(times, first, sd**2, names)
 
 
-def integrals(f, path, points):
+def integrals(
+    f: Callable[..., Any], path: "Travelled", points: int
+) -> tuple[Floats, Floats, Floats]:
     """Times (batch,), integrals of f and of its square (batch, k)
     over batches of equally many lines of one path.
     """
@@ -188,7 +196,7 @@ def integrals(f, path, points):
     )
 
 
-def called(f, theta):
+def called(f: Callable[..., Any], theta: Floats) -> Floats:
     """f at points, (n, k) numbers."""
     values = np.asarray(f(theta), dtype=float)
     if values.ndim not in (1, 2) or len(values) != len(theta):
@@ -199,7 +207,7 @@ def called(f, theta):
     return values.reshape(len(theta), -1)
 
 
-def frame(times, first, variance, names):
+def frame(times: Floats, first: Floats, variance: Floats, names: list[str] | None) -> Frame:
     """Mean, sd, Monte Carlo error and effective size from integrals over batches and the variance.
 
     The error is that of a ratio: K / (K - 1) sum_k r_k^2 / T^2 with r_k a batch's integral less its

@@ -2,15 +2,16 @@
 
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from sgmc.arguments.types import FilePath, Floats, Frame, Ints
 from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
-from sgmc.errors import warn
+from sgmc.errors import SGMCWarning, warn
 from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.absent import refusal
@@ -34,6 +35,12 @@ from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.header import Facts, facts
 from sgmc.results.report.verdict import unchecked
 from sgmc.results.views import Views
+
+if TYPE_CHECKING:
+    from sgmc.fit.fitted import Fit
+    from sgmc.results.checks.stein import Scored
+    from sgmc.results.report.verdict import Verdict
+
 
 FEW_DIAGNOSED = 20  # parameters whose draws are looked at where there is no time for checks
 SHARE_OF_CHECKS = 0.5  # of their usual time: with less left they are not begun
@@ -79,17 +86,31 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         None where there are none.  Where `stand_in` is not empty, both are None.
     """
 
-    tuning = memory = warmup = starts = None
+    draws: Floats
+    names: list[str]
+    weights: Floats | None
+    warnings: list[SGMCWarning]
+    seed: int
+    verdict: "Verdict"
+    judged_by: str
+    interrupted: str
+    nobs: int
+    cov_type: str
+
+    tuning: Any = None
+    memory: Any = None
+    warmup: Any = None
+    starts: Any = None
     _stopping = None  # of a fit with accuracy=
     _kept = None  # the table of a regression, see `effects.kept`
     stand_in, _unknown = "", False
 
-    def __init__(self, state, fit=None):
+    def __init__(self, state: dict[str, Any], fit: "Fit | None" = None) -> None:
         self.__dict__.update(state)
         self._fit = fit
 
     @classmethod
-    def of_fit(cls, model, fit, arguments):
+    def of_fit(cls, model: Any, fit: "Fit", arguments: dict[str, Any]) -> Self:
         """Summarise a finished fit; issues its warnings.
 
         Parameters
@@ -112,29 +133,29 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         return cls({**state, **besides, "_continuation": Continuation(arguments)}, fit)
 
     @classmethod
-    def besides(cls, fit):
+    def besides(cls, fit: "Fit") -> dict[str, Any]:
         """What a kind of results keeps of a fit besides draws and summaries, a dict of
         attributes.
         """
         return {}
 
-    def _details(self):
+    def _details(self) -> list[str]:
         """Lines that `summary(details=True)` adds."""
         return []
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         raise AttributeError(
             refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"
         )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         chains, draws, d = self.draws.shape
         return f"<{self.model.title} posterior: {d} parameters, {chains} chains x {draws} draws>"
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         return self.summary().as_html()
 
-    def resume(self, draws=None, data=None, **how):
+    def resume(self, draws: int | None = None, data: Any = None, **how: Any) -> Self:
         """Go on from the last step, as if the run had never stopped: the draws are those of one
         long run, bit by bit.
 
@@ -163,7 +184,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         longer.tuning, longer._kept = self.tuning, longer._kept or self._kept
         return longer
 
-    def save(self, path):
+    def save(self, path: FilePath) -> None:
         """Write draws, summaries and the design's recipe to a file, without the data;
         read it with `sgmc.load`.
 
@@ -180,19 +201,19 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
 
     load = staticmethod(files.load)
 
-    def remove_data(self):
+    def remove_data(self) -> None:
         """Leave the data of the fit behind: what needs them is refused from now on, `resume` needs
         them again.
         """
         self.__dict__.update(self.__getstate__())
         self._fit = self._kept = None
 
-    def __copy__(self):
+    def __copy__(self) -> Self:
         made = type(self).__new__(type(self))
         made.__dict__.update(self.__dict__)
         return made
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Copy draws and summaries; nothing changes the fit, its model and its rows: they are the
         same, where a pickle would leave them behind.
         """
@@ -201,7 +222,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         made.__dict__.update({k: deepcopy(v, memo) for k, v in rest.items()})
         return made
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("_fit", "_kept")}
         return (
             state
@@ -209,11 +230,11 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
             else {**state, "_continuation": self._continuation.without_data(self._fit)}
         )
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(state)
 
 
-def in_time(model, fit, kind, besides):
+def in_time(model: Any, fit: "Fit", kind: Any, besides: dict[str, Any]) -> dict[str, Any]:
     """`summarised`, with the checks that the time of the call leaves room for."""
     if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * checks_of(fit):
         try:
@@ -223,7 +244,7 @@ def in_time(model, fit, kind, besides):
     return summarised(model, fit, kind, besides, thorough=False)
 
 
-def checks_of(fit):
+def checks_of(fit: "Fit") -> float:
     """Seconds that checks of the draws of a fit take, but for scores."""
     chains, draws, kept = fit.x.shape
     return checks_take(kept, chains * draws)
@@ -245,7 +266,7 @@ class Evidence(NamedTuple):
     whole: bool
 
 
-def evidence(fit):
+def evidence(fit: "Fit") -> Evidence:
     """Return the `Evidence` of a fit; it leaves the time that the other checks take."""
     found = Evidence(None, None, False)
     try:
@@ -258,7 +279,7 @@ def evidence(fit):
         return found
 
 
-def discrepancy(fit, some, known):
+def discrepancy(fit: "Fit", some: "Scored | None", known: bool) -> Discrepancy:
     """The `Discrepancy` that a summary shows; none unless there was time for the checks."""
     try:
         if known:
@@ -269,7 +290,9 @@ def discrepancy(fit, some, known):
     return Discrepancy(None, missing="time_limit left no time")
 
 
-def summarised(model, fit, kind, besides, thorough=True):
+def summarised(
+    model: Any, fit: "Fit", kind: Any, besides: dict[str, Any], thorough: bool = True
+) -> dict[str, Any]:
     """What results of a kind consist of, but for what they keep `besides`; unless `thorough`, with
     Monte Carlo errors of a few parameters alone, and no trust.
     """
@@ -345,7 +368,7 @@ def summarised(model, fit, kind, besides, thorough=True):
     )
 
 
-def beginnings(fit):
+def beginnings(fit: "Fit") -> dict[str, Any]:
     """Starts of the chains and their warmup, where these are known, in the units of the draws; a
     dict of attributes.
     """
@@ -357,7 +380,7 @@ def beginnings(fit):
     return found
 
 
-def told(fit, draws, names, some):
+def told(fit: "Fit", draws: Floats, names: list[str], some: "Scored | None") -> tuple[Frame, Seen]:
     """`accuracy` of some numbers (chain, draw, p), and what is seen of their draws."""
     w = fit.weights
     ess, rhat = convergence.bulk(draws, w)
@@ -368,7 +391,7 @@ def told(fit, draws, names, some):
     return errors, Seen(names, draws, w, ess, ess_sd, rhat, tails, quantiles)
 
 
-def by_name(values, places, names):
+def by_name(values: Floats, places: Ints, names: list[str]) -> Any:
     """Values at some places of an array as long as `names`, NaN elsewhere."""
     out = np.full(len(names), np.nan)
     out[places] = values

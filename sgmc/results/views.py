@@ -1,6 +1,8 @@
 """Results in other hands: ArviZ and Matplotlib."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -9,8 +11,13 @@ from sgmc.arguments.choices import flag
 from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
+
+if TYPE_CHECKING:
+    from sgmc.results.results import Results
+
 
 MOST_PLOTS = 40
 
@@ -18,7 +25,13 @@ MOST_PLOTS = 40
 class Views:
     """Methods of `Results` that draw it or hand it on."""
 
-    def to_arviz(self, log_likelihood=False, *, posterior_predictive=False, observed_data=True):
+    def to_arviz(
+        self,
+        log_likelihood: bool = False,
+        *,
+        posterior_predictive: bool = False,
+        observed_data: bool = True,
+    ) -> Any:
         """Return an ArviZ `DataTree` (arviz-base 0.8 or later).
 
         ArviZ 1.0, which needs Python 3.12, and arviz-stats read it.  For ArviZ 0.2x give
@@ -52,7 +65,9 @@ class Views:
 
         return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data))
 
-    def plot(self, cols=None, ax=None, *, alpha=0.05):
+    def plot(
+        self, cols: str | Sequence[str] | None = None, ax: Any = None, *, alpha: float = 0.05
+    ) -> Any:
         """Draw an overview: the mean and interval of each parameter, intercepts aside.
 
         Parameters
@@ -76,7 +91,14 @@ class Views:
         label = f"posterior mean and {100 * (1 - alpha):g} % interval"
         return intervals(names, moments.mean(draws, weights), low, high, label, ax)
 
-    def plot_trace(self, cols=None, ax=None, *, warmup=True, density=False):
+    def plot_trace(
+        self,
+        cols: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        warmup: bool = True,
+        density: bool = False,
+    ) -> Array:
         """Plot draws of each chain in their order; along the time of the dynamics where steps vary.
 
         Positions of warmup, of a fit with ``keep_warmup=True``, are before 0, on a grey ground;
@@ -109,7 +131,15 @@ class Views:
             before = replace(self.warmup, draws=chosen)
         return trace(draws, weights, names, ax, before, flag("density", density))
 
-    def plot_posterior(self, cols=None, ax=None, *, alpha=0.05, reference=None, prior=False):
+    def plot_posterior(
+        self,
+        cols: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        alpha: float = 0.05,
+        reference: Any = None,
+        prior: bool = False,
+    ) -> Array:
         """Plot a histogram of each parameter's draws, weighted where they are, with mean and
         interval; see `plot_trace`.
 
@@ -140,7 +170,9 @@ class Views:
         curves = prior_curves(self, names) if prior else None
         return posterior(draws, weights, names, ax, level(alpha), other, curves)
 
-    def plot_acf(self, cols=None, ax=None, *, max_lag=40):
+    def plot_acf(
+        self, cols: str | Sequence[str] | None = None, ax: Any = None, *, max_lag: int = 40
+    ) -> Array:
         """Plot the autocorrelation of each chain's draws, weighted where they are; see
         `plot_trace`.
         """
@@ -148,7 +180,7 @@ class Views:
 
         return acf(*self._plotted(cols), ax, max_lag)
 
-    def _plotted(self, cols):
+    def _plotted(self, cols: str | Sequence[str] | None) -> tuple[Floats, Floats | None, list[str]]:
         """Draws (chain, draw, parameter) to plot, their weights and names."""
         names = list(self.names) if cols is None else parameters("cols", cols, self.names)
         if len(names) > MOST_PLOTS:
@@ -159,7 +191,7 @@ class Views:
         return self.draws[:, :, [self.names.index(name) for name in names]], self.weights, names
 
 
-def prior_curves(results, names):
+def prior_curves(results: "Results", names: list[str]) -> Any:
     """The prior density of each of these parameters, a function of numbers, or None where it is
     flat; see `Views.plot_posterior`.
     """
@@ -172,7 +204,7 @@ def prior_curves(results, names):
     return [margin(results.priors, centre, results.names.index(name)) for name in names]
 
 
-def compared(reference, names):
+def compared(reference: Any, names: list[str]) -> tuple[Floats, Floats | None]:
     """Draws (chain, draw, parameter) of these names and their weights, or their means and sds; see
     `Views.plot_posterior`.
     """
@@ -189,7 +221,7 @@ def compared(reference, names):
     return mean, sd
 
 
-def numbers_for(values, names):
+def numbers_for(values: Any, names: list[str]) -> Floats:
     """Finite numbers for these names, of a Series or dict by name, or in their order."""
     if hasattr(values, "keys"):
         refuse_without(list(values.keys()), names)
@@ -202,7 +234,7 @@ def numbers_for(values, names):
     return numbers
 
 
-def refuse_without(known_names, names):
+def refuse_without(known_names: list[str], names: list[str]) -> None:
     """ArgumentError, naming the first of `names` that a reference has not."""
     for name in names:
         if name not in known_names:

@@ -2,14 +2,23 @@
 and better means.
 """
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc import diagnostics
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Frame
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.zero_variance import error_terms
 from sgmc.results.checks.stein import SCORE_BATCH, scored_draws, stein_discrepancy
+
+if TYPE_CHECKING:
+    from sgmc.diagnostics.goodness import KSDTest
+    from sgmc.results.checks.stein import Scored
+
 
 # of control variates: errors are then those of draws that their coefficients have not seen
 FOLDS = 5
@@ -24,7 +33,9 @@ class Discrepancies:
     ``draws`` is how many draws are looked at, evenly spaced.
     """
 
-    def scored_draws(self, scores=None, draws=None, batch_size=SCORE_BATCH):
+    def scored_draws(
+        self, scores: Any = None, draws: int | None = None, batch_size: int = SCORE_BATCH
+    ) -> Any:
         """Return draws in the sampler's coordinates, and gradients of the log posterior at them.
 
         Networks that keep whole draws for predictions have scores at those.  Parameters with
@@ -52,7 +63,7 @@ class Discrepancies:
         batch = whole("batch_size", batch_size, 1)
         return scored_draws(self, "scored_draws", scores, draws, linear=True, batch=batch)
 
-    def ksd(self, scores=None, draws=None, **options):
+    def ksd(self, scores: Any = None, draws: int | None = None, **options: Any) -> float:
         """Return the kernel Stein discrepancy of the draws in whitened coordinates; None where it
         is not defined, as for the sandwich, which is no density.
 
@@ -78,7 +89,7 @@ class Discrepancies:
             return self._ksd
         return _of(diagnostics.ksd, scored_draws(self, "ksd", scores, draws), options)
 
-    def fssd(self, scores=None, draws=None, **options):
+    def fssd(self, scores: Any = None, draws: int | None = None, **options: Any) -> float:
         """Return the finite set Stein discrepancy of the draws in whitened coordinates, in linear
         time.
 
@@ -97,7 +108,7 @@ class Discrepancies:
             diagnostics.fssd, scored_draws(self, "fssd", scores, draws, linear=True), options
         )
 
-    def ksd_test(self, scores=None, draws=None, **options):
+    def ksd_test(self, scores: Any = None, draws: int | None = None, **options: Any) -> "KSDTest":
         """Test whether draws are of the posterior: p-value of the kernel Stein discrepancy by the
         wild bootstrap.
 
@@ -116,7 +127,7 @@ class Discrepancies:
         """
         return _of(diagnostics.ksd_test, scored_draws(self, "ksd_test", scores, draws), options)
 
-    def thin_stein(self, m, scores=None, draws=None):
+    def thin_stein(self, m: int, scores: Any = None, draws: int | None = None) -> Frame:
         """Return the m draws that together are closest to the posterior, by Stein thinning (Riabiz
         et al. 2022).
 
@@ -136,7 +147,7 @@ class Discrepancies:
         chosen = diagnostics.stein_thinning(some.draws, some.scores, m, scale=some.scale)
         return self.to_frame()[list(self.names)].iloc[some.kept[chosen]]
 
-    def zv_means(self, order=1, scores=None, draws=None):
+    def zv_means(self, order: int = 1, scores: Any = None, draws: int | None = None) -> Frame:
         """Return posterior means with less Monte Carlo error, by zero-variance control variates
         (`sgmc.diagnostics.control_variates`).
 
@@ -169,6 +180,6 @@ class Discrepancies:
         )
 
 
-def _of(function, some, options):
+def _of(function: Callable[..., Any], some: "Scored", options: Any) -> Any:
     """A diagnostic of scored draws."""
     return function(some.draws, some.scores, weights=some.weights, scale=some.scale, **options)

@@ -2,35 +2,41 @@
 and how the chains went.
 """
 
+from typing import TYPE_CHECKING, Any, Literal
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Frame, Seed, Series
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError
 from sgmc.results.checks import noise
+
+if TYPE_CHECKING:
+    from sgmc.results.checks.arbiter import Arbitration
 
 
 class Trust:
     """Methods of `Results` that judge its draws."""
 
-    def ess(self, method="bulk"):
+    def ess(self, method: Literal["bulk", "tail", "mean", "sd"] = "bulk") -> Series:
         """Return effective sample sizes, a Series; see `sgmc.diagnostics.ess`."""
         return pd.Series(
             convergence.ess(self.draws, method=method, weights=self.weights), self.names
         )
 
-    def rhat(self):
+    def rhat(self) -> Series:
         """Return rank-normalised split R-hat, a Series; NaN for one chain."""
         return pd.Series(self._rhat, self.names)
 
-    def mcse(self, method="mean"):
+    def mcse(self, method: Literal["mean", "sd"] = "mean") -> Series:
         """Return Monte Carlo standard errors of the means (or ``"sd"``), a Series."""
         return pd.Series(
             convergence.mcse(self.draws, method=method, weights=self.weights), self.names
         )
 
-    def diagnostics(self):
+    def diagnostics(self) -> Frame:
         """Return ess_bulk, ess_tail, r_hat and Monte Carlo errors of mean and sd, a DataFrame with
         a row per parameter.
         """
@@ -45,7 +51,7 @@ class Trust:
             index=self.names,
         )
 
-    def tail_index(self):
+    def tail_index(self) -> Series:
         """Return tail indices (Pareto k-hat), a Series: a mean exists below 1, an sd below 1/2; see
         `sgmc.diagnostics.tail_index`.
 
@@ -53,7 +59,7 @@ class Trust:
         """
         return pd.Series(self._tails, self.names)
 
-    def accuracy(self):
+    def accuracy(self) -> Frame:
         """Return errors of what the summary prints, bias and Monte Carlo error together, by the
         scores at some of the draws.
 
@@ -76,7 +82,7 @@ class Trust:
         """
         return self._accuracy.copy()
 
-    def half_step(self, draws=None):
+    def half_step(self, draws: int | None = None) -> Any:
         """Compare means and sds of the draws with those of the same sampler at half its step, which
         continues from where the chains ended.
 
@@ -111,7 +117,7 @@ class Trust:
             )
         return half_step(self._fit, self.names, whole("draws", draws, 1, none=True))
 
-    def arbiter(self, draws=400, steps=10, seed=0):
+    def arbiter(self, draws: int = 400, steps: int = 10, seed: Seed = 0) -> "Arbitration":
         """Ask an exact sampler whether the fit's draws are draws of the posterior.
 
         Some of the draws x_i, spread over the chains, are each moved by so many steps of a sampler
@@ -160,7 +166,7 @@ class Trust:
             self._fit, self.names, whole("draws", draws, 50), whole("steps", steps, 2), seed, ess
         )
 
-    def chain_diagnostics(self):
+    def chain_diagnostics(self) -> Any:
         """Return a DataFrame with a row per chain; NaN where a figure does not apply to the
         sampler.
 
@@ -200,7 +206,7 @@ class Trust:
         return pd.DataFrame(table, index=pd.RangeIndex(len(self._chains), name="chain"))
 
     @property
-    def sampling_threshold(self):
+    def sampling_threshold(self) -> Any:
         """alpha at the first kept draw: variance of the gradient's noise in a step over that of the
         noise injected.
 
@@ -213,7 +219,7 @@ class Trust:
         """
         return self._threshold
 
-    def gradient_noise(self):
+    def gradient_noise(self) -> Any:
         """Return the noise of the gradient estimates, a DataFrame with a row for each coordinate of
         the sampler.
 

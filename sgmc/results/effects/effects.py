@@ -1,9 +1,14 @@
 """What results have of effects: methods with the names of the R package marginaleffects."""
 
+from collections.abc import Callable, Sequence
 from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import ArrayLike
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.names import texts
+from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.averages import by_group, by_row
 from sgmc.results.effects.places import places_of
@@ -17,10 +22,19 @@ from sgmc.results.effects.quantities import (
 )
 from sgmc.results.effects.variables import Variables, varied
 
+if TYPE_CHECKING:
+    from sgmc.results.effects.margeff import MarginalEffects
+    from sgmc.results.effects.places import FitPlaces, NewPlaces
+    from sgmc.results.effects.quantities import Quantity
+    from sgmc.results.effects.table import EffectTable
+    from sgmc.results.outcomes.rows import Rows
+    from sgmc.results.results import Results
+
+
 MOST_SETTINGS = 10_000  # of combinations of values that predictions are taken at
 
 
-def columns_by(by):
+def columns_by(by: str | Sequence[str] | None) -> list[str]:
     """Names of the columns that averages are taken by; none for True and None."""
     if by is None or by is True:
         return []
@@ -36,14 +50,22 @@ class Effects:
     counts of successes.  Effects of group terms are zero; smooths are included.
     """
 
-    def population_rows(self, frame, offset):
+    def population_rows(self, frame: Frame, offset: Any) -> "Rows":
         """Return the `Rows` of new data, effects of group terms being zero."""
         return self.table_rows(frame, offset)
 
     def predictions(
-        self, data=None, *, variables=None, by=None, type="response", level=0.95, weights=None,
-        offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        data: Any = None,
+        *,
+        variables: Any = None,
+        by: str | Sequence[str] | None = None,
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Predict the mean of the outcome at each row, with its posterior interval.
 
         Parameters
@@ -79,9 +101,17 @@ class Effects:
         return self._predictions(data, variables, by, type, level, beside, by is not None)
 
     def avg_predictions(
-        self, data=None, *, variables=None, by=None, type="response", level=0.95, weights=None,
-        offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        data: Any = None,
+        *,
+        variables: Any = None,
+        by: str | Sequence[str] | None = None,
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Average predictions over rows, for each draw, and summarise the averages.
 
         With `variables`, one average for each of their values, all rows being set to it.
@@ -100,7 +130,16 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._predictions(data, variables, by, type, level, beside, True)
 
-    def _predictions(self, data, variables, by, kind, level, beside, averaged):
+    def _predictions(
+        self,
+        data: Any,
+        variables: Any,
+        by: Any,
+        kind: str,
+        level: float,
+        beside: dict[str, Any],
+        averaged: bool,
+    ) -> "EffectTable":
         link = checked_type(self, kind)
         places = places_of(self, data, columns_by(by), **beside)
         cells = [{}]
@@ -118,14 +157,30 @@ class Effects:
         found = [the_mean(setting(cell), cell) for cell in cells]
         return self._tabled(places, found, link, level, averaged)
 
-    def _tabled(self, places, quantities, link, level, averaged):
+    def _tabled(
+        self,
+        places: "FitPlaces | NewPlaces",
+        quantities: "list[Quantity]",
+        link: bool,
+        level: float,
+        averaged: bool,
+    ) -> "EffectTable":
         made = by_group if averaged else by_row
         return made(self, places, quantities, link, kinds_of(self, link), level)
 
     def comparisons(
-        self, variables=None, data=None, *, by=None, comparison="difference", type="response",
-        level=0.95, weights=None, offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        variables: Any = None,
+        data: Any = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        comparison: str = "difference",
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Compare predictions at two values of a variable, all others as they are, at each row.
 
         Parameters
@@ -151,9 +206,18 @@ class Effects:
         return self._comparisons(variables, *how, by is not None)
 
     def avg_comparisons(
-        self, variables=None, data=None, *, by=None, comparison="difference", type="response",
-        level=0.95, weights=None, offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        variables: Any = None,
+        data: Any = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        comparison: str = "difference",
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Average comparisons over rows, for each draw, and summarise the averages.
 
         Ratios are those of the two averages, not averages of ratios: a marginal risk ratio.
@@ -170,7 +234,17 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._comparisons(variables, data, by, comparison, type, level, beside, True)
 
-    def _comparisons(self, variables, data, by, comparison, kind, level, beside, averaged):
+    def _comparisons(
+        self,
+        variables: Any,
+        data: Any,
+        by: Any,
+        comparison: str,
+        kind: str,
+        level: float,
+        beside: dict[str, Any],
+        averaged: bool,
+    ) -> "EffectTable":
         link = checked_type(self, kind, comparison)
         places = places_of(self, data, columns_by(by), **beside)
         changes = Variables(self, known_places(self, places)).changes(variables)
@@ -178,9 +252,18 @@ class Effects:
         return self._tabled(places, found, link, level, averaged)
 
     def slopes(
-        self, variables=None, data=None, *, by=None, slope="dydx", type="response", level=0.95,
-        weights=None, offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        variables: Any = None,
+        data: Any = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        slope: str = "dydx",
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Differentiate predictions with respect to a variable, at each row.
 
         By central differences, (f(x + h/2) - f(x - h/2)) / h with h = 1e-4 of the variable's
@@ -205,9 +288,18 @@ class Effects:
         return self._slopes(variables, data, by, slope, type, level, beside, by is not None)
 
     def avg_slopes(
-        self, variables=None, data=None, *, by=None, slope="dydx", type="response", level=0.95,
-        weights=None, offset=None, exposure=None,
-    ):  # fmt: skip
+        self,
+        variables: Any = None,
+        data: Any = None,
+        *,
+        by: str | Sequence[str] | None = None,
+        slope: str = "dydx",
+        type: str = "response",
+        level: float = 0.95,
+        weights: ArrayLike | str | None = None,
+        offset: ArrayLike | str | None = None,
+        exposure: ArrayLike | str | None = None,
+    ) -> "EffectTable":
         """Average slopes over rows, for each draw, and summarise the averages.
 
         Parameters
@@ -222,7 +314,17 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._slopes(variables, data, by, slope, type, level, beside, True)
 
-    def _slopes(self, variables, data, by, slope, kind, level, beside, averaged):
+    def _slopes(
+        self,
+        variables: Any,
+        data: Any,
+        by: Any,
+        slope: str,
+        kind: str,
+        level: float,
+        beside: dict[str, Any],
+        averaged: bool,
+    ) -> "EffectTable":
         link = checked_type(self, kind)
         one_of("slope", slope, SLOPES)
         places = places_of(self, data, columns_by(by), **beside)
@@ -230,7 +332,15 @@ class Effects:
         found = [slope_of(one, slope) for one in changes]
         return self._tabled(places, found, link, level, averaged)
 
-    def get_margeff(self, at="overall", method="dydx", *, dummy=False, count=False, data=None):
+    def get_margeff(
+        self,
+        at: str = "overall",
+        method: str = "dydx",
+        *,
+        dummy: bool = False,
+        count: bool = False,
+        data: Any = None,
+    ) -> "MarginalEffects":
         """Return marginal effects of the columns of the design, one at a time, as in statsmodels.
 
         Of ``x + I(x**2)`` each column moves alone; `avg_slopes` moves x.
@@ -258,17 +368,17 @@ class Effects:
         return get_margeff(self, at, method, dummy, count, data)
 
 
-def known_places(results, places):
+def known_places(results: "Results", places: "FitPlaces | NewPlaces") -> "FitPlaces | NewPlaces":
     """Rows that ranges and levels of variables are taken from: those of the fit, where these are
     here.
     """
     return places if results._kept is None else places_of(results, None)
 
 
-def setting(cell):
+def setting(cell: dict[str, Any]) -> Callable[[Frame], Frame]:
     """A function that sets variables of a table to values."""
 
-    def frames(frame):
+    def frames(frame: Frame) -> Frame:
         for name, value in cell.items():
             frame = varied(frame, name, value)
         return frame

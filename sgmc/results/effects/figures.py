@@ -1,13 +1,21 @@
 """What results draw of effects."""
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.grids import datagrid
 from sgmc.results.effects.places import places_of
 from sgmc.results.effects.variables import Variables
+
+if TYPE_CHECKING:
+    from sgmc.results.effects.table import EffectTable
+
 
 SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that makes groups
 
@@ -16,8 +24,15 @@ class EffectFigures:
     """Methods of `RegressionResults` that draw effects; each returns its axes."""
 
     def plot_predictions(
-        self, x, by=None, ax=None, *, points=50, type="response", level=0.95
-    ):  # fmt: skip
+        self,
+        x: str,
+        by: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        points: int = 50,
+        type: str = "response",
+        level: float = 0.95,
+    ) -> Any:
         """Draw predictions along a variable, all others at their typical values.
 
         Of a number the range of the fit, of labels all levels.
@@ -43,8 +58,16 @@ class EffectFigures:
         return drawn(table, x, by, name.format(self.model.endog_names), ax)
 
     def plot_effects(
-        self, variable, x=None, by=None, ax=None, *, points=50, comparison="difference", level=0.95
-    ):  # fmt: skip
+        self,
+        variable: str,
+        x: str | None = None,
+        by: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        points: int = 50,
+        comparison: str = "difference",
+        level: float = 0.95,
+    ) -> Any:
         """Draw the effect of a variable along x: its slope, or of labels their comparisons.
 
         Where the effect is largest, where it vanishes: what interactions and links do to it.
@@ -88,8 +111,13 @@ class EffectFigures:
         return drawn(found, x, by, f"{what} of {variable}", ax)
 
     def plot_comparisons(
-        self, variables=None, ax=None, *, comparison="difference", level=0.95
-    ):  # fmt: skip
+        self,
+        variables: Any = None,
+        ax: Any = None,
+        *,
+        comparison: str = "difference",
+        level: float = 0.95,
+    ) -> Any:
         """Draw average comparisons of all variables, a point with an interval for each.
 
         Parameters
@@ -111,11 +139,13 @@ class EffectFigures:
         label = f"average {comparison}, {self.model.endog_names}"
         return intervals(names, *numbers(found), label, ax, 1.0 if comparison == "ratio" else 0.0)
 
-    def _along(self, x, by, points, kind, level):
+    def _along(
+        self, x: str, by: Any, points: int, kind: str, level: float
+    ) -> "tuple[EffectTable, list[str]]":
         grid, by = self._grid(x, by, points)
         return self.predictions(grid, type=kind, level=level), by
 
-    def _grid(self, x, by, points):
+    def _grid(self, x: str, by: Any, points: int) -> tuple[Frame, list[str]]:
         """A grid along x by groups, and the columns that make them."""
         variables = Variables(self, places_of(self, None))
         values = {}
@@ -136,12 +166,12 @@ class EffectFigures:
         return datagrid(self, **values), [] if by is None else [by]
 
 
-def numbers(found):
+def numbers(found: Frame) -> Iterator[Any]:
     """Means and ends of intervals of a table."""
     return (found[name].to_numpy() for name in ("estimate", "conf_low", "conf_high"))
 
 
-def drawn(found, x, by, y_name, ax):
+def drawn(found: "EffectTable", x: str, by: list[str], y_name: str, ax: Any) -> Any:
     """Curves of a table along x by groups."""
     from sgmc.plots.lines import curves
 
@@ -163,6 +193,6 @@ def drawn(found, x, by, y_name, ax):
     return curves(groups, x, y_name, ", ".join(by), ax)
 
 
-def shown_level(value):
+def shown_level(value: Any) -> str:
     """A level or a number as a short text."""
     return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,11 +1,13 @@
 """Grids of values at which predictions, comparisons and slopes are of interest."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.types import Array, Frame, Series
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import kind
@@ -18,7 +20,7 @@ GRIDS = ("mean_or_mode", "counterfactual")
 BESIDE = ("offset", "exposure")  # columns of a fit that its grid has too
 
 
-def datagrid(source, *, grid_type="mean_or_mode", **values):
+def datagrid(source: Any, *, grid_type: str = "mean_or_mode", **values: Any) -> Frame:
     """Make a table of all combinations of values, with typical values of all other variables.
 
     Parameters
@@ -79,7 +81,7 @@ def datagrid(source, *, grid_type="mean_or_mode", **values):
     return out
 
 
-def table_of(source):
+def table_of(source: Any) -> tuple[Frame, Array | None, set[str]]:
     """Columns of a grid, weights (n,) of the rows or None, and names of numbers that the formula
     takes as labels, ``C(year)``.
     """
@@ -104,7 +106,7 @@ def table_of(source):
     return frame, weight, labelled
 
 
-def listed(name, value, column):
+def listed(name: str, value: Any, column: Series) -> Any:
     """Values of a variable as a list."""
     value = value(column) if callable(value) else value
     if isinstance(value, str) or not np.iterable(value):
@@ -114,7 +116,7 @@ def listed(name, value, column):
     return list(value)
 
 
-def typical(column, weight, labelled=False):
+def typical(column: Series, weight: Array | None, labelled: bool = False) -> Any:
     """The mean of numbers, the most frequent label of others, and of numbers that are `labelled`;
     the first one of several.
     """
@@ -128,7 +130,7 @@ def typical(column, weight, labelled=False):
     return total.idxmax()
 
 
-def alike(values, column):
+def alike(values: Any, column: Series) -> Any:
     """Values with the categories of a column, where it has some."""
     if isinstance(column.dtype, pd.CategoricalDtype):
         return pd.Categorical(values, categories=column.dtype.categories)

@@ -1,9 +1,12 @@
 """Draws of effects as a table."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import fraction
+from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.outcomes.prediction import moments_and_ends
 
@@ -23,7 +26,7 @@ class EffectTable(pd.DataFrame):
     _held = None, None
 
     @property
-    def draws(self):
+    def draws(self) -> Floats:
         """Draws (row, draw) of what the rows estimate; in other tables made of this one, lost."""
         if self._held[0] is None:
             raise ArgumentError(
@@ -33,7 +36,7 @@ class EffectTable(pd.DataFrame):
         return self._held[0]
 
     @property
-    def draw_weights(self):
+    def draw_weights(self) -> Floats | None:
         """Weights of the draws, or None."""
         return self._held[1]
 
@@ -47,13 +50,13 @@ class Summaries:
         Of the intervals.
     """
 
-    def __init__(self, probability):
+    def __init__(self, probability: float) -> None:
         alpha = 1 - fraction("level", probability, advice="give e.g. 0.95")
         self.ends = [alpha / 2, 1 - alpha / 2]
         self.columns, self.numbers, self.draws, self.size = [], [], [], 0
         self.weights = None
 
-    def add(self, columns, draws, weights):
+    def add(self, columns: Frame, draws: Floats, weights: Floats | None) -> None:
         """Rows with their columns, a DataFrame, and draws (row, draw)."""
         self.columns.append(columns)
         with np.errstate(invalid="ignore"):
@@ -61,7 +64,7 @@ class Summaries:
         self.weights, self.size = weights, self.size + draws.nbytes
         self.draws = self.draws + [draws] if self.size <= DRAWS_KEPT else []
 
-    def table(self):
+    def table(self) -> EffectTable:
         """All rows, an `EffectTable`: the columns that name an effect, numbers, other columns."""
         columns = pd.concat(self.columns, ignore_index=True)
         numbers = pd.DataFrame(np.concatenate(self.numbers), columns=NUMBERS)
@@ -73,7 +76,7 @@ class Summaries:
         return out
 
 
-def beside(frame, taken):
+def beside(frame: Frame, taken: Sequence[str]) -> Frame:
     """Columns of the data that stand beside the numbers; those whose names are taken get one more
     word.
     """

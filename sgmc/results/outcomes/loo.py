@@ -3,19 +3,26 @@ of all rows or of a sample of them.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
+from sgmc.arguments.types import Floats, Frame, Ints, Seed
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.residuals import in_order, numbers_of
 from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
 from sgmc.results.outcomes.working import refuse_working
+
+if TYPE_CHECKING:
+    from sgmc.results.results import Results
+
 
 ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLED_ROWS = 1000
@@ -74,11 +81,11 @@ class Loo:
     by: str = "loo"
 
     @property
-    def rows(self):
+    def rows(self) -> Ints:
         """Numbers of the rows used, (m,)."""
         return self.sample.rows
 
-    def __str__(self):
+    def __str__(self) -> str:
         some = (
             f", {len(self.rows)} of {self.n} {self.unit} (sampling errors: "
             f"{self.subsampling_se:.2g} and {self.p_subsampling_se:.2g})"
@@ -121,12 +128,14 @@ class Task:
     unit: str
 
     @property
-    def n(self):
+    def n(self) -> int:
         """Rows in all."""
         return self.table.n
 
 
-def loo(results, rows=None, seed=None, unit="rows"):
+def loo(
+    results: "Results", rows: int | str | None = None, seed: Seed = None, unit: str = "rows"
+) -> Loo:
     """Estimate the expected log predictive density; see `Results.loo`."""
     task = begun(results, unit)
     count = whole("rows", rows, 2, none=True)
@@ -134,7 +143,7 @@ def loo(results, rows=None, seed=None, unit="rows"):
     return judged(task, drawn(task.expected.size, wanted(task.n, count), seed))
 
 
-def begun(results, unit="rows"):
+def begun(results: "Results", unit: str = "rows") -> Task:
     """The task of results."""
     refuse_working(results, "loo")
     table = results.left_out(unit) if hasattr(results, "left_out") else fitted_rows(results, "loo")
@@ -154,12 +163,12 @@ def begun(results, unit="rows"):
     return Task(results, table, expected(table), frequency, outcomes, unit)
 
 
-def wanted(n, count=None):
+def wanted(n: int, count: int | None = None) -> int:
     """How many of n rows to leave out, where `count` were asked for."""
     return (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
 
 
-def judged(task, sample):
+def judged(task: Task, sample: Sample) -> Loo:
     """`Loo` of a task, by the rows of a sample."""
     table, w = task.table, weights_of(task)
     at = table.where(sample.rows)
@@ -197,7 +206,7 @@ def judged(task, sample):
     return out
 
 
-def leave_one_out(rows, r_eff):
+def leave_one_out(rows: Rows, r_eff: float) -> tuple[Floats, Floats, Floats]:
     """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row;
     draws' weights are part of the importance weights.
     """
@@ -212,20 +221,20 @@ def leave_one_out(rows, r_eff):
     return elpd, lpd, k
 
 
-def few_at_a_time(rows):
+def few_at_a_time(rows: Rows) -> Iterator[tuple[slice, Rows]]:
     """Pairs (slice, the rows there) of at most LOO_BLOCK rows."""
     for a in range(0, rows.n, LOO_BLOCK):
         yield slice(a, a + LOO_BLOCK), rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
 
 
-def log_weights_of(rows):
+def log_weights_of(rows: Rows) -> Floats:
     """Logs of the draws' own weights, of mean one."""
     if rows.weights is None:
         return np.zeros(rows.m)
     return np.log(np.maximum(rows.weights / rows.weights.mean(), 1e-300))
 
 
-def without(part, log_weights, r_eff):
+def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Of some rows, (row, draw): log densities, those of draws that have seen the row, and the log
     weights of draws without it; and Pareto k, (row,).
     """
@@ -246,7 +255,7 @@ def without(part, log_weights, r_eff):
     return density, seen, smoothed, tail
 
 
-def efficiency(results):
+def efficiency(results: "Results") -> float:
     """Effective over actual draws, of the parameters' means,
     for the length of the importance weights' tail.
     """
@@ -254,12 +263,12 @@ def efficiency(results):
     return float(np.nanmean(size) / results.draws[..., 0].size) if np.isfinite(size).any() else 1.0
 
 
-def good_k(m):
+def good_k(m: int) -> float:
     """Largest Pareto k at which m draws suffice (Vehtari, Simpson, Gelman, Yao & Gabry 2024)."""
     return min(1 - 1 / math.log10(m), 0.7)
 
 
-def compare(*results, **named):
+def compare(*results: Any, **named: Any) -> Frame:
     """Compare models of the same outcomes by leave-one-out predictive accuracy, the best first.
 
     Parameters
@@ -300,12 +309,12 @@ def compare(*results, **named):
     return pd.DataFrame(rows, index=list(judgements)).sort_values("elpd", ascending=False)
 
 
-def numbered_models(results):
+def numbered_models(results: Any) -> dict[str, Any]:
     """Names for models without one."""
     return {f"model{i}": one for i, one in enumerate(results)}
 
 
-def judged_alike(found, what):
+def judged_alike(found: dict[str, Any], what: str) -> dict[str, Loo]:
     """`Loo` of several models by the same rows: a dict by name.
 
     Parameters
@@ -333,7 +342,7 @@ def judged_alike(found, what):
     }
 
 
-def check_same(one, other, name, best, what):
+def check_same(one: Any, other: Any, name: str, best: str, what: str) -> None:
     """Refuse to compare models of different data."""
     if one.unit != other.unit:
         raise ArgumentError(
@@ -353,7 +362,7 @@ def check_same(one, other, name, best, what):
         )
 
 
-def shared_sample(tasks, seed):
+def shared_sample(tasks: Any, seed: Seed) -> Sample:
     """The rows by which all models are compared: of the first `Loo` among them, or a sample in
     proportion to what each row counts in all models together.
     """
@@ -364,7 +373,7 @@ def shared_sample(tasks, seed):
     return drawn(size, wanted(len(size)), seed)
 
 
-def against(one, best):
+def against(one: Loo, best: Loo) -> dict[str, float]:
     """How far one model is from the best."""
     if one is best:
         return {"elpd_diff": 0.0, "diff_se": 0.0, "subsampling_se": 0.0}
@@ -374,6 +383,6 @@ def against(one, best):
     return {"elpd_diff": found[0], "diff_se": found[2], "subsampling_se": found[1]}
 
 
-def weights_of(one):
+def weights_of(one: Any) -> Floats:
     """Frequency weights of the rows, ones where there are none."""
     return np.ones(one.n) if one.frequency is None else one.frequency

@@ -1,6 +1,7 @@
 """Weights of models by leave-one-out predictive accuracy."""
 
 from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ from scipy.optimize import minimize
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.seeds import entropy
+from sgmc.arguments.types import Floats, Seed, Series
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, SGMCError
 from sgmc.results.outcomes.loo import judged_alike, numbered_models, weights_of
@@ -17,7 +19,11 @@ WEIGHTS_TOLERANCE = 1e-6  # of the mean log score: what another weight could sti
 BOOTSTRAPS, BOOTSTRAP_CELLS = 4000, 1 << 20  # Monte Carlo error of a weight: at most .008
 
 
-def model_weights(fits, method="stacking", seed=None):
+def model_weights(
+    fits: Any,
+    method: Literal["stacking", "pseudo-bma", "pseudo-bma+"] = "stacking",
+    seed: Seed = None,
+) -> Series:
     r"""Weigh models for predictions that average over them.
 
     Stacking maximises the leave-one-out log score of the mixture,
@@ -71,13 +77,13 @@ def model_weights(fits, method="stacking", seed=None):
     return pd.Series(weights, list(found), name="weight")
 
 
-def shares(elpd):
+def shares(elpd: Floats) -> Floats:
     """Weights in proportion to exp(elpd), (.., model)."""
     weights = np.exp(elpd - elpd.max(axis=-1, keepdims=True))
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
-def bootstrapped(elpd, scores, count, n, seed):
+def bootstrapped(elpd: Floats, scores: Floats, count: Floats, n: float, seed: Any) -> Floats:
     """Weights (model,): means of `shares` over a Bayesian bootstrap of the rows.
 
     Parameters
@@ -101,7 +107,7 @@ def bootstrapped(elpd, scores, count, n, seed):
     return total / BOOTSTRAPS
 
 
-def stacked(scores, count):
+def stacked(scores: Floats, count: Floats) -> Floats:
     """Weights (model,) that maximise the log score of the mixture.
 
     Parameters
@@ -115,7 +121,7 @@ def stacked(scores, count):
     count = count / count.sum()
     k = density.shape[1]
 
-    def objective(w):
+    def objective(w: Floats) -> tuple[float, Floats]:
         mixture = np.maximum(density @ w, 1e-300)
         return -count @ np.log(mixture), -density.T @ (count / mixture)
 

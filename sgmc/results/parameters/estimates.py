@@ -1,43 +1,49 @@
 """What a posterior says of the parameters: moments, intervals, tables, hypotheses and contrasts."""
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.arguments.types import Floats, Frame, Series
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
 from sgmc.results.parameters import contrasts
 from sgmc.results.parameters.covariance import beside, covariance_of
+
+if TYPE_CHECKING:
+    from sgmc.results.report.summary import PosteriorSummary
 
 
 class Estimates:
     """Methods of `Results` that summarise its draws."""
 
     @property
-    def flat(self):
+    def flat(self) -> Floats:
         """Draws of all chains, (chain * draw, parameter)."""
         return self.draws.reshape(-1, self.draws.shape[2])
 
     @property
-    def flat_weights(self):
+    def flat_weights(self) -> Floats | None:
         """Weights of `flat`, or None."""
         return None if self.weights is None else np.tile(self.weights, self.draws.shape[0])
 
-    def _if_known(self, table):
+    def _if_known(self, table: Any) -> Any:
         """The same table; NaN where draws are not of the posterior, see `stand_in`."""
         return table * np.nan if self._unknown else table
 
     @property
-    def params(self):
+    def params(self) -> Series:
         """Posterior means, a Series; NaN where tails are too heavy for draws to tell a mean."""
         means = moments.mean(self.draws, self.weights)
         means[self._untold[0]] = np.nan
         return self._if_known(pd.Series(means, self.names))
 
     @property
-    def bse(self):
+    def bse(self) -> Series:
         """Posterior standard deviations, a Series; NaN where tails are too heavy for draws to tell
         an sd.
         """
@@ -46,19 +52,21 @@ class Estimates:
         return self._if_known(pd.Series(sds, self.names))
 
     @property
-    def prob_positive(self):
+    def prob_positive(self) -> Series:
         """Posterior probabilities of being positive, a Series."""
         share = moments.share_above(self.draws, 0, self.weights)
         return self._if_known(pd.Series(share, self.names))
 
     @property
-    def prob_direction(self):
+    def prob_direction(self) -> Series:
         """Posterior probabilities of having the sign that is the more probable one, a Series from
         0.5 to 1.
         """
         return np.maximum(self.prob_positive, 1 - self.prob_positive)
 
-    def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
+    def cov_params(
+        self, r_matrix: Any = None, column: Any = None, *, cov_type: str | None = None
+    ) -> Frame:
         """Return the posterior covariance, a DataFrame.
 
         Parameters
@@ -84,7 +92,7 @@ class Estimates:
             else frame.loc[(names := parameters("column", column, self.names)), names]
         )
 
-    def conf_int(self, alpha=0.05, cols=None, *, method="eti"):
+    def conf_int(self, alpha: float = 0.05, cols: Any = None, *, method: Any = "eti") -> Frame:
         """Return credible intervals, a DataFrame with columns 0 and 1.
 
         Parameters
@@ -103,7 +111,7 @@ class Estimates:
         frame = self._if_known(pd.DataFrame(np.asarray(limits).T, self.names, [0, 1]))
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
-    def summary_frame(self, alpha=0.05, *, exponentiate=False):
+    def summary_frame(self, alpha: float = 0.05, *, exponentiate: bool = False) -> Frame:
         """Return the table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk,
         r_hat; of a robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has
         it (None where it has none).
@@ -126,9 +134,15 @@ class Estimates:
         return frame
 
     def summary(
-        self, yname=None, xname=None, title=None, alpha=0.05, *, details=False,
-        exponentiate=False,
-    ):  # fmt: skip
+        self,
+        yname: str | None = None,
+        xname: list[str] | None = None,
+        title: str | None = None,
+        alpha: float = 0.05,
+        *,
+        details: bool = False,
+        exponentiate: bool = False,
+    ) -> "PosteriorSummary":
         """Return the summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
 
@@ -170,13 +184,20 @@ class Estimates:
             one_of("exponentiate", exponentiate, (False, True)),
         )
 
-    def summary2(self, yname=None, xname=None, title=None, alpha=0.05, float_format="%.4f"):
+    def summary2(
+        self,
+        yname: str | None = None,
+        xname: list[str] | None = None,
+        title: str | None = None,
+        alpha: float = 0.05,
+        float_format: str = "%.4f",
+    ) -> Any:
         """Return the summary as statsmodels' `summary2.Summary`, whose `tables` are DataFrames."""
         from sgmc.results.report.summary import summary2
 
         return summary2(self, alpha, title, (yname, xname), float_format)
 
-    def prior_summary(self):
+    def prior_summary(self) -> Frame:
         """Return priors as specified and as used (scales in the predictor's units), a DataFrame."""
         priors = self.priors
         note = [
@@ -192,7 +213,7 @@ class Estimates:
             index=priors.names,
         )
 
-    def to_frame(self):
+    def to_frame(self) -> Frame:
         """Return draws as a DataFrame indexed by (chain, draw), with a column ``weight`` where
         draws are weighted.
         """
@@ -201,7 +222,7 @@ class Estimates:
         frame = pd.DataFrame(self.flat, index=index, columns=self.names, copy=True)
         return frame if self.weights is None else frame.assign(weight=self.flat_weights)
 
-    def hypothesis(self, statement):
+    def hypothesis(self, statement: str) -> Series:
         """Return the posterior probability of inequalities between linear combinations of
         parameters.
 
@@ -229,7 +250,7 @@ class Estimates:
 
         return hypothesis(self, statement)
 
-    def contrast(self, contrast, alpha=0.05):
+    def contrast(self, contrast: Any, alpha: float = 0.05) -> Frame:
         """Return the posterior of linear combinations of parameters.
 
         Parameters
@@ -248,11 +269,11 @@ class Estimates:
         """
         return contrasts.contrast(self, contrast, alpha)
 
-    def t_test(self, r_matrix, alpha=0.05):
+    def t_test(self, r_matrix: Any, alpha: float = 0.05) -> Frame:
         """Return the posterior of what statsmodels tests: `contrast`, without a test."""
         return contrasts.contrast(self, r_matrix, alpha)
 
-    def linear(self, text):
+    def linear(self, text: Any) -> Any:
         """Return draws of a linear expression in parameter names and numbers, (chain * draw,)."""
         from sgmc.results.parameters.expression import Statement
 
