@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from sgmc.datasets import readers
 
@@ -31,9 +32,9 @@ class Dataset:
 
     file: str
     sha256: str
-    read: Callable
+    read: Callable[..., Any]
     url: str
-    members: tuple = ()
+    members: tuple[Any, ...] = ()
     by_hand: str = ""
     source: str = ""
     licence: str = ""
@@ -74,19 +75,19 @@ class Joined:
         Who made the data, and under which terms they may be used.
     """
 
-    parts: tuple
-    join: Callable
+    parts: tuple[Any, ...]
+    join: Callable[..., Any]
     sha256: str
     source: str
     licence: str
 
     @property
-    def file(self):
+    def file(self) -> str:
         """Place of the first one."""
         return self.parts[0].file
 
 
-def mnist(name, sha256):
+def mnist(name: str, sha256: str) -> Joined:
     """Images and labels of a part of MNIST."""
     images, labels = f"{name}-images-idx3-ubyte", f"{name}-labels-idx1-ubyte"
     files = {images: readers.images, labels: readers.labels}
@@ -119,7 +120,7 @@ ADULT_COLUMNS = (
 
 RATING_COLUMNS = ["user", "item", "rating", "timestamp"]
 
-CATALOGUE = {
+CATALOGUE: dict[str, Dataset | Bundled | Joined] = {
     "a9a": Dataset(
         file="a9a/a9a",
         sha256="b31c1871d9e2c2c645b4a5bf1d0fc7debe21249d5efdc4c6c403c5e66aa7df5f",

@@ -5,8 +5,10 @@ import hashlib
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Frame
 
-def of_content(frame):
+
+def of_content(frame: Frame) -> str:
     """SHA-256 of the shape, the column names and the values in their order.
 
     Copies that differ in compression, line ends or the type of a column have the same checksum.

@@ -5,22 +5,24 @@ import zipfile
 import zlib
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.types import Frame
 from sgmc.datasets import checksum, readers
 from sgmc.datasets.catalogue import CATALOGUE, Bundled, Joined
 from sgmc.datasets.simulated import SIMULATED
 from sgmc.errors import ArgumentError, DataError
 
 
-def names():
+def names() -> list[str]:
     """Return the names of the data sets that `load` finds, in alphabetical order."""
     return sorted(CATALOGUE)
 
 
-def licences():
+def licences() -> Frame:
     """Return source and licence of each data set, and of the simulated tables.
 
     sgmc ships no data sets: `load` reads a copy of yours, downloads the original, or asks for it.
@@ -36,7 +38,7 @@ def licences():
     return pd.DataFrame.from_dict(found, orient="index", columns=["source", "licence"])
 
 
-def load(name, download=True):
+def load(name: str, download: bool = True) -> Frame:
     """Load a data set.
 
     Parameters
@@ -87,7 +89,7 @@ def load(name, download=True):
     return frame
 
 
-def find(name, entry, download):
+def find(name: str, entry: Any, download: bool) -> Path:
     """Path of a data set's file: in the folder that SGMC_DATA names, else in pooch's cache,
     downloaded where it may be.
     """
@@ -119,7 +121,7 @@ def find(name, entry, download):
         ) from error
 
 
-def read(name, entry, path):
+def read(name: str, entry: Any, path: Path) -> Frame:
     """Data frame in the file at `path`."""
     try:
         return entry.read(readers.unpack(path.read_bytes(), entry.members))

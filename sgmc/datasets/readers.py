@@ -3,12 +3,16 @@
 import gzip
 import io
 import zipfile
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.types import Array, Frame
 
-def unpack(content, members=()):
+
+def unpack(content: bytes, members: Sequence[str] = ()) -> bytes:
     """Uncompress `content`, whatever its file is called.
 
     Parameters
@@ -32,19 +36,19 @@ def unpack(content, members=()):
     return content
 
 
-def table(content, **options):
+def table(content: bytes, **options: Any) -> Frame:
     """Read delimited text with the options of `pandas.read_csv`."""
     return pd.read_csv(io.BytesIO(content), **options)
 
 
-def rdatasets(content):
+def rdatasets(content: bytes) -> Frame:
     """Read a file of the Rdatasets collection:
     the first column holds the row names of R and is left out.
     """
     return table(content).iloc[:, 1:]
 
 
-def lda_c(content):
+def lda_c(content: bytes) -> Frame:
     """Read documents in the format of lda-c, a line each:
     ``words id:count id:count ...``, ids from 0.
 
@@ -68,12 +72,12 @@ def lda_c(content):
     )
 
 
-def words(content):
+def words(content: bytes) -> Frame:
     """Read a list of words, one a line, as the column ``word``."""
     return pd.DataFrame({"word": content.decode("ascii").splitlines()})
 
 
-def libsvm(content, features):
+def libsvm(content: bytes, features: int) -> Frame:
     """Read LIBSVM text with labels -1 and +1 and binary features.
 
     Parameters
@@ -97,13 +101,13 @@ def libsvm(content, features):
     return pd.DataFrame(values, columns=[*(f"f{j}" for j in range(1, features + 1)), "y"])
 
 
-def transposed(content):
+def transposed(content: bytes) -> Frame:
     """Read delimited text whose lines are columns: ``x1``, ``x2``, ..."""
     values = table(content).to_numpy().T
     return pd.DataFrame(values, columns=[f"x{j + 1}" for j in range(values.shape[1])])
 
 
-def idx(content):
+def idx(content: bytes) -> Array:
     """Read the IDX format: two zero bytes, a type (8: bytes), the number of dimensions, these as
     big-endian integers, the values.
     """
@@ -114,7 +118,7 @@ def idx(content):
     return np.frombuffer(content, np.uint8, int(np.prod(shape)), 4 + 4 * dimensions).reshape(shape)
 
 
-def images(content):
+def images(content: bytes) -> Frame:
     """Read images in the IDX format: pixels by line as columns ``p0``, ``p1``, ...,
     of type uint8.
     """
@@ -124,11 +128,11 @@ def images(content):
     )
 
 
-def labels(content):
+def labels(content: bytes) -> Frame:
     """Read labels in the IDX format, a column ``label``."""
     return pd.DataFrame({"label": idx(content)})
 
 
-def side_by_side(frames):
+def side_by_side(frames: list[Frame]) -> Frame:
     """One frame of the columns of several, the last one first."""
     return pd.concat(frames[::-1], axis=1)

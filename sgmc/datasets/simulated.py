@@ -4,34 +4,37 @@ Each has the shape of a table that is often used in teaching; no value was taken
 part of sgmc, under its licence.
 """
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.types import Floats, Frame, Ints
 
 SIMULATED = ("course_ratings", "hospital_stays", "reaction_times", "recoveries")  # functions here
 
 
-def generator(seed, **sizes):
+def generator(seed: int, **sizes: int) -> np.random.Generator:
     """A random number generator, after a check that all sizes are positive integers."""
     for name, size in sizes.items():
         whole(name, size, low=1)
     return np.random.default_rng(seed)
 
 
-def coin(rng, eta):
+def coin(rng: np.random.Generator, eta: Floats) -> Ints:
     """Return 0 or 1 with log odds eta."""
     return (rng.random(len(eta)) < 1 / (1 + np.exp(-eta))).astype(np.int64)
 
 
-def effects(rng, levels, sds, correlation):
+def effects(rng: np.random.Generator, levels: int, sds: Any, correlation: float) -> Floats:
     """Intercepts and slopes (levels, 2) of groups, normal with these sds and correlation."""
     z = rng.normal(size=(levels, 2))
     z[:, 1] = correlation * z[:, 0] + np.sqrt(1 - correlation**2) * z[:, 1]
     return z * sds
 
 
-def reaction_times(subjects=18, days=10, seed=0):
+def reaction_times(subjects: int = 18, days: int = 10, seed: int = 0) -> Frame:
     """Simulate reaction times of people who sleep too little, measured once a day.
 
     The table has the shape of the sleep study of Belenky et al. (2003, Journal of Sleep Research
@@ -71,7 +74,7 @@ def reaction_times(subjects=18, days=10, seed=0):
     return table, pd.Series(truth | {"cor(1,day|subject)": 0.1, "sigma": 25.0})
 
 
-def recoveries(patients=2_000, clinics=60, seed=0):
+def recoveries(patients: int = 2_000, clinics: int = 60, seed: int = 0) -> Frame:
     """Simulate whether patients of several clinics recover.
 
     Clinics have different numbers of patients.  The effect of a severe illness varies between
@@ -107,7 +110,13 @@ def recoveries(patients=2_000, clinics=60, seed=0):
     return table, pd.Series(truth | {"sd(severe|clinic)": 0.5, "cor(1,severe|clinic)": -0.3})
 
 
-def course_ratings(ratings=20_000, students=1_000, lecturers=400, departments=14, seed=0):
+def course_ratings(
+    ratings: int = 20_000,
+    students: int = 1_000,
+    lecturers: int = 400,
+    departments: int = 14,
+    seed: int = 0,
+) -> Frame:
     """Simulate ratings of lecturers by students, two factors that cross.
 
     The table has the shape of ``InstEval`` in R's lme4.  Each student rates several lecturers, and
@@ -151,7 +160,7 @@ def course_ratings(ratings=20_000, students=1_000, lecturers=400, departments=14
     return table, pd.Series(truth | {"sigma": 1.2})
 
 
-def hospital_stays(stays=110_204, seed=0):
+def hospital_stays(stays: int = 110_204, seed: int = 0) -> Frame:
     """Simulate hospital stays with sepsis, most of which are survived.
 
     The table has the shape and the scales of the cohort of Chicco & Jurman (2020, Scientific

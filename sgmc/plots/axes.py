@@ -1,7 +1,10 @@
 """Axes to draw on: those given, or new ones."""
 
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Array
 from sgmc.errors import ArgumentError, MissingExtra
 
 COLUMNS = 3
@@ -10,7 +13,9 @@ BLUE, VERMILLION, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
 PALETTE = (BLUE, VERMILLION, GREEN, "#CC79A7", "#E69F00", "#56B4E9", BLACK)
 
 
-def axes_for(count, ax, size=(4.0, 2.6), columns=COLUMNS):
+def axes_for(
+    count: int, ax: Any, size: tuple[float, float] = (4.0, 2.6), columns: int = COLUMNS
+) -> Array:
     """`count` axes, one dimension; where `ax` is None new ones, in a figure of at most so many
     columns, with PALETTE's colours.
 

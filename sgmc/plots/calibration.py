@@ -1,14 +1,18 @@
 """Outcomes against what the posterior expects of them."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Array, Floats, Frame
 from sgmc.plots.axes import BLUE, axes_for
 
 OUTSIDE_BAND = 0.05  # of limits for all levels together
 PREDICTED_BINS, TALLEST_BAR = 40, 0.15  # of how often probabilities are predicted
 
 
-def calibration(table, ax=None):
+def calibration(table: Frame, ax: Any = None) -> Any:
     """Observed means of the groups of `Results.pp_check` over their fitted means,
     with intervals of simulated ones.
     """
@@ -26,7 +30,7 @@ def calibration(table, ax=None):
     return one
 
 
-def ranks(values, ax=None):
+def ranks(values: Floats, ax: Any = None) -> Any:
     """Empirical distribution of numbers that should be uniform, less the uniform one; limits by
     Dvoretzky, Kiefer, Wolfowitz and Massart (1990): sqrt(log(2 / .05) / 2 n).
     """
@@ -42,7 +46,7 @@ def ranks(values, ax=None):
     return one
 
 
-def reliability(panels, inside, ax=None):
+def reliability(panels: Sequence[tuple[Any, ...]], inside: float, ax: Any = None) -> Array:
     """Reliability diagrams, a panel each.
 
     Parameters

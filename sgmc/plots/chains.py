@@ -1,13 +1,23 @@
 """What chains did: their draws in order, and how these depend on those before."""
 
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import convergence
 from sgmc.plots.axes import COLUMNS, axes_for
 from sgmc.plots.posterior import BINS
 
 
-def trace(draws, weights, names, ax=None, warmup=None, density=False):
+def trace(
+    draws: Floats,
+    weights: Floats | None,
+    names: list[str],
+    ax: Any = None,
+    warmup: Any = None,
+    density: bool = False,
+) -> Array:
     """Draws (chain, draw, parameter) in their order; along the sum of the weights, the time passed,
     where there are some.
 
@@ -45,20 +55,22 @@ def trace(draws, weights, names, ax=None, warmup=None, density=False):
     return axes
 
 
-def before(warmup):
+def before(warmup: Any) -> Array:
     """Where positions of warmup are drawn: each as far before the next as its weight, or 1."""
     ahead = np.ones(len(warmup.steps)) if warmup.weights is None else warmup.weights
     return -np.cumsum(ahead[::-1])[::-1]
 
 
-def mark(one, begin, warmup):
+def mark(one: Any, begin: Any, warmup: Any) -> None:
     """Shade warmup, from `begin` to 0, with a line at its end; labels tell what they are."""
     apart = "each step" if warmup.every == 1 else f"every {warmup.every} steps"
     one.axvspan(begin, 0, color="0.9", zorder=0, label=f"warmup (a position {apart})")
     one.axvline(0, color="0.4", linewidth=1, linestyle="--", label="end of warmup")
 
 
-def acf(draws, weights, names, ax=None, max_lag=40):
+def acf(
+    draws: Floats, weights: Floats | None, names: list[str], ax: Any = None, max_lag: int = 40
+) -> Array:
     """Autocorrelations of draws (chain, draw, parameter) up to `max_lag`, a line a chain."""
     rho = convergence.autocorr(draws, min(max_lag, draws.shape[1] - 1), weights=weights)
     axes = axes_for(len(names), ax)

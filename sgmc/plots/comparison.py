@@ -1,7 +1,10 @@
 """Models compared by leave-one-out predictive accuracy."""
 
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.plots.axes import BLACK, BLUE, VERMILLION, axes_for
 from sgmc.plots.lines import LINE_HEIGHT
@@ -10,7 +13,7 @@ DRAWN_COLUMNS = ("elpd", "se", "elpd_diff", "diff_se", "subsampling_se", "bad_k"
 DROP = 0.28  # of the distance of two models: from accuracy down to the difference
 
 
-def plot_compare(comparison, ax=None):
+def plot_compare(comparison: Frame, ax: Any = None) -> Any:
     """Draw a comparison of models: accuracy of each, and how far it is from the best.
 
     A line per model, the best on top.  The point is ``elpd``, its bar one standard error ``se`` to

@@ -1,14 +1,17 @@
 """Effects of the levels of a factor."""
 
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Array, Floats, Ints
 from sgmc.plots.axes import BLUE, axes_for
 
 MOST_LEVELS, ENDS = 60, 10  # shown; at either end where there are more
 LEVEL_HEIGHT = 0.16  # inches
 
 
-def caterpillar(effects, labels, titles, ax=None):
+def caterpillar(effects: Any, labels: Any, titles: Any, ax: Any = None) -> Array:
     """Means and intervals of levels sorted by their means, a panel an effect.
 
     Parameters
@@ -39,7 +42,7 @@ def caterpillar(effects, labels, titles, ax=None):
     return panels
 
 
-def ranked(mean):
+def ranked(mean: Floats) -> Ints:
     """Numbers of the levels that are shown, by their means: all, or those at both ends and others
     at even ranks between them.
     """

@@ -1,14 +1,20 @@
 """Curves with intervals by group, points with intervals."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Floats
 from sgmc.plots.axes import PALETTE, axes_for
 
 LINE_HEIGHT = 0.3  # inches of a line of `intervals`
 DODGE = 0.12  # of the distance of two places, between groups
 
 
-def curves(groups, x_name, y_name, by="", ax=None):
+def curves(
+    groups: Sequence[tuple[Any, ...]], x_name: str, y_name: str, by: str = "", ax: Any = None
+) -> Any:
     """Means and intervals along x: lines with bands, or points where x has labels.
 
     Parameters
@@ -43,7 +49,15 @@ def curves(groups, x_name, y_name, by="", ax=None):
     return one
 
 
-def intervals(names, mean, low, high, x_name, ax=None, neutral=0.0):
+def intervals(
+    names: list[str],
+    mean: Floats,
+    low: Floats,
+    high: Floats,
+    x_name: str,
+    ax: Any = None,
+    neutral: float = 0.0,
+) -> Any:
     """A point and an interval for each name, from the top down, with a line at no effect."""
     count = len(names)
     (one,) = axes_for(1, ax, (5.6, 1.0 + LINE_HEIGHT * max(count, 3)))

@@ -1,7 +1,10 @@
 """Marginal posteriors."""
 
+from typing import Any
+
 import numpy as np
 
+from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import moments
 from sgmc.plots.axes import BLUE, GREEN, VERMILLION, axes_for
 
@@ -10,7 +13,15 @@ CURVE_POINTS = 200  # of a prior's density
 REFERENCE_SDS = 4  # sds of a normal reference that are drawn on each side
 
 
-def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None, priors=None):
+def posterior(
+    draws: Floats,
+    weights: Floats | None,
+    names: list[str],
+    ax: Any = None,
+    alpha: float = 0.05,
+    reference: Any = None,
+    priors: Any = None,
+) -> Array:
     """Weighted histograms of draws (chain, draw, parameter), with mean (line)
     and equal-tailed interval (bar).
 
@@ -46,15 +57,17 @@ def posterior(draws, weights, names, ax=None, alpha=0.05, reference=None, priors
         one.set_ylabel("density")
         one.set_yticks([])
         if reference is not None:
-            overlay(one, *reference, j)
+            first, second = reference
+            overlay(one, first, second, j)
         if priors is not None and priors[j] is not None:
-            x = np.linspace(*one.get_xlim(), CURVE_POINTS)
+            low, high = one.get_xlim()
+            x = np.linspace(low, high, CURVE_POINTS)
             one.plot(x, priors[j](x), color=GREEN, label="prior")
             one.legend(fontsize="small")
     return axes
 
 
-def overlay(one, first, second, j):
+def overlay(one: Any, first: Floats, second: Any, j: int) -> None:
     """The j-th density of a reference: draws and weights as a histogram's outline, mean and sd as a
     normal curve.
     """

@@ -1,9 +1,12 @@
 """Curves and surfaces."""
 
+from typing import Any
+
+from sgmc.arguments.types import Frame
 from sgmc.plots.axes import BLUE, axes_for
 
 
-def band(table, title, ax=None):
+def band(table: Frame, title: str, ax: Any = None) -> Any:
     """A curve with the interval around it.
 
     Parameters
@@ -23,7 +26,7 @@ def band(table, title, ax=None):
     return axes
 
 
-def surface(table, title, ax=None):
+def surface(table: Frame, title: str, ax: Any = None) -> Any:
     """The mean of a surface on a grid, as a map of colours; parameters as those of `band`, with two
     covariates.
     """

@@ -1,9 +1,12 @@
 """Races of tuning: what became of the arms by their values, and rung by rung."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.types import Frame, Series
 from sgmc.plots.axes import BLACK, BLUE, PALETTE, VERMILLION, axes_for
 
 SIZE = (8.0, 4.2)
@@ -14,7 +17,7 @@ OFF_SCALE_HEIGHT = 0.97
 OFF_SCALE_RATIO = 1000  # times the winner's metric: values beyond are marked so too
 
 
-def against(history, arms, winner, metric, x, ax=None):
+def against(history: Frame, arms: Frame, winner: int, metric: str, x: str, ax: Any = None) -> Any:
     """The metric of each arm at its last rung against column `x` of `arms`: a line for each choice
     of the other columns.
 
@@ -79,7 +82,7 @@ def against(history, arms, winner, metric, x, ax=None):
     return one
 
 
-def race(history, arms, winner, metric, ax=None):
+def race(history: Frame, arms: Frame, winner: int, metric: str, ax: Any = None) -> Any:
     """The metric of each arm by the steps that it had made, from rung to rung; those that leave end
     there, the winner stands out.
     """
@@ -121,13 +124,13 @@ def race(history, arms, winner, metric, ax=None):
     return one
 
 
-def limit_of(history, winner):
+def limit_of(history: Frame, winner: int) -> float:
     """The largest metric that is shown as a number."""
     best = history.loc[history["arm"] == winner, "metric"].iloc[-1]
     return OFF_SCALE_RATIO * best if best > 0 else np.finfo(float).max
 
 
-def marks_of(history, arms, winner):
+def marks_of(history: Frame, arms: Frame, winner: int) -> Series:
     """For each arm what stands for it at the top of the axes,
     or nothing where its last metric is shown.
     """
@@ -144,7 +147,9 @@ def marks_of(history, arms, winner):
     return pd.Series(marks, last.index)
 
 
-def fates_of(last, marks, stayed=BLACK, left=BLACK):
+def fates_of(
+    last: Frame, marks: Series, stayed: Any = BLACK, left: Any = BLACK
+) -> dict[str, dict[str, Any]]:
     """Marks of what became of arms, by name: of those fates alone that some arm had."""
     shown, final = marks == "", last["rung"] == last["rung"].max()
     fates = {
@@ -157,7 +162,7 @@ def fates_of(last, marks, stayed=BLACK, left=BLACK):
     return {name: dict(linestyle="", **how) for name, (some, how) in fates.items() if some.any()}
 
 
-def at_the_top(one, places, marks, colour):
+def at_the_top(one: Any, places: Any, marks: Any, colour: Any) -> None:
     """The marks that are not empty, at their places along x."""
     for place, mark in zip(places, marks):
         if mark:
@@ -166,7 +171,7 @@ def at_the_top(one, places, marks, colour):
             )
 
 
-def logarithmic(one, x, y):
+def logarithmic(one: Any, x: Any, y: Any) -> None:
     """Logarithmic axes for numbers that are all positive;
     with ticks at 1, 2 and 5 where there are few powers of ten.
     """
@@ -182,7 +187,7 @@ def logarithmic(one, x, y):
             axis.set_minor_formatter(NullFormatter())
 
 
-def legend(one, marks, title="", outside=False):
+def legend(one: Any, marks: Any, title: str = "", outside: bool = False) -> None:
     """A legend of the lines that have labels, and of marks by name; beside the axes or within."""
     from matplotlib.lines import Line2D
 
@@ -200,6 +205,6 @@ def legend(one, marks, title="", outside=False):
     )
 
 
-def plain(value):
+def plain(value: Any) -> str:
     """A number or another value as a short text."""
     return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)

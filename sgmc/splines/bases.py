@@ -5,11 +5,13 @@ f = B c whose integral of f''^2 is zero are the straight lines, among periodic o
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import BSpline, CubicSpline
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.types import Bools, Floats
 from sgmc.core import deadline
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
@@ -39,20 +41,20 @@ class Basis:
     low: float
     high: float
     knots: np.ndarray
-    curves: object
+    curves: Any
     cyclic: bool
 
-    def of_file(self, state):
+    def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for those that no fit makes."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
         refuse_unsound(self, restored.curves)
 
-    def position(self, x):
+    def position(self, x: Floats) -> Floats:
         """u for numbers x (n,)."""
         return (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
 
-    def values(self, x):
+    def values(self, x: Floats) -> Floats:
         """B at numbers x (n,), an array (n, k): beyond the ends curves go on as straight lines, and
         cyclic ones begin again.
         """
@@ -62,7 +64,7 @@ class Basis:
         inside = np.clip(u, 0.0, 1.0)
         return self.curves(inside) + (u - inside)[:, None] * self.curves(inside, 1)
 
-    def penalty(self):
+    def penalty(self) -> Floats:
         """The integrals of B_i'' B_j'' over [0, 1], (k, k): these are linear between knots."""
         bend, h = self.curves(self.knots, 2), np.diff(self.knots)
         total = np.zeros((bend.shape[1],) * 2)
@@ -76,19 +78,19 @@ class Basis:
                 total[rows] += length / 6 * each
         return total
 
-    def penalised(self):
+    def penalised(self) -> Floats:
         """Combinations R (k, r) of the basis such that a curve B R b has the penalty |b|^2."""
         values, vectors = np.linalg.eigh(self.penalty())
         flat = 1 if self.cyclic else 2
         return vectors[:, flat:] / np.sqrt(values[flat:])
 
-    def outside(self, x):
+    def outside(self, x: Floats) -> Bools:
         """Which of the numbers x (n,) are beyond the ends; none where curves begin again."""
         u = self.position(x)
         return np.zeros(len(u), dtype=bool) if self.cyclic else (u < 0) | (u > 1)
 
 
-def basis(x, k, bs, knots, text):
+def basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> Basis:
     """The `Basis` for numbers x (n,).
 
     Parameters
@@ -140,7 +142,7 @@ def basis(x, k, bs, knots, text):
     return Basis(float(low), float(high), at, curves(at, k, bs), bs == "cc")
 
 
-def curves(at, k, bs):
+def curves(at: Floats, k: int, bs: str) -> Any:
     """The elements of a basis between knots (m,), as a function of u."""
     if bs == "bs":
         ends = np.concatenate([np.zeros(3), at, np.ones(3)])

@@ -3,16 +3,18 @@
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.interpolate import BSpline
 
+from sgmc.arguments.types import Floats
 from sgmc.errors import DataError
 
 DEGREE = 3
 
 
-def inner_knots(x, count, ends):
+def inner_knots(x: Floats, count: int, ends: tuple[float, float]) -> Floats:
     """Knots at equally spaced quantiles of the numbers between the ends, as R places them."""
     inside = x[(x >= ends[0]) & (x <= ends[1])]
     return np.quantile(inside, np.linspace(0.0, 1.0, count + 2)[1:-1])
@@ -37,15 +39,15 @@ class NaturalSplines:
     """
 
     knots: np.ndarray
-    ends: tuple
+    ends: tuple[Any, ...]
     intercept: bool
 
     @property
-    def columns(self):
+    def columns(self) -> int:
         """Columns of the basis."""
         return len(self.knots) + 1 + self.intercept
 
-    def values(self, x):
+    def values(self, x: Floats) -> Floats:
         """The basis at numbers x (n,), an array (n, columns)."""
         low, high = self.ends
         knots = np.concatenate([[low] * (DEGREE + 1), self.knots, [high] * (DEGREE + 1)])
@@ -58,7 +60,9 @@ class NaturalSplines:
         return found[:, first:] @ turned[:, 2:]
 
 
-def natural_splines(x, df, knots, ends, intercept):
+def natural_splines(
+    x: Floats, df: int | None, knots: Any, ends: Any, intercept: bool
+) -> NaturalSplines:
     """The `NaturalSplines` for numbers x (n,).
 
     Parameters

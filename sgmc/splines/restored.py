@@ -2,13 +2,16 @@
 array is looked at before it is used.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from scipy.interpolate import BSpline, CubicSpline
 
 MOST_KNOTS = 2_000  # of one basis: with k of them arrays of k^2 numbers are made
 
 
-def refuse_unsound(value, check):
+def refuse_unsound(value: Any, check: Callable[[Any], bool]) -> None:
     """ValueError for what a file has where ``check(value)`` is not true of it, or a field is absent
     or of another kind.
     """
@@ -21,14 +24,14 @@ def refuse_unsound(value, check):
         raise ValueError(f"knots, shapes or numbers of a {name} are none that a fit makes")
 
 
-def numbers(value, *shape):
+def numbers(value: Any, *shape: int | None) -> bool:
     """Whether it is finite real numbers of a shape, whose None stands for any length."""
     array = np.asarray(value)
     fits = array.ndim == len(shape) and all(b in (None, a) for a, b in zip(array.shape, shape))
     return bool(fits and array.dtype.kind in "iuf" and np.isfinite(array).all())
 
 
-def rising(knots, least, strictly=True):
+def rising(knots: Any, least: int, strictly: bool = True) -> bool:
     """Whether there are from `least` to MOST_KNOTS finite numbers in rising order."""
     if not numbers(knots, None) or not least <= len(knots) <= MOST_KNOTS:
         return False
@@ -36,7 +39,7 @@ def rising(knots, least, strictly=True):
     return bool((steps > 0).all() if strictly else (steps >= 0).all())
 
 
-def natural(one):
+def natural(one: Any) -> bool:
     """Of `ns`."""
     ends = one.ends
     if not (isinstance(one.intercept, bool) and len(ends) == 2 and rising(ends, 2)):
@@ -46,7 +49,7 @@ def natural(one):
     )
 
 
-def curves(one):
+def curves(one: Any) -> bool:
     """Of smooths."""
     if not (rising((one.low, one.high), 2) and rising(one.knots, 2)):
         return False
@@ -58,7 +61,7 @@ def curves(one):
     return isinstance(one.curves, CubicSpline) and rising(x, 2) and numbers(c, 4, len(x) - 1, None)
 
 
-def smooth(one):
+def smooth(one: Any) -> bool:
     """Whether the parts of a `Smooth` have the shapes that its columns need."""
     count = len(one.bases)
     lines = int(np.prod([1 if basis.cyclic else 2 for basis in one.bases]))

@@ -13,12 +13,15 @@ both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl 
 doi:10.1007/s11222-012-9314-z).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Any
 
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_CELLS
+from sgmc.arguments.types import Bools, Floats
 from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
@@ -48,7 +51,7 @@ class Block:
     """
 
     name: str
-    part: tuple
+    part: tuple[Any, ...]
     by: int
     turn: np.ndarray
     line: np.ndarray
@@ -77,48 +80,48 @@ class Smooth:
     """
 
     label: str
-    covariates: object
-    multipliers: object
-    bases: list
-    roots: list
+    covariates: Any
+    multipliers: Any
+    bases: list[Any]
+    roots: list[Any]
     centre: np.ndarray
     scale: np.ndarray
-    blocks: list
+    blocks: list[Any]
     means: np.ndarray
 
-    def of_file(self, state):
+    def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for those that no fit makes."""
         for name, value in state.items():
             object.__setattr__(self, name, value)
         refuse_unsound(self, restored.smooth)
 
     @property
-    def names(self):
+    def names(self) -> list[str]:
         """Of the blocks."""
         return [one.name for one in self.blocks]
 
     @property
-    def sizes(self):
+    def sizes(self) -> list[int]:
         """Columns of each block."""
         return [one.turn.shape[1] for one in self.blocks]
 
     @property
-    def lines(self):
+    def lines(self) -> int:
         """Coefficients of what is not penalised, besides an intercept, of each curve."""
         whole = int(np.prod([1 if one.cyclic else 2 for one in self.bases]))
         return whole if self.numeric else whole - 1
 
     @property
-    def numeric(self):
+    def numeric(self) -> bool:
         """Whether curves are multiplied by a number, not for each level of a factor."""
         return self.multipliers is not None and not self.multipliers.categorical
 
     @property
-    def width(self):
+    def width(self) -> int:
         """How many multipliers there are."""
         return 1 if self.multipliers is None else len(self.multipliers.exog_names)
 
-    def line_columns(self, x):
+    def line_columns(self, x: Floats) -> Floats:
         """What the curves have unpenalised of covariates (n, c), besides a constant, (n, lines):
         x, and z and x z of surfaces; with a number as multiplier a constant too.
         """
@@ -128,7 +131,7 @@ class Smooth:
         first = [np.ones(len(x))] if self.numeric else []
         return np.column_stack([*first, *columns, np.empty((len(x), 0))])
 
-    def line_labels(self, by):
+    def line_labels(self, by: Any) -> list[list[str]]:
         """Of each of them names that its coefficient may have in a design, a list; where several
         are there they add up.
         """
@@ -148,37 +151,37 @@ class Smooth:
         ]
 
     @property
-    def curves(self):
+    def curves(self) -> dict[str, list[int]]:
         """Curves or surfaces, one for each multiplier: name -> sizes of its blocks."""
-        found = {}
+        found: dict[Any, Any] = {}
         for one, size in zip(self.blocks, self.sizes):
             found.setdefault(self.curve(one.by), []).append(size)
         return found
 
-    def curve(self, by):
+    def curve(self, by: int) -> str:
         """The name of the curve with a multiplier."""
         if self.multipliers is None:
             return self.label
         return f"{self.label}:{self.multipliers.exog_names[by]}"
 
     @property
-    def columns(self):
+    def columns(self) -> list[str]:
         """Columns of the data that it needs."""
         found = list(self.covariates.columns)
         return found + (list(self.multipliers.columns) if self.multipliers else [])
 
-    def read(self, data):
+    def read(self, data: Any) -> tuple[Floats, Floats]:
         """Covariates (n, c) and multipliers (n, m) of a table; NaN where a column is missing."""
         x = self.covariates.matrix(data)
         if self.multipliers is None:
             return x, np.ones((len(x), 1))
         return x, self.multipliers.matrix(data)
 
-    def matrix(self, x, w):
+    def matrix(self, x: Floats, w: Floats) -> Floats:
         """The columns (n, sum of sizes) of covariates (n, c) and multipliers (n, m)."""
         return self.multiplied(self.parts(x), w)
 
-    def multiplied(self, parts, w):
+    def multiplied(self, parts: list[tuple[Floats, Floats]], w: Floats) -> Floats:
         """The same of `parts` and multipliers."""
         lines = product([one[0] for one in parts])
         return np.concatenate(
@@ -189,7 +192,9 @@ class Smooth:
             axis=1,
         )
 
-    def parts(self, x, look=None):
+    def parts(
+        self, x: Floats, look: Callable[..., Any] | None = None
+    ) -> list[tuple[Floats, Floats]]:
         """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r); ``look()``
         is called before each piece of the rows.
         """
@@ -208,17 +213,17 @@ class Smooth:
             found.append((N, P))
         return found
 
-    def outside(self, x):
+    def outside(self, x: Floats) -> Bools:
         """Which rows have a covariate beyond the ends of its knots, (n, c)."""
         return np.column_stack([one.outside(column) for one, column in zip(self.bases, x.T)])
 
 
-def joined(names):
+def joined(names: Any) -> list[str]:
     """Labels that an interaction of some columns may have."""
     return [":".join(order) for order in permutations(names)]
 
 
-def product(matrices):
+def product(matrices: list[Floats]) -> Floats:
     """Products of the columns of some matrices, each with each."""
     out = matrices[0]
     for one in matrices[1:]:
@@ -226,12 +231,14 @@ def product(matrices):
     return out
 
 
-def chosen(parts, which):
+def chosen(parts: list[tuple[Floats, Floats]], which: Sequence[bool]) -> Floats:
     """The product of N or P of each covariate."""
     return product([pair[int(penalised)] for pair, penalised in zip(parts, which)])
 
 
-def fitted(call, covariates, multipliers, x, w, weight):
+def fitted(
+    call: Any, covariates: Any, multipliers: Any, x: Floats, w: Floats, weight: Floats | None
+) -> tuple[Smooth, Floats]:
     """The `Smooth` of some rows, and its columns there.
 
     Parameters
@@ -255,7 +262,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
-    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], None)
+    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], np.empty(0))
     parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
     blocks = []
@@ -276,7 +283,7 @@ def fitted(call, covariates, multipliers, x, w, weight):
     return found, found.multiplied(parts, w)
 
 
-def refuse_beyond_memory(call, rows):
+def refuse_beyond_memory(call: Any, rows: int) -> None:
     """OutOfMemoryError for a smooth whose columns are more than memory holds."""
     size = int(np.prod(call.sizes, dtype=object))
     blame = f"{call.text} has {size:,} basis functions, {rows:,} rows each; give a smaller k"
@@ -287,12 +294,16 @@ def refuse_beyond_memory(call, rows):
     Forecast(parts, blame, available()).refuse()
 
 
-def shapes(count):
+def shapes(count: int) -> list[tuple[bool, ...]]:
     """Of each block of so many covariates, which have their penalised part in it."""
-    return {1: [(True,)], 2: [(True, False), (False, True), (True, True)]}[count]
+    known: dict[int, list[tuple[bool, ...]]] = {
+        1: [(True,)],
+        2: [(True, False), (False, True), (True, True)],
+    }
+    return known[count]
 
 
-def orthogonal(P, N, total, name):
+def orthogonal(P: Floats, N: Floats, total: float, name: str) -> tuple[Floats, Floats]:
     """A and C such that P A - N C has orthogonal columns, orthogonal to N too, and a mean square of
     one a row.
     """
