@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from sgmc.arguments.files import writable
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
+from sgmc.arguments.types import FilePath, Progress, Seed
 from sgmc.core.interrupts import handled
 from sgmc.core.memory import MB, available, shown
 from sgmc.core.phases import watched
@@ -35,6 +37,11 @@ from sgmc.prepared.workshop import Workshop
 from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.source import of
 
+if TYPE_CHECKING:
+    from sgmc.prepared.kept import KeptColumns
+    from sgmc.prepared.prepared import Prepared
+
+
 DTYPES = {"float64": np.float64, "float32": np.float32}
 LEAST_MEMORY, MOST_MEMORY = 64 * MB, 1 << 40
 SPARE = 16 * MB  # of disk, beside the rows
@@ -42,23 +49,23 @@ MEMORY_SHARE = 0.25  # of the available memory, by default
 
 
 def prepare(
-    formula,
-    source,
-    path,
+    formula: Any,
+    source: Any,
+    path: FilePath,
     *,
-    weights=None,
-    offset=None,
-    exposure=None,
-    se=None,
-    strata=None,
-    subset=None,
-    missing="drop",
-    dtype="float64",
-    compress=True,
-    seed=None,
-    memory_limit=None,
-    progress=None,
-):
+    weights: str | None = None,
+    offset: str | None = None,
+    exposure: str | None = None,
+    se: str | None = None,
+    strata: str | None = None,
+    subset: Any = None,
+    missing: Literal["drop", "raise"] = "drop",
+    dtype: Literal["float64", "float32"] = "float64",
+    compress: bool = True,
+    seed: Seed = None,
+    memory_limit: float | str | None = None,
+    progress: Progress = None,
+) -> "Prepared | KeptColumns":
     """Write the table of a formula to a file that fits read where it is.
 
     The rows are read in chunks, in two or more passes: one that learns levels, types and what is

@@ -2,12 +2,15 @@
 
 import copy
 import os
+from collections.abc import Mapping
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.types import FilePath, Floats
 from sgmc.core.files import Damaged, read_tree
 from sgmc.core.memory import shown
 from sgmc.errors import ArgumentError, DataError
@@ -22,6 +25,10 @@ from sgmc.prepared.scaling import of_file
 from sgmc.prepared.schema import NOTES, VECTORS
 from sgmc.saved import Trust, Unreadable, restored
 from sgmc.version import __version__
+
+if TYPE_CHECKING:
+    from sgmc.prepared.kept import KeptColumns
+
 
 SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
 
@@ -96,10 +103,10 @@ class SealedTable:
     def __reduce__(self):
         return type(self), (self.path, False, self.trust)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<prepared {str(self.formula)!r}: {self.n} rows, {self.width} columns>"
 
-    def __str__(self):
+    def __str__(self) -> str:
         compression = f"{self.n:,} different rows with frequencies" if self.compressed else "none"
         parts = {
             "formula": str(self.formula),
@@ -152,14 +159,14 @@ class Prepared(SealedTable):
             setattr(self, name, arrays.get(name))
 
     @property
-    def width(self):
+    def width(self) -> int:
         """Columns of the design."""
         return self.X.shape[1]
 
     def __reduce__(self):
         return reopened, (self.path, self.outcome, self.trust)
 
-    def of_outcome(self, outcome):
+    def of_outcome(self, outcome: str) -> "Prepared":
         """This table with the outcomes of a family: "binary", "numeric" or "category"."""
         if not self.checked:
             check_rows(self)
@@ -171,7 +178,7 @@ class Prepared(SealedTable):
         view.spec.levels = levels
         return view
 
-    def scales(self, sd, weight=None):
+    def scales(self, sd: Floats, weight: Floats | None = None) -> Floats:
         """Return what autoscaled priors of the columns are divided by, (d,)."""
         return of_file(self)(sd) if self.scale is None else self.scale
 
@@ -258,7 +265,13 @@ def _recipe(path, content, trust, check=lambda found: None):
     return found
 
 
-def open(path, check=False, *, functions=None, trust_formulas=False):
+def open(
+    path: FilePath,
+    check: bool = False,
+    *,
+    functions: Mapping[str, Any] | None = None,
+    trust_formulas: bool = False,
+) -> "Prepared | KeptColumns":
     """Open a file that `sgmc.prepare` has written.
 
     Nothing in the file is executed: it has arrays, plain values and names of functions, which are

@@ -4,6 +4,7 @@ import inspect
 import math
 import time
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -45,7 +46,7 @@ SETTLED = ("gradient", "step_size", "batch_size", "thin", "warmup")
 
 
 @with_keywords(*PLANNED)
-def plan(model, accuracy=0.05, **given):
+def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
     """Predict what a fit to an accuracy takes: draws, data passes, seconds.
 
     The plan of the fit is derived as the fit derives it.  Its effective draws follow from the

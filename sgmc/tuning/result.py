@@ -59,7 +59,7 @@ class TuneResult:
             for name, value in values.items()
         )
 
-    def plot(self, x=None, ax=None, *, kind="metric"):
+    def plot(self, x: str | None = None, ax: Any = None, *, kind: str = "metric") -> Any:
         """Plot the metric against an axis of the grid, or the race rung by rung; the winner is
         marked.
 

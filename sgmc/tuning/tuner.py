@@ -3,8 +3,10 @@
 import inspect
 import os
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -47,18 +49,18 @@ HEURISTIC_SHARE = 10  # the heuristic's minibatch: a tenth of the rows
 
 @with_keywords(*rows(TUNE))
 def tune(
-    model,
-    sampler="sgld",
-    method="mamba",
-    metric=None,
+    model: Any,
+    sampler: Any = "sgld",
+    method: str = "mamba",
+    metric: Any = None,
     *,
-    grid=None,
-    eta=3,
-    budget_steps=None,
-    time_limit=None,
-    prior=None,
-    **given,
-):
+    grid: Mapping[str, Sequence[Any]] | None = None,
+    eta: int = 3,
+    budget_steps: int | None = None,
+    time_limit: float | None = None,
+    prior: Any = None,
+    **given: Any,
+) -> TuneResult:
     r"""Choose step, minibatch and any declared parameter of a sampler by the quality of its draws.
 
     ``"mamba"``: M arms begin; each runs for r_0, all are scored by all their draws, the best 1/eta
