@@ -168,6 +168,8 @@ def width(columns: slice) -> int:
 class PartsTable(Table):
     """Rows of a formula of two parts; the design is that of both, dense."""
 
+    spec: Any
+
     def blocks(
         self, dtype: DTypeLike, chunk: int = CHUNK_ROWS, change: Any = None
     ) -> Iterator[tuple[slice, Array]]:

@@ -32,11 +32,8 @@ def ruff(*arguments, root=ROOT, **options):
     return done.returncode, done.stdout + done.stderr
 
 
-<<<<<<< HEAD
 @pytest.mark.cover(0)
-=======
 @needs_ruff
->>>>>>> 07b9f2a7 (A room whose functions all have types leaves the list of those that mypy passes over)
 @pytest.mark.parametrize("command", [("check", "--output-format=concise"), ("format", "--check")])
 def test_ruff_finds_nothing(command):
     status, printed = ruff(*command, ".")
