@@ -8,7 +8,7 @@ import nox
 
 nox.options.reuse_venv = "yes"
 nox.options.sessions = ["lint", "types", "test"]
-PARALLEL = ("-n", "auto", "--dist", "loadfile")
+PARALLEL = ("-n", "auto")
 
 
 @nox.session
@@ -38,7 +38,7 @@ def lint(session):
 def types(session):
     """Check the types of the package."""
     session.install("-e", ".[dev]")
-    session.run("mypy", *(session.posargs or ("sgmc",)))
+    session.run("mypy", *session.posargs)
 
 
 @nox.session
