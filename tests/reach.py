@@ -1,4 +1,4 @@
-"""``pytest --changed``: the tests that changed files can reach, the nearest first.
+"""``pytest --changed``: the tests that changed files can reach, the likeliest to fail first.
 
 Changed are the files that differ from a commit (``--changed=main``; the last one if none is named)
 and those that are new.  A file reaches what imports it, and what names it: ``sgmc.logit``,
@@ -18,7 +18,8 @@ import pytest
 from sgmc import registry
 from sgmc._names import HOMES
 
-from .architecture.sources import SOURCES, cython_imports, module_name
+from .architecture.sources import PACKAGE, SOURCES, cython_imports, module_name
+from .mutants.nearest import nearest
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
@@ -30,17 +31,23 @@ FIXTURE = re.compile(r"@pytest\.fixture.*\n(?:@.*\n)*def (\w+)")
 LEAF = re.compile(r"""^    (?:room, )?name = (?:"\w+", )?"([\w-]+)\"""", re.M)
 
 
+def git(*command):
+    """Return the lines that git prints."""
+    how = dict(cwd=ROOT, check=True, capture_output=True, text=True)
+    return subprocess.run(["git", *command], **how).stdout.splitlines()
+
+
 def changed(commit):
-    """Return the paths that differ from a commit, or are new."""
-    asked = (
-        ("diff", "--name-only", commit),
-        ("ls-files", "--others", "--exclude-standard"),
-    )
-    lines = [
-        subprocess.run(["git", *one], cwd=ROOT, check=True, capture_output=True, text=True).stdout
-        for one in asked
-    ]
-    return {ROOT / line for line in "".join(lines).splitlines()}
+    """Return {path: first lines of what differs from a commit}; new files differ as a whole."""
+    found = {ROOT / line: [0] for line in git("ls-files", "--others", "--exclude-standard")}
+    found |= {ROOT / line: [] for line in git("diff", "--name-only", commit)}
+    path = None
+    for line in git("diff", "--unified=0", "--no-prefix", commit):
+        if line.startswith("+++ "):
+            path = ROOT / line[4:]
+        elif line.startswith("@@ ") and path in found:
+            found[path].append(int(re.search(r"\+(\d+)", line).group(1)))
+    return found
 
 
 @functools.cache
@@ -131,6 +138,18 @@ def reached(paths):
     return {path: distance[path] for path in tests & distance.keys()}
 
 
+def ranked(differing):
+    """Return {test file: its rank} for what differs: by the words near it, and near at first."""
+    found = dict.fromkeys(differing, -1)  # a test that is changed itself
+    for path, lines in differing.items():
+        if path in SOURCES:
+            for line in lines:
+                for rank, name in enumerate(nearest(path.relative_to(PACKAGE), line, {})):
+                    test = TESTS / name
+                    found[test] = min(rank, found.get(test, rank))
+    return found
+
+
 # ---- pytest's hooks, of a session with --changed -------------------------------------------------
 
 
@@ -138,7 +157,8 @@ class Plugin:
     """Collect the files of tests that are reached from what differs from a commit."""
 
     def __init__(self, commit):
-        self.distance = reached(changed(commit))
+        differing = changed(commit)
+        self.distance, self.rank = reached(differing), ranked(differing)
 
     def pytest_report_header(self):
         """State how much is run."""
@@ -153,5 +173,5 @@ class Plugin:
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, items):
-        """Run the nearest first."""
-        items.sort(key=lambda item: self.distance.get(item.path, 0))
+        """Run those first that are likeliest to see a fault."""
+        items.sort(key=lambda item: self.rank.get(item.path, len(self.rank)))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.fit.pilot import Pilot
+from sgmc.fit.noise import Pilot
 
 
 @pytest.mark.parametrize(

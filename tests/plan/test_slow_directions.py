@@ -5,7 +5,7 @@ import pytest
 
 import sgmc
 from sgmc.fit import plan as planning
-from sgmc.fit.batch_noise import Noise
+from sgmc.fit.tolerance import Noise
 
 from .cases import WHITENED, settings
 
