@@ -5,8 +5,8 @@ Errors say what is wrong, name the column or argument, and say what to do.  Warn
 """
 
 import sys
+import types
 import warnings
-from types import FrameType
 from typing import Self
 
 
@@ -269,7 +269,7 @@ class CheckpointWarning(SGMCWarning):
     """A checkpoint could not be written; the run went on."""
 
 
-def caller() -> FrameType:
+def caller() -> types.FrameType:
     """Return the nearest frame outside the package: the user's line."""
     frame = sys._getframe(1)
     while frame.f_back is not None and inside(frame):
@@ -277,7 +277,7 @@ def caller() -> FrameType:
     return frame
 
 
-def inside(frame: FrameType) -> bool:
+def inside(frame: types.FrameType) -> bool:
     """Return whether a frame runs code of this package."""
     return str(frame.f_globals.get("__name__")).partition(".")[0] == __name__.partition(".")[0]
 

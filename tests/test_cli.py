@@ -116,6 +116,7 @@ def test_several_files(table, tmp_path):
     assert json.loads(done.stdout)["facts"]["No. Observations"] == 800
 
 
+@pytest.mark.extended
 def test_prepare_replaces_no_data(table, tmp_path):
     """A pattern that the shell has filled in has a file of data in the place of the path."""
     paths = [str(tmp_path / f"part-{k}.csv") for k in range(2)]
@@ -135,6 +136,7 @@ def test_data_sets_by_name():
     assert "religious" in done.stdout and "Success is" in done.stdout
 
 
+@pytest.mark.extended
 def test_samplers_are_listed():
     done = run("samplers")
     assert done.returncode == 0

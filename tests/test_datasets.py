@@ -120,6 +120,7 @@ def test_fair_is_always_there():
     assert frame is not load("fair")
 
 
+@pytest.mark.extended
 def test_fair_does_not_import_all_of_statsmodels():
     code = (
         "import sys, sgmc.datasets; print(len(sgmc.datasets.load('fair')), 'statsmodels.api' in "

@@ -77,7 +77,7 @@ def test_the_rows_are_not_copied(make, how, rows, tmp_path):
     assert growth(rows[0], X, **how)[1] > 1.0  # blocks need rows in random order: a copy
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("subsample", ["uniform", "replacement", "preferential", "stratified"])
 def test_nor_those_of_plain_arrays_without_preconditioner(subsample, rows):
     y, X = (part[::8].copy() for part in rows)

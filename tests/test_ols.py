@@ -152,6 +152,7 @@ def marginal(prior_scale=2.5):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.DivergentTransitionsWarning")  # 8 of 80,000
 def test_more_predictors_than_rows():
     """There the joint mode of coefficients and sigma is at sigma = 0; 0.1 sd and 5 % with 8,000
@@ -166,7 +167,7 @@ def test_more_predictors_than_rows():
     assert abs(results.params["sigma"] - wrong) > 0.1 * sd, "planted: a prior twice as wide"
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("sampler", ["sgld", "vsgbd", "sghmc", "mala", "hmc", "mmala", "csgld"])
 def test_every_kind_of_sampler_takes_it(sampler):
     """Moments of a posterior of 5 parameters within 0.15 sd and 10 %: step errors of defaults are

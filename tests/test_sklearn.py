@@ -52,7 +52,7 @@ def expected_to_fail(estimator):
 
 
 # of few or separated rows, of which the checks are full
-@pytest.mark.cover(1)
+@pytest.mark.cover(1, by=lambda check: [check.func.__name__])
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @parametrize_with_checks(
     [getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
@@ -62,6 +62,7 @@ def test_the_contract_of_scikit_learn(estimator, check):
     assert check(estimator) is None
 
 
+@pytest.mark.extended
 def test_weights_of_outcomes_with_noise_are_so_many_rows():
     """What the failing check asks, where sigma is no rounding error."""
     X = FRAME.to_numpy()
@@ -189,6 +190,7 @@ def test_more_than_two_classes():
     assert set(model.predict(FRAME)) <= {"ill", "old", "well"} and model.score(FRAME, three) > 0.6
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ConditionWarning")  # of the narrow prior
 def test_searches_pipelines_copies_and_pickles():
     model = BayesianLogisticRegression(

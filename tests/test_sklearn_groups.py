@@ -38,6 +38,7 @@ def test_groups_have_intercepts():
     assert model.score(X, y, groups=g) > model.score(X, y) + 0.2
 
 
+@pytest.mark.extended
 def test_groups_that_are_new():
     """Of logits: new groups are draws from the population, no groups are the average over it."""
     X, y, g, frame = grouped_rows([f"school {k}" for k in range(20)])

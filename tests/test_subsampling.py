@@ -282,7 +282,7 @@ def test_posteriors_without_control_values(subsample, data, how, exact):
     )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_rows_of_weight_zero_change_nothing(subsample):
     """They are drawn by the floor alone, and count nothing;
@@ -325,7 +325,7 @@ def test_strata_of_one_and_two_rows(subsample, outcome):
         )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("subsample", KNOWING)
 def test_runs_go_on(subsample):
     df, how = imbalanced(3000, -2.0, 2), dict(sampler="sgld-cv", subsample=subsample, seed=1)

@@ -90,6 +90,7 @@ class Location(sgmc.Model):
         return -0.5 * ((FRAME.y.to_numpy()[rows] - theta["mu"]) ** 2).sum()
 
 
+@pytest.mark.extended
 def test_models_that_are_no_regressions_are_planned():
     plan = sgmc.plan(Location(), 0.2, sampler="mala", seed=1)
     assert plan.basis == "by 250 draws per chain" and plan.arguments["seed"] == 1

@@ -36,6 +36,7 @@ def test_stopping_keeps_the_accuracy(correlation, accuracy):
     assert kept(correlation, accuracy) >= fewest(CHAINS)
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("error of the mean divided by sqrt 2")
 @pytest.mark.parametrize("name", ["chains"])
 def test_errors_that_are_too_small_are_told_apart(name, monkeypatch):
@@ -44,6 +45,7 @@ def test_errors_that_are_too_small_are_told_apart(name, monkeypatch):
     assert kept(0.0, 0.043) < fewest(CHAINS)
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("the first look")
 @pytest.mark.parametrize("name", ["chains"])
 def test_stopping_at_the_first_look_is_told_apart(name, monkeypatch):
@@ -51,7 +53,7 @@ def test_stopping_at_the_first_look_is_told_apart(name, monkeypatch):
     assert kept(0.0, 0.043) < fewest(CHAINS)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     ("family", "how"),
     [("ols", {}), ("logit", {"sampler": "mala"}), ("logit", {"sampler": "sghmc"})],
@@ -111,6 +113,7 @@ def test_the_summary_says_what_ended_the_run():
     assert "gradient noise" not in exact._stopping.text
 
 
+@pytest.mark.extended
 def test_limits_that_end_a_run_first_are_warned_of():
     with pytest.warns(
         AccuracyWarning, match="accuracy=0.001 was not reached: the limit of draws ended the run"

@@ -20,7 +20,7 @@ from .counts import BUDWORM, CASES, LINK, MOTHS, ROLE, at_mode, data, errors, fi
 # ---- posteriors ----------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 @pytest.mark.parametrize("prior", ["default", "flat"])
 @pytest.mark.parametrize("name", CASES)
@@ -39,7 +39,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_planted_mistakes_in_the_weight_of_a_row_are_seen(mistake, monkeypatch):
     monkeypatch.setattr(Table, "multiplicity", MISTAKES[mistake])
@@ -47,6 +47,7 @@ def test_planted_mistakes_in_the_weight_of_a_row_are_seen(mistake, monkeypatch):
     assert mean > 0.5 or sd > 0.25
 
 
+@pytest.mark.extended
 def test_another_link_is_another_posterior():
     """Planted: the complementary log-log's reference, the fit of its mirror image."""
     wrong = sgmc.loglog(ROLE, data("womensrole"), seed=1)

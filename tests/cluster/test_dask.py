@@ -185,7 +185,7 @@ def models(random):
     }
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name", ["mixture", "hmm", pytest.param("logit", marks=pytest.mark.extended)]
 )

@@ -119,6 +119,7 @@ def test_bits_do_not_depend_on_who_computes(table):
     assert (one.draws == other.draws).all() and one.cluster.bytes == other.cluster.bytes
 
 
+@pytest.mark.extended
 def test_the_default_reservoir_grows_until_its_error_is_small(monkeypatch):
     """Of 100 rows the error is .08 sd with this seed; sixteen times as many make it a fourth."""
     from sgmc.cluster import gathering

@@ -89,6 +89,7 @@ def test_a_subset_that_looks_at_other_rows(table):
             sgmc.logit(FORMULA, Frames(table, 3), subset=subset)
 
 
+@pytest.mark.extended
 def test_means_and_sds_in_terms_are_those_of_all_rows(table):
     """Sorted by x, partitions have other means."""
     frame = table.sort_values("x").reset_index(drop=True)

@@ -26,6 +26,7 @@ def drawn(seed, sizes, wanted, below=1.0):
     return merged(parts, reservoir.Sample.merge).smallest(wanted)
 
 
+@pytest.mark.extended
 def test_every_row_is_as_likely_as_any_other():
     """4,000 reservoirs of 10 of 50 rows: inclusions have mean 800; chi-square, false alarm 1e-4."""
     counts = np.zeros(50)
@@ -36,6 +37,7 @@ def test_every_row_is_as_likely_as_any_other():
     assert stats.chi2.sf(chi, 49) > 1e-4 and stats.chi2.cdf(chi, 49) > 1e-4
 
 
+@pytest.mark.extended
 def test_neighbours_are_no_more_often_together_than_others():
     together = sum(
         {3, 4} <= set(drawn(seed, [5, 25, 1, 19], 10).rows.y.astype(int)) for seed in range(4000)

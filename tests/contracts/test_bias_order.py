@@ -124,7 +124,7 @@ def test_the_gradient_of_the_target_is_its_derivative():
     assert slopes == pytest.approx((above - below) / 2e-5, abs=1e-8)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", CASES)
 def test_bias_has_its_order(name):
     found, spread = slope(CASES[name])
@@ -132,7 +132,7 @@ def test_bias_has_its_order(name):
     assert abs(found - CASES[name].order) < tolerance(spread)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("order: noise x sqrt 2")
 @pytest.mark.parametrize("name", CASES)
 def test_noise_times_root_two_has_order_zero(name):

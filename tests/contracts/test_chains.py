@@ -137,7 +137,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
     assert any(misses(c, until) for c in mine for until in (STEPS // 6, STEPS // 2))
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("recorder, schedule", [(Moments, Constant), (Keep, Polynomial)])
 def test_other_recorders_and_schedules_continue_too(recorder, schedule):
     for combination in COMBINATIONS:

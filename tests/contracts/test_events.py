@@ -195,7 +195,7 @@ def test_a_while_on_the_path_leaves_draws_of_the_posterior(name, posterior):
     assert standard_errors(powers(after - centre), p @ powers(x - centre)).max() < LIMIT
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("scheme", ["block", "uniform", "replacement"])
 @pytest.mark.parametrize("batch", [1, 4])
 @pytest.mark.parametrize("name", BY_ROWS)

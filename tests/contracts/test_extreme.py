@@ -66,6 +66,7 @@ def chain(spec, sigma, draws=5_000):
     return z.std(), 1 / np.sqrt(2 * ess(z[..., None], method="sd")[0])
 
 
+@pytest.mark.extended
 def test_the_compiled_sampler_has_that_law():
     """On N(0, 1) with gradient noise of variance 4 (batches of 200 of 1,000), sigma = 0.4: sds to 4
     Monte Carlo errors of less than 2 % each.
@@ -96,7 +97,7 @@ def test_its_probability_has_the_slope_of_barkers():
     assert np.abs(apart[np.abs(x) < 0.1]).max() < 1e-5
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("sign", ["coordinates", "global"])
 def test_it_is_trusted_at_its_defaults(sign):
     """Beside the Laplace approximation of 2,000 rows, whose own error is below 0.02 here."""

@@ -60,7 +60,7 @@ def test_a_scale_that_hardly_moves_leaves_a_normal_as_it_is(dim, noise):
     assert right(*moving(0.9999, dim, noise))
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("psbps: a scale that follows the path (a = {past})")
 @pytest.mark.parametrize("past", [0.9, 0.99])
 @pytest.mark.parametrize("name", ["psbps"])

@@ -196,6 +196,7 @@ def test_a_run_goes_on_where_it_was(cls):
     np.testing.assert_array_equal(whole.draws, half.draws)
 
 
+@pytest.mark.extended
 def test_dense_coordinates_are_no_obstacle_to_the_whole_covariance():
     """Sparse tables are not rotated, so that coordinates whitened at the mode mix the noise; the
     diagonal form refuses them.

@@ -248,7 +248,7 @@ def test_a_longer_step_costs_barker_little():
     assert np.abs(raw("sgld", 1.0)[0]).max() > 100
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @needs_sepsis
 @pytest.mark.parametrize("sampler", ["sgld", "vsgbd", "csgbd", "esgbd"])
 def test_a_step_that_suits_age_does_not_move_the_others(sampler):

@@ -316,6 +316,7 @@ def friction_departure(spec, friction):
     return distance(np.asarray(chain.recorder.draws), m, friction_law(L, V, friction))
 
 
+@pytest.mark.extended
 def test_a_friction_by_the_metric_has_its_closed_form_law():
     """Noise of minibatches makes the covariance depend on the friction, C G^-1 or C."""
     assert friction_departure(sgmc.SGRHMC(diffusion="metric", friction=C), by_metric) < LIMIT

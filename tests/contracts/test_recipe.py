@@ -193,7 +193,7 @@ def departure(name, target, by_hand=None, **changed):
     )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("target", BEND)
 @pytest.mark.parametrize("name", TABLE)
 def test_recipes_of_the_table_are_the_samplers_by_hand(name, target):
@@ -320,6 +320,7 @@ def fit(spec, more=0, **changed):
         return results.resume(more) if more else results
 
 
+@pytest.mark.extended
 def test_a_recipe_is_a_sampler_of_the_verbs():
     spec = sgmc.Recipe(
         D=thermostat_friction,

@@ -163,7 +163,7 @@ def ranks(name, order, walks, slip="right"):
     return p
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("walks", [False, True])
 @pytest.mark.parametrize("order", [1, 2])
 @pytest.mark.parametrize("name", ["logit", "poisson"])

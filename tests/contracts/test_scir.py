@@ -191,7 +191,7 @@ class TestSparsePosteriors:
         )
         assert mean > 0.5 and below < -0.2
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     @pytest.mark.parametrize(
         "simplex, h",
         [

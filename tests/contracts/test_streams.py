@@ -53,6 +53,7 @@ def test_numbers_that_are_not_normal_are_caught(mistake):
     assert departure > LIMIT or p < 1e-4
 
 
+@pytest.mark.extended
 def test_uniforms():
     u = stream(1).uniforms(MANY)
     assert u.min() >= 0 and u.max() < 1

@@ -195,7 +195,7 @@ def departure(name, h, scheme, expected):
     return standard_errors(squares, expected).max()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("sweeps: independent batches")
 @pytest.mark.parametrize("name, h", [("sgld", 0.15), ("lmsgld", 0.15), ("baoab", 0.2)])
 def test_chains_have_the_exact_variance(name, h):

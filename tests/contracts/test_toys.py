@@ -138,7 +138,7 @@ def posterior_on_a_grid(model, prior_scale):
     return mean, np.sqrt(square - mean**2)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_sgld_samples_a_hidden_markov_model(scheme):
     """Noise of windows and of paths has V of 3 to 6 here: `inflation` says 5 to 9 % of variance at

@@ -52,7 +52,7 @@ def settled(monkeypatch):
     monkeypatch.setattr(module, "MAX_TURNS", 30)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("family", ["Logit", "Probit", "Poisson"])
 def test_expected_gradient_and_curvature_are_those_of_the_gaussian(family, settled):
     """By 8,000 draws, whatever quadrature and Newton's method say."""
@@ -134,6 +134,7 @@ def test_draws_are_of_the_posterior(sampler, reference):
     assert errors(model("Logit", 400).fit(sampler=sampler, draws=4000, seed=1), reference) < 4.5
 
 
+@pytest.mark.extended
 @pytest.mark.mistake("no accept-reject step")
 @pytest.mark.parametrize("name", ["laplace"])
 def test_draws_of_the_laplace_approximation_are_told_apart(name, reference):

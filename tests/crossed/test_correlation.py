@@ -103,6 +103,7 @@ def test_three_factors_have_three_pairs_and_the_summary_the_worst():
     assert "Autocorrelation of effects" not in str(fit.summary())
 
 
+@pytest.mark.extended
 def test_a_loaded_fit_has_no_such_line(tmp_path):
     fit = sgmc.ols("y ~ x + (1 | g) + (1 | h)", table("ols", 300), seed=1)
     assert "Autocorrelation of effects" in str(fit.summary(details=True))

@@ -33,6 +33,7 @@ def results(frame):
     return fit(frame)
 
 
+@pytest.mark.extended
 def test_the_summary_has_factors_and_sds(results):
     text = str(results.summary())
     assert "12 x 7" in text and "sd(1|g)" in text and "7 levels of h" in text
@@ -139,12 +140,14 @@ def test_samplers_agree(frame):
     assert (np.abs(one.params - other.params) < 5 * error).all()
 
 
+@pytest.mark.extended
 def test_threads_change_no_bit(frame, results):
     other = fit(frame, threads=1)
     np.testing.assert_array_equal(other.draws, results.draws)
     pd.testing.assert_frame_equal(other.ranef("g"), results.ranef("g"))
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
 def test_resumed_runs_are_those_without_a_break(frame):
     whole, half = fit(frame, draws=200), fit(frame, draws=100)
@@ -161,7 +164,7 @@ def test_saved_results_keep_what_needs_no_data(results, tmp_path):
     assert pickle.loads(pickle.dumps(loaded)).names == results.names
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("smooth", ["", " + s(w)"])
 def test_saved_results_predict_known_and_new_levels(frame, smooth, tmp_path, monkeypatch):
     """The same numbers, of the same whole draws: effects of slopes that are apart in the formula go

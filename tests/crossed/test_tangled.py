@@ -29,7 +29,7 @@ def test_a_wrong_model_is_seen(name, factor, mistake):
     assert tangled.known(name).errors(found)[["mean", "sd"]].abs().max(axis=None) > (2 * WRONG)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("how", [{"draws": 60, "thin": 1}, {"sampler": "mala"}], ids=str)
 def test_strays_are_not_trusted_where_they_are_wrong(how):
     """Effects of few rows tell the factors apart, so that only the sum of the variances is known

@@ -15,7 +15,7 @@ from .stein import KERNELS, squared, stein_kernel
 # ---- KSD at n = 1,000 ----------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("kernel", ["imq", "gaussian"])
 def test_ksd_at_a_thousand_draws(kernel):
     """Mean zero under exact draws (|z| < 4); power of tests of size 5 % by 100 exact samples, 40

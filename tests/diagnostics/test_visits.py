@@ -38,6 +38,7 @@ def test_false_alarms_are_rare(phi):
     assert (long_stays(x)[0] > STAYS_MATTER).mean() <= 0.001
 
 
+@pytest.mark.extended
 def test_monte_carlo_errors_by_batches():
     """The mean over 2,000 autoregressions, against the spread of their means: 2 % for its own
     error, 5 % for what outlasts a batch.

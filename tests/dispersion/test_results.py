@@ -47,6 +47,7 @@ def test_names_and_priors_of_both_parts():
     assert tight.prior_summary().specified["x"] == "normal(0, 1)"
 
 
+@pytest.mark.extended
 def test_summaries_and_ratios_say_what_they_are():
     for text in (str(of().summary()), str(of().summary(exponentiate=True))):
         assert "Negative binomial with dispersion model" in text
@@ -86,6 +87,7 @@ def test_predictions_of_new_rows_are_those_of_the_fit():
     assert summary.shape == (2, 6)
 
 
+@pytest.mark.extended
 def test_residuals_have_the_rows_own_variance():
     """Pearson's, averaged over draws; those of one dispersion are others."""
     results = of(exposure="e")
@@ -122,6 +124,7 @@ def test_weights_count_rows_and_offsets_are_logs_of_exposures():
         np.testing.assert_allclose(exposed.params, other.params, rtol=1e-6)
 
 
+@pytest.mark.extended
 def test_a_large_offset_does_not_mislead_the_search():
     """The offset is of the mean alone: the search begins at the same dispersion."""
     plain, moved = of(), of(offset=np.full(300, 20.0))
@@ -129,6 +132,7 @@ def test_a_large_offset_does_not_mislead_the_search():
     assert np.abs(off[1:] / plain.bse[1:]).max() < 0.15 and moved.verdict.trustworthy
 
 
+@pytest.mark.extended
 def test_single_precision_has_the_same_posterior():
     wide, narrow = of(), of(dtype="float32")
     assert np.abs((wide.params - narrow.params) / wide.bse).max() < 0.1
@@ -145,6 +149,7 @@ def test_loo_prefers_the_dispersion_model():
     assert folds.elpd == pytest.approx(of().loo().elpd, abs=10)
 
 
+@pytest.mark.extended
 def test_files_pickles_and_saved_results(tmp_path):
     results = of()
     TABLE.to_csv(tmp_path / "t.csv", index=False)

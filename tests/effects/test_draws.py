@@ -39,10 +39,12 @@ def check_reference():
     np.testing.assert_allclose(draws, weighted(b - a), **CLOSE)
 
 
+@pytest.mark.extended
 def test_averages_are_weighted_and_of_outcomes():
     check_averages()
 
 
+@pytest.mark.extended
 def test_labels_are_compared_with_the_reference():
     check_reference()
     res = fitted("ols", 'y ~ x + C(g, Treatment("b"))', n=N)
@@ -172,6 +174,7 @@ def test_the_scale_of_the_link():
     np.testing.assert_allclose(res.avg_slopes("x", type="link").draws[0], slope, rtol=1e-8)
 
 
+@pytest.mark.extended
 def test_numbers_of_the_tables():
     found = logit().predictions(level=0.8)
     np.testing.assert_allclose(found.estimate, found.draws.mean(axis=1))

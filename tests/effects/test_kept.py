@@ -135,6 +135,7 @@ def test_an_intercept_alone():
     )
 
 
+@pytest.mark.extended
 def test_copies_of_results_have_their_data():
     df = pd.DataFrame(columns())
     res = sgmc.ols("y ~ x", df, **HOW)

@@ -52,6 +52,7 @@ def test_levels_are_named():
     np.testing.assert_allclose(res.avg_comparisons("x")["estimate"], wanted, rtol=1e-9)
 
 
+@pytest.mark.extended
 def test_both_designs_move():
     """Each variable by the part that it is in; a level of a factor as predicted."""
     res, df = fitted("zeroinflated"), table()

@@ -114,6 +114,7 @@ def test_intervals_and_tables():
     )
 
 
+@pytest.mark.extended
 def test_weights_enter():
     res, df = fitted("logit", n=N, weights="w"), table(N)
     p = res.predictions().draws

@@ -32,6 +32,7 @@ def assert_near(found, wanted, se):
     assert (np.abs(found - wanted) <= 0.02 * np.abs(wanted) + 0.1 * se).all()
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("verb", FAMILIES)
 def test_slopes_and_differences_of_labels(verb):
     res, wanted = posterior(verb), estimated(verb).get_margeff(dummy=True).summary_frame()
@@ -50,6 +51,7 @@ def test_slopes_and_differences_of_labels(verb):
         )
 
 
+@pytest.mark.extended
 def test_ols_slopes_are_coefficients():
     res = posterior("ols")
     found = res.avg_slopes(["x", "z"])

@@ -109,6 +109,7 @@ def apart(name, **wrong):
     )
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["gasoline", pytest.param("spread", marks=pytest.mark.extended)])
 def test_posteriors_are_right_at_default_settings(name):
     """0.1 sd for means, 5 % for sds; errors of the references are below 0.02 sd and 1.5 %."""
@@ -166,6 +167,7 @@ def test_every_door_has_the_same_draws():
         np.testing.assert_array_equal(other.draws, results.draws)
 
 
+@pytest.mark.extended
 def test_what_results_have():
     frame = spread()
     results = fitted("spread")

@@ -112,6 +112,7 @@ def test_every_kind_of_family(both, verb):
         assert apart(*with_weights) < ROUNDING
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_results(both, frame):
     one, other = both("logit", draws=300)
@@ -137,6 +138,7 @@ def test_single_precision(both):
     assert apart(one, other) < 0.01
 
 
+@pytest.mark.extended
 def test_a_design_that_is_never_dense(monkeypatch, frame):
     """The table of a fit is smaller than the dense one, and nothing asks for that."""
 

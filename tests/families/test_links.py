@@ -137,7 +137,7 @@ def test_outcomes_that_are_not_positive_are_refused(verb, y, message):
         getattr(verbs, verb)("y ~ x", pd.DataFrame({"y": y, "x": [1.0, 2, 4]}))
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("df", [None, 4.0, 7])
 def test_results_keep_the_degrees_of_freedom(df, tmp_path):
     """Saved, loaded, predicted and resumed; `df` is a parameter where it is learned."""

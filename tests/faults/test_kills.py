@@ -37,6 +37,7 @@ def duration(action):
     return time.perf_counter() - begun
 
 
+@pytest.mark.extended
 @repeats
 def test_a_fit_that_is_killed_again_and_again_has_the_draws_of_one_that_is_not(seed, tmp_path):
     """Each child goes on from the checkpoint that the one before has left; three are killed."""
@@ -53,6 +54,7 @@ def test_a_fit_that_is_killed_again_and_again_has_the_draws_of_one_that_is_not(s
     assert kills and not found.interrupted
 
 
+@pytest.mark.extended
 @repeats
 def test_a_save_that_is_killed_leaves_the_old_file_or_the_new_one(seed, tmp_path):
     both, path = [fit(20), fit(20, seed=4)], tmp_path / "fit"

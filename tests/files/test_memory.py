@@ -62,6 +62,7 @@ def test_nothing_allocated_grows_with_the_rows(case, tmp_path, monkeypatch):
     assert large - small < GROWTH * (LARGE - SMALL)
 
 
+@pytest.mark.extended
 def test_the_comparison_sees_a_vector(tmp_path, monkeypatch):
     """Planted mistake: control values kept after all."""
     streamed(monkeypatch)

@@ -226,6 +226,7 @@ def test_a_safe_formula_keeps_its_widest_terms():
         assert sgmc.formula(f"y ~ {piece}", safe=True)
 
 
+@pytest.mark.extended
 def test_small_ones_are_read():
     for piece in SMALL:
         assert outcome(fill, f"y ~ z + {piece}", True) is None, piece

@@ -171,6 +171,7 @@ def test_keyword_arguments_are_no_columns(frame):
     assert len(formula.read("y ~ bs(x1, df=4)", frame).spec.exog_names) == 5
 
 
+@pytest.mark.extended
 def test_many_columns_do_not_reach_the_recursion_limit(rng):
     data = pd.DataFrame(rng.normal(size=(5, 3000))).rename(columns=str).assign(y=[0, 1, 0, 1, 1])
     assert formula.read("y ~ .", data).spec.exog_names[-1] == "2999"

@@ -267,6 +267,7 @@ def test_the_dot_and_gaps_treat_it_as_the_argument():
         sgmc.mnlogit("g ~ x + offset(t)", COUNTS, **HOW)
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
 def test_prepared_files_take_columns_as_offsets(tmp_path):
     text = "y ~ poly(x, 2) + offset(logt)"

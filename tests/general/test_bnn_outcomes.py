@@ -89,6 +89,7 @@ def test_two_outcomes_are_two_linear_regressions():
 # ---- predictions ---------------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @quiet
 def test_predictions_of_several_outcomes_are_in_their_units():
     rng = np.random.default_rng(7)

@@ -55,6 +55,7 @@ def test_without_hidden_layers_it_is_a_logit(straight, logit):
     assert mean < MEAN and sd < SD
 
 
+@pytest.mark.extended
 @quiet
 def test_piecewise_deterministic_samplers_take_it(straight, logit):
     """Whitened at the mode, where scores are none: paths of minibatches,

@@ -93,6 +93,7 @@ def test_exact_samplers_are_right_across_a_jump_and_trusted(sampler):
     assert "KSD not available (the density jumps or ends)" in " ".join(str(res.summary()).split())
 
 
+@pytest.mark.extended
 def test_others_are_refused_with_a_cure_that_cures():
     res = fitted(Jump(), sampler="lmsgld")
     assert not res.verdict.trustworthy and "the log density jumps by 1.5" in res.verdict.text

@@ -259,7 +259,7 @@ class CountingValues(Counting):
     grad = property()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", [Counting, CountingValues])
 @pytest.mark.parametrize("sampler, most", [("auto", 100), ("mala", 400)])
 def test_it_takes_few_calls_of_few_rows(kind, sampler, most, monkeypatch):

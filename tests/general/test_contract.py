@@ -52,7 +52,7 @@ def test_draws_are_the_same_for_any_number_of_threads(name):
     assert (run(name, threads=1).draws == run(name, threads=2).draws).all()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_going_on_is_as_if_it_had_never_stopped(name, tmp_path):
     whole = run(name, draws=80)
     part = run(name)
@@ -63,7 +63,7 @@ def test_going_on_is_as_if_it_had_never_stopped(name, tmp_path):
     ).all()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_a_checkpoint_is_gone_on_from(name, tmp_path):
     path = tmp_path / "run"
     run(name, checkpoint=path, draws=30)

@@ -97,6 +97,7 @@ def by_quadrature(made, points=20):
 
 
 class TestLinearGaussian:
+    @pytest.mark.extended
     @quiet
     def test_the_default_mixes_where_r_is_hardly_determined(self):
         made = autoregression()
@@ -128,6 +129,7 @@ def sources():
     return rng.laplace(size=(300, 2)) @ rng.normal(size=(2, 2)).T
 
 
+@pytest.mark.extended
 def test_ica_mixes_at_its_defaults():
     """Where the natural gradient's 1,000 steps have an R-hat over 1.03."""
     made = sgmc.ICA(sources(), start="whitening")

@@ -159,6 +159,7 @@ def test_other_refusals():
             bad()
 
 
+@pytest.mark.extended
 def test_poisson_posterior_is_that_of_quadrature():
     """Of one user, one item and rank one, all is known by sums over a grid of the four logs."""
     y, shapes = 3.0, {"a": 2.0, "a1": 3.0, "b1": 1.0, "c": 2.0, "c1": 3.0, "d1": 1.0}

@@ -132,7 +132,7 @@ def test_newcomers_asked_for_later_have_the_law_of_the_exact_sampler(fitted, eac
     assert (errors_of_asked(fitted, each)[2] < HELD).all()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.mistake("newcomers: {mistake}")
 @pytest.mark.parametrize("mistake", NEWCOMERS)
 @pytest.mark.parametrize("name", ["baoab"])

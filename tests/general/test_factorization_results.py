@@ -103,6 +103,7 @@ def test_users_and_items_without_ratings_keep_their_names(make):
         getattr(res, what)
 
 
+@pytest.mark.extended
 def test_rates_without_moments_are_infinite_by_name():
     kept, _ = small()
     test = pd.DataFrame({"user": ["new", "u1", "u1"], "item": [2, 99, 2], "rating": [1, 2, 3]})

@@ -62,7 +62,7 @@ def test_ratings_of_any_scale_have_the_predictions_of_an_exact_sampler(three, sc
     assert "the unit of ratings is their sd" in str(res.summary())
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("dim", [1, 20, 50, 100])
 def test_chains_of_any_number_of_components_stay_finite(dim):
     """A step that does not see `dim` diverges within some hundred steps of 50 components."""
@@ -99,6 +99,7 @@ def test_predictions_scale_with_the_ratings():
     assert found[1] == pytest.approx(64 * found[0], rel=1e-12)
 
 
+@pytest.mark.extended
 def test_ratings_that_are_all_the_same_need_a_noise():
     user, item, y = ratings(12, 10)
     same = user, item, np.full(len(y), 0.1)

@@ -83,6 +83,7 @@ def test_measured_sweeps_leave_expected_tokens_as_they_are(seed):
     assert chosen < 1.5 * LARGEST_TOPIC_SHIFT or model.used_sweeps == TRIED_SWEEPS[-1]
 
 
+@pytest.mark.extended
 def test_the_shift_is_that_of_exact_sums():
     counts, _ = corpus()
     theta, truth = typical(counts, 2)

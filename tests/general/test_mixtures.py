@@ -86,7 +86,7 @@ def test_value_and_gradient(y):
     assert np.isfinite(far[0]) and np.isfinite(far[1]).all()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "sampler, draws", [("mala", 20_000), (sgmc.HMC(target_accept=0.95), 6000), ("barker", 15_000)]
 )

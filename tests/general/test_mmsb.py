@@ -78,7 +78,7 @@ def strata(made, draws=4000):
 
 
 class TestStrata:
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     @pytest.mark.parametrize("nonlinks", [1, 3])
     def test_drawn_gradients_are_unbiased(self, nonlinks):
         """Within 4.5 standard errors, of 22 numbers; and they do vary."""

@@ -93,6 +93,7 @@ class TestScores:
         wide, mcse = width("all", 1.0)
         assert wide < -0.04 - 4 * mcse
 
+    @pytest.mark.extended
     @pytest.mark.mistake("mmsb: scores in coordinates that end at zero, or of drawn pairs")
     @pytest.mark.parametrize("name", ["scir"])
     def test_scores_of_the_sampler_would_be_wrong(self, name, monkeypatch):

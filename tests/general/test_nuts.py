@@ -62,7 +62,7 @@ def off(results, exact):
     return np.abs((draws.mean(axis=0) - mean) / sd).max(), np.abs(draws.std(axis=0) / sd - 1).max()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @quiet
 @pytest.mark.parametrize("metric", ["diag", "dense"])
 def test_a_curved_density(metric):

@@ -26,6 +26,7 @@ def results(model):
 
 
 class TestALine:
+    @pytest.mark.extended
     def test_against_a_regression_of_the_same_posterior(self, results):
         X, y = table()
         other = sgmc.OLS(y, X, names=["b[0]", "b[1]"]).fit(
@@ -154,6 +155,7 @@ class TestALine:
         assert begun.draws[0, 0] == pytest.approx([1, 2, 3], abs=1e-4)
         assert begun.resume(draws=2).draws.shape == (1, 4, 3)
 
+    @pytest.mark.extended
     def test_a_race_of_arms(self, model):
         race = sgmc.tune(model, sampler="lmsgld", budget_steps=300, seed=1)
         assert np.isfinite(race.history.metric).any()
@@ -232,6 +234,7 @@ class OwnPrior(Line):
 
 
 class TestPriorsOfUsers:
+    @pytest.mark.extended
     def test_the_same_draws(self, results):
         own = OwnPrior().fit(seed=1, sampler="lmsgld")
         assert np.abs(own.draws - results.draws).max() < 1e-9

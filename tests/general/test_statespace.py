@@ -190,7 +190,7 @@ def model(y, buffer=None):
     return sgmc.LinearGaussian(y, window=8, buffer=buffer)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -230,6 +230,7 @@ def test_planted_mistakes_are_seen(y, exact, mistake, monkeypatch):
 # ---- results and input ---------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_states_forecasts_and_buffers(long, tmp_path):
     fitted, theta, x = long

@@ -70,7 +70,7 @@ def expected():
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("run", RUNS)
 class TestTheSameDraws:
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     def test_without_a_gradient(self, expected, run):
         # of finite differences
         assert np.abs(draws(WithoutGradient(), run) - expected[run]).max() < 1e-5
@@ -88,7 +88,7 @@ class TestTheSameDraws:
         pytest.importorskip("jax")
         assert np.abs(draws(jax_line(), run) - expected[run]).max() < SAME
 
-    @pytest.mark.cover(0)
+    @pytest.mark.extended
     def test_in_numba(self, expected, run):
         pytest.importorskip("numba")
         function, data = numba_line()
@@ -351,6 +351,7 @@ def test_results_of_a_local_class_can_be_saved(tmp_path):
     assert (sgmc.load(tmp_path / "a").draws_of("b") == done.draws_of("b")).all()
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_models_can_be_pickled():
     again = pickle.loads(pickle.dumps(Line()))

@@ -344,6 +344,7 @@ def test_volatilities_forecasts_and_buffers(long, tmp_path):
     assert (np.diff(np.log(shifts)) < -0.5).all()
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_forecasts_by_simulation(long):
     """Volatility and sd ahead, at one theta, against 200,000 paths: within four standard errors."""

@@ -90,6 +90,7 @@ def test_progress_of_a_wrong_signature():
         CASE.fit(progress=lambda: None, **LONG)
 
 
+@pytest.mark.extended
 def test_progress_that_interrupts_is_ctrl_c():
     how = dict(sampler="lmsgld", draws=10**5, thin=100, seed=1, threads=4)
     with pytest.warns(InterruptedWarning, match="stopped by Ctrl-C"):
@@ -182,7 +183,7 @@ def test_what_is_no_step_size_is_refused_by_step_and_value(step, value, runs):
     assert not any(run.interrupted for run in runs)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "kind", [float, np.float32, np.float64, np.array, lambda v: 1 if v else 0], ids=range(5)
 )
@@ -194,6 +195,7 @@ def test_numbers_of_every_kind_are_step_sizes(kind):
     )
 
 
+@pytest.mark.extended
 def test_a_step_size_that_fits():
     inner = []
 

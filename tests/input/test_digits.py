@@ -85,6 +85,7 @@ def test_float32_rounds_what_is_centred(frame, way, tmp_path):
     assert not any("digits" in str(one) for one in short.warnings)
 
 
+@pytest.mark.extended
 def test_an_origin_of_the_first_rows_is_not_all_that_is_taken_off():
     """A column with a trend over more rows than a chunk has: means of all rows are taken off."""
     rng = np.random.default_rng(3)

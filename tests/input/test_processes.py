@@ -102,6 +102,7 @@ def test_children(method, code, threaded):
     check_equal(in_child(method, code, **names), expected)
 
 
+@pytest.mark.extended
 @forking
 def test_a_child_of_a_child_after_a_fit(threaded):
     names, expected = threaded

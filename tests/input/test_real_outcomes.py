@@ -76,6 +76,7 @@ def test_outcomes_without_noise_are_warned_of(case, prior):
 # ---- auxiliary parameters ------------------------------------------------------------------------
 
 
+@pytest.mark.extended
 @of_reals
 def test_columns_with_the_name_of_an_own_parameter(case):
     [own] = case.auxiliary

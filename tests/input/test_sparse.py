@@ -94,6 +94,7 @@ def assert_alike(one, other):
     assert (np.abs(one.bse / other.bse - 1) < 0.07).all()
 
 
+@pytest.mark.extended
 def test_separated_columns():
     """A column without contrary outcomes: half a normal, which Langevin steps meet only in the
     coordinates made for it.

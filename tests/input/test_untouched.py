@@ -62,7 +62,7 @@ def test_spawned_seeds_differ():
 # ---- copies --------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @of_every_kind
 @pytest.mark.parametrize(
     "again",

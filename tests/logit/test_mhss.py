@@ -36,7 +36,7 @@ def fit(case, sampler="mhss", seed=1, **how):
     return verb(formula, FRAME, sampler=sampler, seed=seed, **{"draws": 3000, **own, **how})
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("case", CASES)
 def test_it_agrees_with_mala(case):
     one, two = fit(case), fit(case, "mala", thin=2)

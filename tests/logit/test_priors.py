@@ -50,7 +50,7 @@ def test_the_laplace_approximation_under_a_sharp_prior_is_warned_of(name):
         )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 @pytest.mark.parametrize("sampler", ["sgld", "lmsgld", "vsgbd", "csgbd"])
 @pytest.mark.parametrize("name", ["laplace", "cauchy"])
@@ -89,6 +89,7 @@ def test_default_intercept_prior_is_at_centred_predictors():
     )
 
 
+@pytest.mark.extended
 def test_prior_by_term_and_by_column():
     df = table(80).assign(g=lambda t: np.where(t.x > 0.2, "b", "a"))
     X, y = np.column_stack([df.g == "a", df.g == "b"]), df.y.to_numpy()

@@ -73,7 +73,7 @@ def allowed(delta, A, E):
     )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("kind", [BINARY, COUNTS])
 def test_directions_exist_where_all_rows_have_one(kind):
     found = []
@@ -100,6 +100,7 @@ def test_half_spaces_by_enumeration_of_directions():
         assert (next(recessions(sides(X, y, BINARY), 8), None) is not None) == by_hand
 
 
+@pytest.mark.extended
 def test_complete_separation_where_all_rows_are_classified():
     answers = []
     for seed in range(150):
@@ -116,6 +117,7 @@ def test_complete_separation_where_all_rows_are_classified():
     assert 15 < sum(answers) < 135
 
 
+@pytest.mark.extended
 def test_kinds_against_all_rows():
     found = []
     for seed in range(100):

@@ -31,6 +31,7 @@ def medium():
 
 
 # laplace, at 0.07 sd, speaks up before it is wrong
+@pytest.mark.cover(0)
 @pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")
 @pytest.mark.parametrize("sampler", ASYMPTOTIC)
 def test_every_sampler_at_its_defaults(sampler, medium):
@@ -136,6 +137,7 @@ def test_sparse_arrays(how, medium):
     assert departure(sgmc.Logit(df.y, X).fit(seed=3, **how), reference) < 1
 
 
+@pytest.mark.extended
 def test_many_rows_against_importance_sampling():
     rng = np.random.default_rng(5)
     n, truth = 8000, np.array([-1.0, 0.5, -0.5, 1.0])

@@ -16,7 +16,7 @@ OWN = {"Intercept": sgmc.normal(0, 2), "x": sgmc.normal(0, 2)}
 THEIRS = [stats.norm(0, 2), stats.norm(0, 2)]
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("sampler", ["auto", "lmsgld", "sgld"])
 def test_weights_are_repeated_rows(sampler):
     df = table(120).assign(w=lambda t: 1 + 4 * t.y)

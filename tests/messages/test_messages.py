@@ -67,6 +67,7 @@ def test_places_in_cython_are_found():
     assert [place.lines for place in found] == [(7, 8), (12, 12)]
 
 
+@pytest.mark.extended
 def test_the_package_has_places_of_both_kinds():
     found = places.everywhere()
     assert len(found) > 1000 and {place.file.rpartition(".")[2] for place in found} == {"py", "pyx"}

@@ -73,6 +73,7 @@ def test_nothing_is_said_of_good_groups():
     assert said("ols", "y ~ x + z + (1 | g)", table(40, 8)) == ""
 
 
+@pytest.mark.extended
 def test_conditioning_is_of_coefficients():
     """A correlation of effects that may be zero is known by its prior alone: that is told by
     `GroupsWarning`; collinear coefficients are still named.

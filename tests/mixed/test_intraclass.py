@@ -20,6 +20,7 @@ def shown(variance, total):
     return f"{(variance / total).mean():.3f}, 95 % interval {low:.3f} to {high:.3f}"
 
 
+@pytest.mark.cover(0)
 @pytest.mark.parametrize("verb, residual", [("ols", None), ("logit", np.pi**2 / 3)])
 @pytest.mark.parametrize("nested", [False, True], ids=["one factor", "nested"])
 def test_shares_of_the_variance(verb, residual, nested):

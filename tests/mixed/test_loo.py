@@ -105,6 +105,7 @@ def test_mistakes_move_densities(name, mistake):
     assert np.abs(away).max() > 0.05
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["ols", "logit"])
 def test_nested_groups_sum_to_the_likelihood(name):
     """Groups' densities at a draw add up to that of all rows; a row given the others is the ratio
@@ -141,7 +142,7 @@ def long(name, without=None):
     ), frame
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["logit", "ols"])
 def test_rows_against_fits_without_them(name):
     """log E[p(y_i | x, g)] of a fit without the row: errors of both are about 0.01."""
@@ -153,7 +154,7 @@ def test_rows_against_fits_without_them(name):
         assert loo.elpd_i[i] == pytest.approx(np.log(np.exp(density).mean()), abs=0.05)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["logit", "ols"])
 def test_groups_against_fits_without_them(name):
     """log E[p(y_g)] by fresh draws of the group's effect: Monte Carlo errors are about 0.02."""
@@ -177,6 +178,7 @@ def test_comparisons():
         sgmc.compare(a=results.loo(), b=results.loo(group=True))
 
 
+@pytest.mark.extended
 def test_samples_of_rows_and_groups():
     """A sample estimates the sum over all, within four of its errors."""
     results, _ = long("logit")

@@ -42,6 +42,7 @@ def test_few_of_many_levels_are_shown():
     assert one.get_title() == "1 | g\n60 of 500 levels by rank"
 
 
+@pytest.mark.extended
 def test_effects_in_arviz():
     pytest.importorskip("arviz_base")
     results, _ = fitted_nested("ols", slopes=True)

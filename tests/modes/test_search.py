@@ -137,6 +137,7 @@ def test_chains_start_at_both_modes_and_a_warning_lists_their_masses():
     assert res._fit.plan.spec.exact and "2 modes" in res._fit.plan.reason
 
 
+@pytest.mark.extended
 def test_a_seed_gives_the_same_draws_for_any_number_of_threads():
     first, second, other = (
         quiet(TwoNormals(2), **{**SEVERAL, **how}) for how in ({}, dict(threads=3), dict(seed=2))

@@ -135,6 +135,7 @@ def test_statements_of_an_equation_that_is_none():
         of_words().hypothesis("`green:x` > `blue:x`")
 
 
+@pytest.mark.extended
 def test_priors_by_column_and_by_equation():
     prior = {"age": sgmc.normal(0, 1), "2:age": sgmc.normal(0, 3), "Intercept": sgmc.normal(0, 9)}
     used = sgmc.mnlogit(FORMULA, anes96(), seed=1, prior=prior).prior_summary().used

@@ -11,6 +11,7 @@ from sgmc.errors import DataError
 from .cases import CODES, COUNT, FRAME, ORDER, WORDS, coded, in_equations
 
 
+@pytest.mark.extended
 def test_labels_of_any_kind_from_formulas_and_arrays():
     frame = pd.DataFrame({"x": np.random.default_rng(1).normal(size=300)})
     frame["kind"] = np.array(["red", "blue", "green"])[np.random.default_rng(2).integers(0, 3, 300)]
@@ -91,6 +92,7 @@ def test_labels_in_one_column(make):
     np.testing.assert_array_equal(one.draws, two.draws)
 
 
+@pytest.mark.extended
 def test_indices_are_compared_where_both_have_one():
     design = sm.add_constant(FRAME[["x"]])
     expected = sgmc.MNLogit(WORDS[50:], design.to_numpy()[50:]).fit(seed=1, draws=500)
@@ -137,7 +139,7 @@ def pyarrow_tables():
         yield pa.concat_tables([table.slice(0, 50), table.slice(50)]), levels
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("tables", [polars_tables, pyarrow_tables])
 def test_labels_of_other_libraries(tables):
     """The order of levels is that of their type, in tables as in single columns."""

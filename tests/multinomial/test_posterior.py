@@ -50,6 +50,7 @@ def test_the_prior_is_in_that_reference():
     assert np.abs((fitted("flat").params - mean) / sd).max() > 0.15
 
 
+@pytest.mark.extended
 def test_names_and_degrees_of_freedom_are_statsmodels():
     results, theirs = fitted("flat"), sm.MNLogit.from_formula(FORMULA, anes96()).fit(disp=0)
     assert results.names[:7] == [
@@ -72,6 +73,7 @@ def test_names_and_degrees_of_freedom_are_statsmodels():
     assert results.deviance == pytest.approx(-2 * results.llf, rel=1e-12)
 
 
+@pytest.mark.extended
 def test_probabilities_of_new_rows():
     results, new = fitted("default"), anes96().iloc[[5, 3]]
     p = results.predict(new)
@@ -92,6 +94,7 @@ def test_probabilities_of_new_rows():
     assert (np.abs(share - p[6]) < 4 * np.sqrt(p[6] / 4000)).all()
 
 
+@pytest.mark.extended
 def test_checks_and_information_criteria():
     results = fitted("default")
     table = results.pp_check(seed=1)

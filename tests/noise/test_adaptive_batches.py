@@ -115,6 +115,7 @@ def test_adaptive_batches_come_back_from_all_rows():
     assert (results.gradient_noise().tau > 0).all()
 
 
+@pytest.mark.extended
 def test_adaptive_batches_depend_on_the_seed_alone(tmp_path):
     how = dict(sampler="sgld-cv", subsample="uniform", batch_size="adaptive")
     whole = fit(**how, threads=1)

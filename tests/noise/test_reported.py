@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- reported ------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "how",
     [
@@ -73,7 +73,7 @@ def test_noise_is_told_by_coordinate_and_refused_where_there_is_none():
         fit("mala").gradient_noise()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "increment, share",
     [

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 # ---- strata --------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "strata, groups",
     [("g", 3), (FRAME.g.to_numpy(), 3), (FRAME.g == "v", 2), ("b", 8), (np.arange(N) % 20, 20)],
@@ -36,6 +36,7 @@ def test_strata_are_the_rows_with_a_label(strata, groups):
         assert [len(set(rows)) for rows in of] == [1] * groups
 
 
+@pytest.mark.extended
 def test_strata_change_the_noise_but_not_the_posterior():
     """The outcome's levels leave most of the noise of a;
     its own quantiles take it off the gradient of a.
@@ -86,6 +87,7 @@ def test_strata_that_cannot_be_are_refused():
         sgmc.logit("y ~ a", gaps, subsample="stratified", strata="g", missing="raise")
 
 
+@pytest.mark.extended
 def test_strata_of_models_from_arrays_are_those_of_formulas():
     X = np.column_stack([np.ones(N), FRAME.a])
     how = dict(sampler="sgld-simple", subsample="stratified", draws=50, seed=2)

@@ -28,7 +28,7 @@ def exact(frame):
     return fit(frame, "mala", draws=4000)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name, longer", [("lmsgld", 5), ("baoab", 10), ("sghmc", 10)])
 def test_steps_are_longer_and_posteriors_right(name, longer, frame, exact):
     """At batches of 100, `longer` times those of independent batches, whose noise a plan takes for

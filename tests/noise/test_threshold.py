@@ -79,6 +79,7 @@ def test_another_alpha_is_another_number(name, how):
     assert abs(results.sampling_threshold / of_first_draws(results, X, **how) - 1) > 0.1
 
 
+@pytest.mark.extended
 def test_warmup_ends_where_the_chains_sample():
     """alpha is below a tenth at the first draw and above it at half of the warmup; the noise at
     different places is alike within a fifth, so that half of the steps' fall, 32 %, shows.

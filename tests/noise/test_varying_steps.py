@@ -34,6 +34,7 @@ def test_draws_weigh_the_time_of_their_steps(sampler, time):
     np.testing.assert_allclose(results.params, mean, rtol=1e-9)
 
 
+@pytest.mark.extended
 def test_warnings_are_of_the_steps_at_which_draws_were_kept():
     """The first steps, of 0.9, would widen sgld's draws by 13 %; the kept ones do not."""
     with warnings.catch_warnings(record=True):
@@ -97,6 +98,7 @@ def test_what_does_not_go_together_is_refused(how, message):
         fit(**{"warmup": "threshold", **how} if "threshold'" in message else how)
 
 
+@pytest.mark.extended
 def test_a_chain_that_diverges_says_where_and_what_to_try():
     with pytest.warns(
         DivergenceWarning,

@@ -36,6 +36,7 @@ def test_thresholds_follow_the_coefficients_under_their_names():
     assert set(results.accuracy().index) == set(results.names)
 
 
+@pytest.mark.extended
 def test_numbers_are_levels_in_their_order():
     frame = small()
     codes = frame.assign(y=frame.y.cat.codes * 2.5 - 1)
@@ -93,6 +94,7 @@ def test_arrays_and_weights_are_the_same_model():
         sgmc.Ordinal(frame.y, X[:, 1:])
 
 
+@pytest.mark.extended
 def test_an_offset_moves_the_predictor():
     """One that is a predictor with coefficient 1 beside it: what is left of its coefficient."""
     frame = small()
@@ -110,6 +112,7 @@ def test_exact_samplers_and_starts():
         of(init=[0.5, 1.0, 1.0, 0.0, -1.0])
 
 
+@pytest.mark.extended
 def test_saved_results_predict(tmp_path):
     results = fitted("small")
     results.save(tmp_path / "fit.sgmc")

@@ -53,7 +53,7 @@ def test_samplers_that_forget_slowly_agree_with_mala(name):
     assert np.abs(path.sd / right.bse - 1).max() < 0.25
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("name", ["zigzag", "bps", "zzcv"])
 def test_tables_of_other_kinds(name):
     """Sparse, read-only, and counts of successes in trials."""

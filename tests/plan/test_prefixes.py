@@ -125,6 +125,7 @@ def test_names_of_samplers_and_gradients():
     assert len({draws_of(sgmc.logit("y ~ a", df, **one, **how)) for one in same}) == 1
 
 
+@pytest.mark.extended
 def test_progress_is_reported_by_the_waiting_thread():
     import threading
 

@@ -55,7 +55,7 @@ def test_file_holds_the_table_in_another_order(frame, tmp_path, formula):
     np.testing.assert_array_equal(prepared.weights, table.weights[place])
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_fit_of_a_prepared_table_has_the_mode_of_the_fit_in_memory(frame, tmp_path, formula):
     prepared = pickle.loads(pickle.dumps(made(frame, tmp_path / "a.sgmc", formula)[1]))

@@ -43,7 +43,7 @@ def written(tmp_path_factory):
 TRIED = {name: fitted if name == "dense" else read_again for name in FORMULAS}
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @forking
 @pytest.mark.parametrize("kind", FORMULAS)
 def test_facts_are_what_they_may_be(kind, written, tmp_path):

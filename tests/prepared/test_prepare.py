@@ -164,7 +164,7 @@ def test_a_killed_call_goes_on_to_the_same_bits(formula, share, tmp_path):
     assert opened(path, check=True).n > 0
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("formula", [DESIGN, COLUMNS])
 @pytest.mark.parametrize("left", [set(), {JOURNAL}, {JOURNAL, "bucket 0"}])
 def test_a_call_killed_while_it_cleans_up_leaves_nothing_that_the_next_one_takes(

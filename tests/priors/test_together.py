@@ -69,6 +69,7 @@ def test_alone_for_all_slopes_by_term_and_beside_ends():
     assert (abs(same[0].params - same[1].params) < 0.12 * same[0].bse).all()
 
 
+@pytest.mark.extended
 def test_a_vector_of_a_model_of_ones_own():
     class Plane(sgmc.Model):
         parameters = {"b": 2, "s": ()}

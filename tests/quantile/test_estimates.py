@@ -28,7 +28,7 @@ OTHER_BANDWIDTH = 0.25
 ENGEL_R = {0.5: (19.25066, 0.02828), 0.9: (22.39538, 0.02849)}
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("tau", TAUS)
 @pytest.mark.parametrize("name", ["engel", "schools"])
 def test_estimates_are_those_of_statsmodels(name, tau):
@@ -58,7 +58,7 @@ def test_sds_are_near_those_of_statsmodels_where_it_may_have_one_density(tau):
     assert np.abs(ratio - 1).max() < OTHER_BANDWIDTH
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("tau", ENGEL_R)
 def test_sds_of_engels_data_are_near_those_of_r_and_not_of_one_density(tau):
     """R's densities by row (Hendricks & Koenker 1992) see that expenditures spread with income; to
@@ -96,6 +96,7 @@ def test_many_rows_have_the_sds_of_the_true_density(tau):
     assert off < NEAR and wide < LARGE
 
 
+@pytest.mark.extended
 def test_estimates_are_near_the_truth():
     """20,000 rows: within 4 standard errors of the coefficients that the data are made with."""
     frame = spreading(20_000, 5)

@@ -121,6 +121,7 @@ def test_arrays_sparse_tables_and_factors(frame, res):
         assert found == pytest.approx(quantile, abs=0.3 * coded.bse[name])
 
 
+@pytest.mark.extended
 def test_files_give_what_tables_give(frame, res, tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     read = sgmc.quantreg("y ~ x + z", tmp_path / "rows.parquet", **SHORT)

@@ -99,6 +99,7 @@ def test_wrong_draws_are_caught(name, mistake):
     assert "do not agree" in str(found)
 
 
+@pytest.mark.extended
 def test_the_same_seed_gives_the_same_answer():
     one, two = (fitted().arbiter(seed=3) for _ in range(2))
     pd.testing.assert_frame_equal(one.table, two.table)
@@ -116,6 +117,7 @@ def test_few_draws_leave_it_open():
     assert "cannot be told" in str(found) and "Give more draws" in str(found)
 
 
+@pytest.mark.extended
 def test_what_it_cannot_judge_is_refused(tmp_path):
     for res, why in (
         (fitted(sampler="sgld", step_size=lambda t: 0.1 / (1 + t / 1000)), "weighted"),

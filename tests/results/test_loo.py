@@ -260,6 +260,7 @@ def test_comparisons(equal, smaller, all_rows):
     assert sgmc.compare(all_rows, smaller).index.tolist() == ["model0", "model1"]
 
 
+@pytest.mark.extended
 def test_comparisons_of_samples(equal, smaller, all_rows, monkeypatch):
     whole = sgmc.compare(small=smaller, large=all_rows).loc["small"]
     monkeypatch.setattr(rooms, "ALL_ROWS", 100)

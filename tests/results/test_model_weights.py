@@ -31,7 +31,7 @@ def loos(fits):
     return {name: one.loo() for name, one in fits.items()}
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("method", ["stacking", "pseudo-bma"])
 def test_weights_are_arviz(fits, loos, method):
     arviz_stats = pytest.importorskip("arviz_stats")
@@ -96,6 +96,7 @@ def test_frequency_weights_of_the_bootstrap_are_so_many_rows():
     np.testing.assert_allclose(weighted, each, atol=0.035)  # three errors of a difference
 
 
+@pytest.mark.extended
 def test_the_bootstrap_has_a_seed(fits, loos):
     how = dict(method="pseudo-bma+")
     found = sgmc.model_weights(loos, **how)
@@ -107,6 +108,7 @@ def test_the_bootstrap_has_a_seed(fits, loos):
         np.testing.assert_allclose(sgmc.model_weights(loos, **how), found, rtol=1e-10)
 
 
+@pytest.mark.extended
 def test_stacking_of_results_is_that_of_their_loos(fits, loos):
     found = sgmc.model_weights(list(fits.values()))
     np.testing.assert_allclose(found, sgmc.model_weights(loos))
@@ -167,6 +169,7 @@ def test_r2_of_normal_outcomes(fits, data):
         assert_r2(res, data, None)  # weights forgotten
 
 
+@pytest.mark.extended
 def test_r2_is_the_classical_one_of_many_rows():
     rng = np.random.default_rng(0)
     x = rng.normal(size=20_000)

@@ -141,7 +141,7 @@ def test_chunks_change_nothing(equal, votes, monkeypatch):
 # ---- log_lik -------------------------------------------------------------------------------------
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "how",
     [

@@ -25,7 +25,7 @@ SPECS = [
 ]
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("spec", SPECS, ids=str)
 def test_draws_have_the_density(spec):
     """Kolmogorov and Smirnov with 4,000 draws: p above 1e-3; of a scale x sqrt 2 it is below."""

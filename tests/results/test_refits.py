@@ -58,6 +58,7 @@ def loo():
         return conjugate.fitted().loo()
 
 
+@pytest.mark.extended
 def test_folds_are_compared_with_loo():
     df = conjugate.frame()
     both = sgmc.compare(loo=loo(), kfold=conjugate.fitted().kfold(df, 12, **DRAWS))

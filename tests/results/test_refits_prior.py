@@ -45,7 +45,7 @@ def exact(data, scaled="by all rows"):
     return out
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("weights", [None, "w"])
 @pytest.mark.parametrize("arrays", [False, True])
 def test_leaving_out_each_row_is_exact(weights, arrays):

@@ -165,6 +165,7 @@ def test_a_wrong_model_is_seen():
     assert blind.p > 0.02 and blind.discrimination < 0.01
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "verb",
     ["probit", *(pytest.param(v, marks=pytest.mark.extended) for v in ("cloglog", "cauchit"))],
@@ -177,6 +178,7 @@ def test_other_links(df, verb):
     )
 
 
+@pytest.mark.extended
 def test_counts_of_successes(df):
     """Probabilities without a row are near those of all rows, but not equal; parts of calibrated
     counts.
@@ -280,6 +282,7 @@ def test_the_diagram_draws_curve_and_band(res, df):
         res.plot_calibration(alpha=2)
 
 
+@pytest.mark.extended
 def test_a_panel_for_each_kind(df):
     pytest.importorskip("matplotlib")
     res = sgmc.mnlogit("kind ~ x", df, seed=1, draws=300)

@@ -83,6 +83,7 @@ def test_ksd_without_arguments_is_the_headers(either):
     assert f"{either.ksd():.3g} (exact)" in str(either.summary(details=True))
 
 
+@pytest.mark.extended
 def test_ksd_does_not_depend_on_units(results):
     """Posteriors with a predictor in other units; the prior is flat, as N(0, 2^2)
     would be another one.
@@ -190,7 +191,7 @@ def truth():
     return exact_means()
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("order", [1, 2])
 def test_zv_means(either, truth, order):
     """Errors of plain means are 0.02 sds, of the better ones below 0.002,

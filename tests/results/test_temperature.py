@@ -147,6 +147,7 @@ def network(**how):
     return sgmc.BNN(X, y, hidden=(2,), activation="tanh", outcome="gaussian").fit(seed=1, **how)
 
 
+@pytest.mark.extended
 def test_networks_are_judged_by_predictions():
     results = network()
     assert results.accuracy().index[0] == "row 0"

@@ -38,6 +38,7 @@ def test_the_tree(arviz, equal, votes):
     assert tree["observed_data"].attrs["outcome"] == "y"
 
 
+@pytest.mark.extended
 def test_arviz_works_on_the_tree(arviz, equal):
     arviz_stats = pytest.importorskip("arviz_stats")
     if not hasattr(arviz_stats, "summary"):
@@ -281,6 +282,7 @@ def test_plots_refused(plt, equal):
         equal.plot_acf("x1", max_lag=-1)
 
 
+@pytest.mark.extended
 def test_too_many_coefficients_to_plot(plt):
     rng = np.random.default_rng(0)
     fit = sgmc.Logit(rng.integers(0, 2, 5000), rng.normal(size=(5000, 41))).fit(seed=1, draws=2000)

@@ -106,6 +106,7 @@ def test_only_known_lengths_have_a_share(bars, df):
     assert {total for _, total in bar.counted["sgmc: sampling"]} == {2 * 20_500}
 
 
+@pytest.mark.extended
 def test_a_model_of_its_own_and_one_without_a_mode(bars, df):
     model = sgmc.Logit.from_formula("y ~ x", df)  # the design is there
     model.fit(progress=True, **HOW)

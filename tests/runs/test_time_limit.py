@@ -173,7 +173,7 @@ def result(name, **how):
             return CASES[name]({**SHORT, **how})
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "name", [n if n in LEAN else pytest.param(n, marks=pytest.mark.extended) for n in CASES]
 )
@@ -240,6 +240,7 @@ def after_the_search(clock):
     return shift.max() < 4 * np.sqrt(2 / 4000) and wide.max() < 4 / np.sqrt(4000)
 
 
+@pytest.mark.extended
 def test_a_search_that_has_ended_gives_laplace_at_the_mode(clock):
     assert after_the_search(clock)
 

@@ -23,7 +23,7 @@ FRAME["y"] = (RNG.random(N) < 1 / (1 + np.exp(-FRAME.x))).astype(int)
 LIMIT = 2.0
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("term", ["s(x, k=300)", "poly(x, 300)", "bs(x, df=300)", "cr(x, df=300)"])
 def test_fits_end_in_time(term):
     """By the time of the processor, which other processes do not lengthen."""
@@ -37,7 +37,7 @@ def test_fits_end_in_time(term):
     assert "time_limit ended" in ended or "cannot evaluate 'poly(x, 300)'" in ended
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "term, width", [("bs(x, df=300)", 300), ("te(cr(x, df=9), cr(z, df=9))", 81)]
 )

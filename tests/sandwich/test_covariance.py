@@ -95,7 +95,7 @@ def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
         )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "sampler", ["sgld", "csgld", "sghmc", "baoab", "msgnht", "csgbd", "sglrw", "psgld", "laplace"]
 )
@@ -106,7 +106,7 @@ def test_any_sampler_without_accept_reject_leads_there(sampler):
     )
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("n", [40, 400])
 def test_plain_sgd_of_simple_samples_leads_there_by_its_own_noise(n):
     rows, (robust, _) = 4000, hc0(*overdispersed())

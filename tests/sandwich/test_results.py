@@ -102,6 +102,7 @@ def test_few_rows_and_much_dispersion_are_warned_of():
             sgmc.Poisson(y, X).fit(cov_type="robust", sampler=sampler, seed=1)
 
 
+@pytest.mark.extended
 def test_a_wide_table_of_sds_is_in_blocks():
     rng = np.random.default_rng(7)
     X = np.column_stack([np.ones(3000), rng.normal(size=(3000, 220)) / 15])

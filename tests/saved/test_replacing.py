@@ -128,6 +128,7 @@ def save_and_load(path, results, seconds):
     return times, wrong
 
 
+@pytest.mark.extended
 @forking
 @pytest.mark.parametrize("seconds", [0.5, pytest.param(SECONDS, marks=pytest.mark.extended)])
 def test_processes_that_save_and_load_one_path(seconds, tmp_path):
@@ -140,6 +141,7 @@ def test_processes_that_save_and_load_one_path(seconds, tmp_path):
     assert os.listdir(tmp_path) == ["fit"]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("seconds", [0.5, pytest.param(SECONDS, marks=pytest.mark.extended)])
 def test_threads_that_save_and_load_one_path(seconds, tmp_path):
     path, results, found = tmp_path / "fit", fit(20), []

@@ -139,6 +139,7 @@ def test_rows_that_are_too_many_are_prepared(suffix, tmp_path, no_memory):
     np.testing.assert_array_equal(found.draws, again.draws)  # the order of rows has its own seed
 
 
+@pytest.mark.extended
 def test_the_same_rows_give_the_same_bits_however_they_are_stored(tmp_path, no_memory):
     pytest.importorskip("pyarrow")
     draws = []
@@ -176,6 +177,7 @@ def shifted(x):
     return x + OFFSET
 
 
+@pytest.mark.extended
 def test_a_cache_is_of_all_that_it_is_made_of(paths, tmp_path, no_memory, monkeypatch):
     """Another formula, argument, type, function, or file: another table."""
     cache = tmp_path / "cache"
@@ -205,6 +207,7 @@ def test_a_cache_is_of_all_that_it_is_made_of(paths, tmp_path, no_memory, monkey
     assert len(os.listdir(cache)) == k + 2 and found.nobs == len(table()) + 1
 
 
+@pytest.mark.extended
 def test_a_temporary_file_goes_with_the_results(paths, tmp_path, no_memory, monkeypatch):
     place = tmp_path / "temporary"
     place.mkdir()

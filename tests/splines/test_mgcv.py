@@ -165,6 +165,7 @@ def test_mistakes_of_fits_show(name, mistake):
 
 
 # ---- a surface -----------------------------------------------------------------------------------
+@pytest.mark.extended
 def test_a_surface_is_near_that_of_mgcv():
     # t2 penalises the same three parts, but for lines that are not standardised, and its lambda are
     # plugged in: sd(te(YEAR, month) by YEAR:month) may be zero here, and is there

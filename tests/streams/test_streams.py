@@ -61,7 +61,7 @@ def beside_of(beside, found):
     return {name: found[column] for name, column in beside.items()}
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_all_are_equal_to_the_bit(fitted, new, pieces):
     (res, beside, outcome), (found, files, csv) = fitted, new
     here = {k: v for k, v in beside_of(beside, found).items() if k != "trials"}
@@ -80,7 +80,7 @@ def test_all_are_equal_to_the_bit(fitted, new, pieces):
     assert np.array_equal(density, res.log_lik(found, outcome, draws=60, **here), equal_nan=True)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 def test_files_have_the_same_numbers(fitted, new, pieces, tmp_path):
     (res, beside, outcome), (found, files, _) = fitted, new
     given = {k: v for k, v in beside.items() if k != "trials"}

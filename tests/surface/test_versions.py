@@ -37,6 +37,7 @@ def test_every_dependency_is_listed():
     assert extra == {*versions.OPTIONAL} | ({"arviz-stats"} & extra)
 
 
+@pytest.mark.extended
 def test_the_command_line_has_a_version():
     done = subprocess.run(
         [sys.executable, "-m", "sgmc", "--version"], capture_output=True, text=True

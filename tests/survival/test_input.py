@@ -145,6 +145,7 @@ def test_missing_ends_are_censored_and_missing_times_left_out():
         sgmc.survreg(FORMULA, some, missing="raise")
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 def test_every_door_has_the_same_draws(tmp_path):
     how = dict(seed=1, draws=400)

@@ -86,7 +86,7 @@ def test_many_rows_have_rs_estimates_and_errors(case):
     assert results.verdict.trustworthy
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize(
     "case",
     [pytest.param(one, marks=() if one in FAST else pytest.mark.extended) for one in PRINTED],

@@ -199,6 +199,7 @@ def test_what_progress_raises_ends_the_race(model):
         sgmc.tune(model, seed=1, budget_steps=10**9, progress=enough)
 
 
+@pytest.mark.extended
 def test_progress_of_a_fit_that_tunes(model):
     """The race is told of first, then the fit; what is checked before the race draws no bar."""
     seen = []

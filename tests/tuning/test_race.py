@@ -234,7 +234,7 @@ def test_draws_that_are_alike_or_nearly_lost_are_no_winner(model, metric, size):
     assert score(np.full((100, 3), 3.0)) > score(good)
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.parametrize("limit", [0.4, 1.0])
 def test_a_time_limit_is_kept_and_said(model, limit, clock_of_steps):
     """All of it is used, and a chunk at most beyond it.  Without a limit the race had no end."""

@@ -26,7 +26,7 @@ def drifting(seed, count):
     return tables
 
 
-@pytest.mark.cover(0)
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("seed", [0, 2, 4])
 def test_drift_is_not_trusted(seed):

@@ -110,6 +110,7 @@ def test_half_the_step_of_rates_that_are_held():
     assert (halved.sd_change < 0.5 * h / np.sqrt(2 * np.pi)).all()
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_half_the_step_is_refused_where_it_says_nothing(plain, tmp_path):
     with pytest.raises(NotSupported, match="mala has no step"):

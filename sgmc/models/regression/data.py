@@ -11,7 +11,7 @@ from sgmc.errors import DataError
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN
 from sgmc.priors import INTERCEPT
 
-FAR_BELOW = 10.0  # of the outcomes' mean, in logs: there the least count is likely
+LEAST_LIKELY = 10.0  # of the outcomes' mean, in logs: there the least count is likely
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def check_support(family, y, label):
         return
     least, mean = y.min(), min(y.mean(), MAX_COUNT_MEAN)
     level, logs = family.start(mean, 2 * mean)
-    eta = np.array([[level - FAR_BELOW, level]])
+    eta = np.array([[level - LEAST_LIKELY, level]])
     extra = np.exp(logs)[:, None] if len(logs) else None
     found = family.log_density(np.full((1, 1), least), eta, extra)
     rounding = 1e-6 * max(1.0, least)
