@@ -25,6 +25,8 @@ def fits(value: Any, kind: Any, named: Callable[[str], Any] | None = None) -> bo
     """
     if named is not None and isinstance(kind, (str, ForwardRef)):
         kind = named(str(getattr(kind, "__forward_arg__", kind)))
+    while hasattr(get_origin(kind) or kind, "__value__"):  # an alias, as NumPy's NDArray may be
+        kind = (get_origin(kind) or kind).__value__
     origin, inner = get_origin(kind), [one for one in get_args(kind) if one is not Ellipsis]
     if kind in (object, Any):
         return True

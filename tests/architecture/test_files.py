@@ -50,7 +50,7 @@ def undocumented(path):
 
 def inherited(cls, name):
     """Whether a base of a class documents a method."""
-    return any(getattr(vars(base).get(name), "__doc__", None) for base in cls.__mro__)
+    return any(name in vars(base) and vars(base)[name].__doc__ for base in cls.__mro__)
 
 
 def test_public_methods_have_docstrings_or_inherit_them():
