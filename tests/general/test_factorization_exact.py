@@ -127,7 +127,6 @@ def fitted():
 
 
 # 800 whole draws (seen: 0.06 sd and 8 % where nothing is wrong)
-@pytest.mark.extended
 def test_newcomers_asked_for_later_have_the_law_of_the_exact_sampler(fitted, each):
     assert (errors_of_asked(fitted, each)[2] < HELD).all()
 
