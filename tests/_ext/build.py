@@ -10,6 +10,7 @@ import hashlib
 import importlib.abc
 import importlib.machinery
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -18,11 +19,6 @@ import tempfile
 from pathlib import Path
 
 import sgmc
-
-try:
-    import fcntl
-except ImportError:
-    fcntl = None
 
 SOURCES = Path(__file__).resolve().parent
 BUILDS = SOURCES.parents[1] / "build" / "tests"
@@ -53,13 +49,10 @@ def make_importable():
 
 @contextlib.contextmanager
 def alone():
-    """Let one process at a time go on, where the system has such locks: the others wait."""
+    """Let one process at a time go on: the others wait, and find what it has built."""
     BUILDS.mkdir(parents=True, exist_ok=True)
-    if fcntl is None:  # Windows: each builds, and the first to end is taken
-        yield
-        return
     with open(BUILDS / "lock", "w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        runpy.run_path(str(SOURCES.parents[1] / "editable.py"))["lock"](file)
         yield
 
 

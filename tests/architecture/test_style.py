@@ -68,7 +68,7 @@ UNTYPED = [
 
 
 def lacks_types(path):
-    """Whether a function of a Python file says not what it returns."""
+    """Whether a function of a Python file does not say what it returns."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return any(isinstance(n, ast.FunctionDef) and n.returns is None for n in ast.walk(tree))
 
