@@ -84,7 +84,7 @@ def extension(stem, suffix=".pyx"):
         define_macros=[(f"CYTHON_{name}", "0") for name in MACROS],
         include_dirs=sorted({os.path.dirname(stem) for stem in C_SOURCES}),
         extra_link_args=LINK_FLAGS if sys.platform == "linux" else [],
-        depends=[*INCLUDED.get(stem, [])],
+        depends=["setup.py", *INCLUDED.get(stem, [])],  # its flags are those of setup.py
     )
 
 
