@@ -1,12 +1,19 @@
 """The file of a saved fit that a release has written opens in the next; see CONTRIBUTING.md."""
 
+import io
+import json
+import lzma
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import sgmc
 from sgmc.saved import classes
 
-from .release import PATH, table
+from .release import FOLDER, PATH, READ, read_of, rows_of, table
+
+KINDS = json.loads(READ.read_text())
 
 PARAMS = [0.2004376078452589, 0.26736922080195624, -0.2154709528293184, 0.1600370503137288]
 PARAMS += [20.775943183290718, 1.3811249221162754]
@@ -18,6 +25,18 @@ def test_a_file_of_this_format_opens():
     np.testing.assert_allclose(fit.params, PARAMS, rtol=1e-12)
     np.testing.assert_allclose(fit.predict(table().head(3)), PREDICTED, rtol=1e-9)
     assert str(fit.summary()).startswith("   ")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_files_of_each_class_open(name, tmp_path):
+    (tmp_path / "fit").write_bytes(lzma.decompress((FOLDER / f"{name}.xz").read_bytes()))
+    kept, fit = dict(KINDS[name]), sgmc.load(tmp_path / "fit")
+    read = read_of(fit, rows_of(name))
+    frames = [pd.read_csv(io.StringIO(one.pop("summary")), index_col=0) for one in (kept, read)]
+    # other processors sum in another order
+    pd.testing.assert_frame_equal(*frames, rtol=1e-4)
+    np.testing.assert_allclose(read.pop("predicted"), kept.pop("predicted"), rtol=1e-9)
+    assert read == kept
 
 
 @pytest.mark.parametrize("name", classes.places())
