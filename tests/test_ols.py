@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import integrate, special, stats
 
 import sgmc
-from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.models.regression.families.ols import GaussianIdentity, OlsFamily
 
 
@@ -81,7 +81,9 @@ def test_the_mode_of_sigma_is_the_marginal_one():
     frame = TABLES["half as many columns as rows"]()
     ssr = sm.OLS.from_formula("y ~ " + " + ".join(frame.columns.drop("y")), frame).fit().ssr
     marginal = 0.5 * np.log(ssr / (100 - 51 - 1))
-    joint = find_mode(problem.model, PriorTerms(problem.priors, np.zeros(51)), problem.mode.theta)
+    joint = posterior_mode(
+        problem.model, PriorTerms(problem.priors, np.zeros(51)), problem.mode.theta
+    )
     assert abs(problem.mode.theta[-1] - marginal) * sds < 1e-3
     assert abs(joint[0].theta[-1] - 0.5 * np.log(ssr / 99)) * sds < 1e-3
     assert abs(joint[0].theta[-1] - marginal) * sds > 3

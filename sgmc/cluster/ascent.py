@@ -1,12 +1,14 @@
 """The mode of all rows by Newton's method on the sums of partitions."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sgmc.cluster.passes import Expanded, Expansion, Values
 from sgmc.cluster.sums import merged
 from sgmc.coordinates.mode import solve
+from sgmc.coordinates.newton import Target, find_mode
 from sgmc.errors import DataError
 
 CENTRED = 1e-3  # distance to the mode in posterior sds at which the centre is near enough
@@ -46,12 +48,59 @@ def looked_at(traffic, blocks, recipe, points):
     return merged(traffic.run("step", blocks, Values(recipe, points)), np.add)
 
 
-def ascend(expand, values, terms, start):
-    """The mode, from a start near it.
+class Partitions(Target):
+    """The log posterior of all rows.
 
     A sample of the rows may have no contrary outcome of a rare level, whose coefficient then starts
     where the likelihood is all but flat, and Newton's step is far too long.  A pass over all rows
     is dear, so that one looks at many fractions of such a step.
+
+    Parameters
+    ----------
+    expand, values, terms
+        See `ascend`.
+    """
+
+    tolerance = CENTRED
+
+    def __init__(self, expand, values, terms):
+        self.expand, self.values, self.terms = expand, values, terms
+
+    def evaluate(self, theta, distance):
+        """See `Target`."""
+        return Around(self.expand(theta), *self.terms(theta))
+
+    def step(self, theta, here):
+        """See `Target`."""
+        total = here.known.gradient + here.prior_gradient
+        step = solve(here.known.hessian + here.prior, total)
+        return step, float(np.sqrt(max(total @ step, 0.0)))
+
+    def shorten(self, theta, step, value):
+        """See `Target`."""
+        points = (theta - step) + FRACTIONS[:, None] * step
+        priors = np.array([self.terms(point)[0] for point in points])
+        found = np.nan_to_num(self.values(points) + priors, nan=-np.inf)
+        best = found.argmax()
+        return (points[best], FRACTIONS[best] * step) if found[best] > value else None
+
+
+class Around(NamedTuple):
+    """The `Expanded` of all rows at a place, and the log prior there; see `newton.Evaluation`."""
+
+    known: Expanded
+    prior_value: float
+    prior_gradient: np.ndarray
+    prior: np.ndarray
+
+    @property
+    def value(self):
+        """Log posterior."""
+        return self.known.value + self.prior_value
+
+
+def ascend(expand, values, terms, start):
+    """The mode, from a start near it.
 
     Parameters
     ----------
@@ -68,28 +117,11 @@ def ascend(expand, values, terms, start):
     DataError
         Where it is not found, with what to do.
     """
-    theta, value, step = np.array(start, dtype=float), -np.inf, np.zeros(len(start))
-    distance = np.inf
-    for _ in range(MOST_STEPS_UP):
-        known = expand(theta)
-        prior_value, prior_gradient, prior_curvature = terms(theta)
-        now = known.value + prior_value
-        if not now >= value - 1e-9 * abs(value) - 1e-9:
-            points = (theta - step) + FRACTIONS[:, None] * step
-            priors = np.array([terms(point)[0] for point in points])
-            found = np.nan_to_num(values(points) + priors, nan=-np.inf)
-            if not found.max() > value:
-                break
-            theta, step = points[found.argmax()], FRACTIONS[found.argmax()] * step
-            continue
-        value, total = now, known.gradient + prior_gradient
-        step = solve(known.hessian + prior_curvature, total)
-        distance = float(np.sqrt(max(total @ step, 0.0)))
-        if distance < CENTRED:
-            return Centre(theta, known, prior_curvature, distance)
-        theta = theta + step
+    found = find_mode(Partitions(expand, values, terms), start, MOST_STEPS_UP)
+    if found.status == "found":
+        return Centre(found.theta, found.here.known, found.here.prior, found.distance)
     raise DataError(
-        f"the search for the posterior mode over all partitions stopped {distance:.2g} posterior "
-        f"sds away from it after {MOST_STEPS_UP} passes: rescale or drop extreme predictors, give "
-        "a tighter prior, or a larger reservoir="
+        f"the search for the posterior mode over all partitions stopped {found.distance:.2g} "
+        f"posterior sds away from it after {MOST_STEPS_UP} passes: rescale or drop extreme "
+        "predictors, give a tighter prior, or a larger reservoir="
     )

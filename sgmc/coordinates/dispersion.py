@@ -16,15 +16,13 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.dilation import Dilation
-from sgmc.coordinates.mode import (
-    Ascent,
-    Mode,
-    distant,
-    newton,
-    settled,
-    solve,
-    subsets,
-    unfinished,
+from sgmc.coordinates.mode import Mode, distant, newton, settled, solve, subsets, unfinished
+from sgmc.coordinates.newton import (
+    LONGEST_CHANGE,
+    MarginalTarget,
+    ModeResult,
+    bounded,
+    find_marginal_mode,
 )
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.deadline import OutOfTime
@@ -32,13 +30,67 @@ from sgmc.core.expansion import expand
 from sgmc.errors import DataError, ExactFitWarning
 
 ROUNDED = 4.0  # rounding errors: they widen larger scales by 3 % at most
-LONGEST_LOG_STEP = 1.0  # of the auxiliary parameters' logs
 MAX_ALTERNATIONS = 200
 
 
-def find_dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
+class LogDispersion(MarginalTarget):
+    """Logs of the auxiliary parameters; all else are the coefficients, whose mode Newton's method
+    finds given them.
+
+    Parameters
+    ----------
+    model : Model
+    prior : PriorTerms
+    d : int
+        Coefficients.
+    power : float
+        See `dispersed_mode`.
+    rows : int
+        See `Posterior`.
+    """
+
+    def __init__(self, model, prior, d, power, rows=0):
+        self.model, self.prior, self.d, self.power, self.rows = model, prior, d, power, rows
+        self.tolerance = 0.1 if rows else settled(model)
+        self.curvature = None  # of the marginal density's likelihood, at the last place
+
+    def settle(self, psi, last):
+        """See `MarginalTarget`; `last` is a `ModeResult`, or the coefficients to begin with."""
+        beta = last.theta[: self.d] if isinstance(last, ModeResult) else last
+        options = dict(rows=self.rows, tolerance=self.tolerance, free=self.d)
+        return newton(self.model, self.prior, np.concatenate([beta, psi]), **options)
+
+    def move(self, psi, given):
+        """See `MarginalTarget`: with expected curvatures where a step would be too long."""
+        d, here = self.d, given.here
+        share = whitener(Mode(given.theta[:d], here.likelihood[:d, :d], here.prior[:d, :d]))[1]
+        slope, self.curvature = here.gradient[d:].copy(), here.likelihood[d:, d:].copy()
+        slope[0] += self.power * (1 - share).sum()
+        self.curvature[0, 0] += 2 * self.power**2 * (share * (1 - share)).sum()
+        prior = here.prior[d:, d:]
+        try:
+            step = solve(self.curvature + prior, slope)
+        except DataError:
+            step = None
+        if step is None or np.abs(step).max() > LONGEST_CHANGE:
+            expected = expand(self.model, given.theta, self.rows, expected=True)[2][d:, d:]
+            step = solve(expected + prior, slope)
+        step = bounded(step)
+        return psi + step, float(np.sqrt(max(step @ slope, 0.0)))
+
+    def mode(self, start):
+        """Return the `Mode` from a start on, curvatures in two blocks, and the distance to it."""
+        d = self.d
+        found = find_marginal_mode(self, start[d:], start[:d], MAX_ALTERNATIONS)
+        here = found.given.here
+        likelihood = linalg.block_diag(here.likelihood[:d, :d], self.curvature)
+        prior = linalg.block_diag(here.prior[:d, :d], here.prior[d:, d:])
+        return Mode(found.given.theta, likelihood, prior), found.distance
+
+
+def dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
     """The mode of the coefficients at the marginal mode of the auxiliary parameters;
-    see `mode.find_mode`.
+    see `mode.posterior_mode`.
 
     Parameters
     ----------
@@ -58,62 +110,17 @@ def find_dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
         marginal density.
     concerns : list of SGMCWarning
     """
-    warm = None
+    d, start = len(start) - auxiliary, np.array(start, dtype=float)
     try:
         for rows in subsets(model) if shuffled else ():
             try:
-                warm = climb(model, prior, start, auxiliary, power, rows)
-                start = warm.theta
+                start = LogDispersion(model, prior, d, power, rows).mode(start)[0].theta
             except DataError:
                 pass  # the subset alone may be collinear; all rows decide
-        found = climb(model, prior, start, auxiliary, power)
+        mode, distance = LogDispersion(model, prior, d, power).mode(start)
     except OutOfTime as up:
-        return unfinished(model, prior, start, up.reached or warm), []
-    return Mode(found.theta, found.likelihood, found.prior), distant(found.distance)
-
-
-def climb(model, prior, start, auxiliary, power, rows=0):
-    """Turns of Newton's method, for the coefficients and for the auxiliary parameters; an `Ascent`,
-    curvatures in two blocks.
-    """
-    d, theta, tolerance = (
-        len(start) - auxiliary,
-        np.array(start, dtype=float),
-        0.1 if rows else settled(model),
-    )
-    for _ in range(MAX_ALTERNATIONS):
-        found = newton(model, prior, theta, rows, tolerance, free=d)
-        theta, gradient, likelihood, known = found[:4]
-        share = whitener(Mode(theta[:d], likelihood[:d, :d], known[:d, :d]))[1]
-        slope, curvature = gradient[d:].copy(), likelihood[d:, d:].copy()
-        slope[0] += power * (1 - share).sum()
-        curvature[0, 0] += 2 * power**2 * (share * (1 - share)).sum()
-        step = auxiliary_step(model, theta, rows, curvature, known[d:, d:], slope)
-        distance = np.sqrt(max(step @ slope, 0.0))
-        if distance < tolerance:
-            break
-        theta[d:] += step
-    return Ascent(
-        theta,
-        gradient,
-        linalg.block_diag(likelihood[:d, :d], curvature),
-        linalg.block_diag(known[:d, :d], known[d:, d:]),
-        distance,
-    )
-
-
-def auxiliary_step(model, theta, rows, curvature, prior_curvature, slope):
-    """Newton's step of the auxiliary parameters, of bounded length;
-    with expected curvatures where it would be longer.
-    """
-    try:
-        step = solve(curvature + prior_curvature, slope)
-    except DataError:
-        step = None
-    if step is None or np.abs(step).max() > LONGEST_LOG_STEP:
-        d = len(theta) - len(slope)
-        step = solve(expand(model, theta, rows, expected=True)[2][d:, d:] + prior_curvature, slope)
-    return step / max(1.0, np.abs(step).max() / LONGEST_LOG_STEP)
+        return unfinished(model, prior, start, up.reached), []
+    return mode, distant(distance)
 
 
 def exact_fit(model, log_scale, spread=0.0):
@@ -149,7 +156,7 @@ def dispersed_coordinates(mode, back, auxiliary, power):
     Parameters
     ----------
     mode : Mode
-        From `find_dispersed_mode`.
+        From `dispersed_mode`.
     back : array (dim, dim)
         T, from phi to theta.
     auxiliary : int

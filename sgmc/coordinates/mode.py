@@ -1,12 +1,12 @@
 """The posterior mode by Newton's method, in tiles of rows."""
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import NamedTuple
+from functools import cached_property, partial
 
 import numpy as np
 from scipy import linalg
 
+from sgmc.coordinates.newton import Target, find_mode
 from sgmc.coordinates.whitening import whitener
 from sgmc.core import deadline
 from sgmc.core.contract import Anchor
@@ -61,16 +61,25 @@ class Mode:
         return other
 
 
-class Ascent(NamedTuple):
-    """Where a search ended: place, gradient of the log posterior, curvatures, the last step's
-    length in posterior sds, and the anchor there, if one was made.
+@dataclass(frozen=True)
+class PosteriorExpansion:
+    """The log posterior around a place, see `newton.Evaluation`.
+
+    Attributes
+    ----------
+    value : float
+        Infinite where the anchor was made instead: so close to the mode nothing is compared.
+    gradient : array (dim,)
+        Of the log posterior.
+    likelihood, prior : array (dim, dim)
+        Curvatures.
+    anchor : Anchor or None
     """
 
-    theta: np.ndarray
+    value: float
     gradient: np.ndarray
     likelihood: np.ndarray
     prior: np.ndarray
-    distance: float
     anchor: Anchor | None = None
 
 
@@ -186,80 +195,93 @@ def solve(precision, vector):
     return linalg.cho_solve(factor, vector / scale) / scale
 
 
-def newton(
-    model,
-    prior,
-    start,
-    rows=0,
-    tolerance=MODE_TOLERANCE,
-    limit=100,
-    free=None,
-    anchored=False,
-    near=False,
-):
-    """Damped Newton ascent of log-likelihood (of the first `rows` rows, scaled) plus log prior.
+class Posterior(Target):
+    """Log-likelihood of rows plus log prior, in tiles of rows, with dense steps.
 
     Where the curvature is not positive definite, as it may be far from the mode if the density is
-    not log-concave, a step uses the expected one (Fisher scoring).
+    not log-concave, a step uses the expected one (Fisher scoring).  Close to the mode the search
+    also ends where a step leads no nearer: gradients are then not more than rounding errors.
 
-    Only the first `free` parameters move, if given.  `anchored`: the last pass over all rows keeps
-    their scores and curvatures, as an `Anchor`; `near`: that may be the first one.  Close to the
-    mode the search also ends where a step leads no nearer: gradients are then not more than
-    rounding errors.
+    Parameters
+    ----------
+    model : Model
+    prior : PriorTerms
+    rows : int
+        The first so many, scaled to all; 0: all.
+    tolerance : float
+    free : int, optional
+        Only the first so many parameters move.
+    anchored : bool
+        The last pass over all rows keeps their scores and curvatures, as an `Anchor`.
+    near : bool
+        That may be the first pass.
+    """
+
+    def __init__(
+        self,
+        model,
+        prior,
+        rows=0,
+        tolerance=MODE_TOLERANCE,
+        free=None,
+        anchored=False,
+        near=False,
+    ):
+        self.model, self.prior, self.rows, self.tolerance = model, prior, rows, tolerance
+        self.free, self.anchored, self.near = slice(free), anchored, near
+        self.many, self.pace, self.curved = rows or model.n, None, False
+
+    def evaluate(self, theta, distance):
+        """See `Target`."""
+        if self.pace is None:
+            self.pace, few = Pace(), few_rows(self.model)
+            if deadline.current().set and self.many > few:
+                self.pace.measured(lambda: expand(self.model, theta, few), few)
+        value, gradient, curvature = self.prior(theta)
+        if self.anchored and (self.near or distance < NEAR):
+            self.near = False
+            anchor = self.pace.run(lambda: Anchor(self.model, theta, True), self.many)
+            slope, likelihood = np.asarray(anchor.full), np.asarray(anchor.hessian)
+            return PosteriorExpansion(np.inf, slope + gradient, likelihood, curvature, anchor)
+        work = partial(expand, self.model, theta, self.rows)
+        log, slope, likelihood = self.pace.run(work, self.many)
+        return PosteriorExpansion(log + value, slope + gradient, likelihood, curvature)
+
+    def step(self, theta, here):
+        """See `Target`."""
+        total, free = here.gradient[self.free], self.free
+        try:
+            move, self.curved = solve((here.likelihood + here.prior)[free, free], total), True
+        except DataError:
+            expected = expand(self.model, theta, self.rows, expected=True)[2]
+            move, self.curved = solve((expected + here.prior)[free, free], total), False
+        step = np.zeros(len(theta))
+        step[free] = move
+        return step, float(np.sqrt(max(total @ move, 0.0)))
+
+    def found(self, here, distance, last):
+        """See `Target`."""
+        return distance < self.tolerance or last <= distance < STEP_LEFT
+
+
+def newton(model, prior, start, limit=100, **options):
+    """The `ModeResult` of a `Posterior`, with its options.
 
     Raises
     ------
+    DataError
+        Where the posterior is improper.
     OutOfTime
-        With the last `Ascent`, where another pass over the rows would end too late.
     """
-    theta, free = np.array(start, dtype=float), slice(free)
-    value, distance, last, curved = -np.inf, np.inf, np.inf, False
-    step, pace, reached, anchor = np.zeros_like(theta[free]), Pace(), None, None
-    few, many = few_rows(model), rows or model.n
-    if deadline.current().set and many > few:
-        pace.measured(lambda: expand(model, theta, few), few)
-    for _ in range(limit):
-        try:
-            if anchored and (near or distance < NEAR):
-                near = False
-                anchor = pace.run(lambda: Anchor(model, theta, True), many)
-                gradient, hessian = np.asarray(anchor.full), np.asarray(anchor.hessian)
-                likelihood = np.inf  # not known, and not asked for so close to the mode
-            else:
-                likelihood, gradient, hessian = pace.run(lambda: expand(model, theta, rows), many)
-        except OutOfTime as up:
-            up.reached = reached
-            raise
-        prior_value, prior_gradient, prior_hessian = prior(theta)
-        now = likelihood + prior_value
-        # overshot, or not a number: half the step back
-        if not now >= value - 1e-9 * abs(value) - 1e-9:
-            step *= 0.5
-            theta[free] -= step
-            continue
-        value, total = now if np.isfinite(now) else -np.inf, (gradient + prior_gradient)[free]
-        try:
-            step, curved = solve((hessian + prior_hessian)[free, free], total), True
-        except DataError:
-            step = solve(
-                (expand(model, theta, rows, expected=True)[2] + prior_hessian)[free, free], total
-            )
-            curved = False
-        last, distance = distance, np.sqrt(max(total @ step, 0.0))
-        if distance < tolerance or last <= distance < STEP_LEFT:
-            break
-        theta[free] += step
-        anchor = None
-        if deadline.current().set:
-            reached = Ascent(
-                theta.copy(), gradient + prior_gradient, hessian, prior_hessian, distance
-            )
-    if not curved:
-        solve((hessian + prior_hessian)[free, free], total)  # says what is wrong
-    return Ascent(theta, gradient + prior_gradient, hessian, prior_hessian, distance, anchor)
+    target = Posterior(model, prior, **options)
+    found = find_mode(target, start, limit)
+    if not target.curved:
+        free = target.free
+        solve((found.here.likelihood + found.here.prior)[free, free], found.here.gradient[free])
+    return found
 
 
-def find_mode(model, prior, start, shuffled=True, single=None):
+def posterior_mode(model, prior, start, shuffled=True, single=None):
     """The posterior mode and its curvature; warm starts on subsets of the rows when there are many,
     in random order.
 
@@ -283,14 +305,14 @@ def find_mode(model, prior, start, shuffled=True, single=None):
     try:
         for rows in subsets(model) if shuffled else ():
             try:
-                warm = newton(model, prior, start, rows, tolerance=WARM, limit=25)
+                warm = newton(model, prior, start, limit=25, rows=rows, tolerance=WARM)
                 start = warm.theta
             except DataError:
                 pass  # the subset alone may be collinear or separated; all rows decide
         if single is not None:
             try:
-                warm = newton(single, prior, start, tolerance=STEP_LEFT, limit=25)
-                start = warm.theta + solve(warm.likelihood + warm.prior, warm.gradient)
+                warm = newton(single, prior, start, limit=25, tolerance=STEP_LEFT)
+                start = warm.ahead
                 near = True
             except DataError:
                 pass  # what float32 cannot tell apart
@@ -299,23 +321,27 @@ def find_mode(model, prior, start, shuffled=True, single=None):
         )
     except OutOfTime as up:
         return unfinished(model, prior, start, up.reached or warm), []
-    mode = Mode(found.theta, found.likelihood, found.prior, anchor=found.anchor)
+    here = found.here
+    mode = Mode(found.theta, here.likelihood, here.prior, anchor=here.anchor)
     return mode, distant(found.distance)
 
 
 def unfinished(model, prior, start, reached=None):
-    """The `Mode` of a search whose time is up: where it is, or after one step by few rows."""
+    """The `Mode` of a search whose time is up: where its last step leads, or one by few rows."""
     if reached is None:
-        _, gradient, likelihood = expand(model, start, few_rows(model), expected=True)
-        _, prior_gradient, known = prior(start)
-        reached = Ascent(start, gradient + prior_gradient, likelihood, known, np.inf)
-    theta, gradient, likelihood, known, distance, _ = reached
+        value, slope, likelihood = expand(model, start, few_rows(model), expected=True)
+        more, gradient, known = prior(start)
+        here = PosteriorExpansion(value + more, slope + gradient, likelihood, known)
+    else:
+        here = reached.here
+    likelihood, known = here.likelihood, here.prior
     try:
-        step = solve(likelihood + known, gradient)
+        step = solve(likelihood + known, here.gradient)
     except DataError:  # of so few rows, or so far from the mode
         likelihood = np.diag(np.maximum(np.diag(likelihood), TINY))
         known, step = np.diag(np.maximum(np.diag(known), TINY)), 0.0
-    return Mode(theta + step * (distance == np.inf), likelihood, known, whole=False)
+    place = start + step if reached is None else reached.ahead
+    return Mode(place, likelihood, known, whole=False)
 
 
 def settled(model):

@@ -9,11 +9,12 @@ from scipy import linalg, optimize
 
 from sgmc import registry
 from sgmc.coordinates.free import root_of_inverse
+from sgmc.coordinates.newton import Slope, Target, find_mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import ModeWarning
+from sgmc.errors import DataError, ModeWarning
 from sgmc.subsampling.uniform import Everything
 
 # free numbers up to which curvature is computed: it takes twice as many gradients
@@ -22,6 +23,7 @@ FIRST_DIFFERENCE = 1e-5  # first step of the differences, relative where |u| > 1
 SECOND_DIFFERENCE = 1e-3  # the second one, of the sds that the first found
 PEAK_TOLERANCE = 1e-3  # distance to the mode in posterior sds at which the search stops
 MAX_NEWTON_STEPS = 6  # steps of it at most
+LONGEST_PEAK_STEP = 3.0  # steps, in posterior sds
 LEARNED_FROM = 100  # steps that tell the curvature where there was no time to compute it
 INVALID_VALUE = 1e100  # of values that are not numbers: searches step back from there
 
@@ -91,26 +93,56 @@ def climbed(evaluate, minus, start, tolerance):
             method="L-BFGS-B",
             options={"maxiter": 2000, "maxcor": 30, "ftol": 1e-15},
         )
-        place, distance = found.x, np.inf
-        for _ in range(MAX_NEWTON_STEPS):
-            precision = curvature(evaluate, place)
-            try:
-                factor = linalg.cho_factor(precision)
-            except (linalg.LinAlgError, ValueError):
-                return without(place)
-            step = linalg.cho_solve(factor, evaluate(place)[1])
-            distance = float(np.sqrt(step @ precision @ step))
-            if distance < tolerance:
-                return (Peak(place, precision), []) if has_root(precision) else without(place)
-            place = place + step * min(1.0, 3.0 / distance)
-    if not has_root(precision):
-        return without(place)
-    return Peak(place, precision), [
-        ModeWarning(
-            f"the search for the posterior mode stopped {distance:.2g} posterior sds away from it.",
-            "Rescale parameters, give a tighter prior, or another start.",
-        )
-    ]
+        target = Differenced(evaluate, tolerance)
+        try:
+            found = find_mode(target, found.x, MAX_NEWTON_STEPS)
+        except DataError:  # the curvature has no root
+            return without(target.place)
+    if not has_root(target.precision):
+        return without(found.theta)
+    peak = Peak(found.theta, target.precision)
+    if found.status == "found":
+        return peak, []
+    away = f"stopped {found.distance:.2g} posterior sds away from it."
+    cure = "Rescale parameters, give a tighter prior, or another start."
+    return peak, [ModeWarning(f"the search for the posterior mode {away}", cure)]
+
+
+class Differenced(Target):
+    """A density of which value and gradient are known, with steps by differences of gradients.
+
+    Parameters
+    ----------
+    evaluate : callable
+        ``evaluate(u)`` returns log density and gradient.
+    tolerance : float
+
+    Attributes
+    ----------
+    place : array (d,)
+        The last one from which a step was looked for.
+    precision : array (d, d)
+        There.
+    """
+
+    def __init__(self, evaluate, tolerance):
+        self.look, self.tolerance = evaluate, tolerance
+
+    def evaluate(self, u, distance):
+        """See `Target`."""
+        self.place = u
+        return Slope(*self.look(u))
+
+    def step(self, u, here):
+        """See `Target`: no longer than `LONGEST_PEAK_STEP` sds."""
+        self.precision = curvature(self.look, u)
+        try:
+            factor = linalg.cho_factor(self.precision)
+        except (linalg.LinAlgError, ValueError):
+            raise DataError("there is no Gaussian around the mode") from None
+        step = linalg.cho_solve(factor, here.gradient)
+        distance = float(np.sqrt(step @ self.precision @ step))
+        return step * min(1.0, LONGEST_PEAK_STEP / distance) if distance else step, distance
 
 
 def without(place):

@@ -8,7 +8,7 @@ from _ext.probes import Probe, block
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.core.design import design
 from sgmc.models.regression.data import RegressionData
@@ -74,7 +74,7 @@ def test_the_mode_is_found_where_the_log_likelihood_is_not_concave(trials):
             resolve(None, data, FAMILIES["cauchit"], Scales(X.std(axis=0, ddof=1))),
             np.r_[0, X.mean(axis=0)[1:]],
         )
-        mode, concerns = find_mode(model, terms, np.zeros(4))
+        mode, concerns = posterior_mode(model, terms, np.zeros(4))
         slope = Probe(model).gradient(mode.theta, block(0, 20)) + terms(mode.theta)[1]
         assert not concerns and np.linalg.eigvalsh(mode.precision).min() > 0
         assert np.sqrt(slope @ np.linalg.solve(mode.precision, slope)) < 1e-3

@@ -32,14 +32,15 @@ def test_newton_ends_in_its_anchor():
     model = BernoulliLogit(design(table()[0]), table()[1])
     found = newton(model, flat, np.zeros(D), anchored=True)
     alone = newton(model, flat, np.zeros(D))
-    assert alone.anchor is None
+    assert alone.here.anchor is None
+    here = found.here
     np.testing.assert_allclose(found.theta, alone.theta, rtol=1e-9)
-    np.testing.assert_array_equal(found.anchor.centre, found.theta)
+    np.testing.assert_array_equal(here.anchor.centre, found.theta)
     expected = arrays(Anchor(model, found.theta, True))
-    for name, value in arrays(found.anchor).items():
+    for name, value in arrays(here.anchor).items():
         np.testing.assert_allclose(value, expected[name], rtol=1e-12, atol=1e-12, err_msg=name)
-    np.testing.assert_allclose(found.likelihood, expected["hessian"], rtol=1e-12)
-    assert Mode(found.theta, found.likelihood, found.prior, anchor=found.anchor).whole
+    np.testing.assert_allclose(here.likelihood, expected["hessian"], rtol=1e-12)
+    assert Mode(found.theta, here.likelihood, here.prior, anchor=here.anchor).whole
 
 
 @pytest.mark.parametrize("mistake", [None, "not turned"])

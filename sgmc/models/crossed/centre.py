@@ -12,6 +12,7 @@ the mode of (beta, v) change with psi gives the joint precision.
 
 import numpy as np
 
+from sgmc.coordinates.newton import MarginalTarget, bounded, find_marginal_mode
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.freedom import variances
@@ -22,7 +23,6 @@ EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a
 VARIANCE_DRAWS, NUMBERS = (16, 512), 1 << 21
 MOST_SEARCHED = 30
 CLOSE = 0.1  # sds of psi from its mode
-LONGEST_CHANGE = 1.0  # change of psi in a step, about a factor of three
 SMALLEST_ROOT = 1e-12  # in the place of an sd of zero
 LITTLE = 0.3  # share of an effect's variance that is too little to centre it
 FAINT = 0.1  # share of the variance of a smooth's coefficient that tells too little of it
@@ -31,8 +31,8 @@ NEAR_EXPECTED = 0.2, 5.0  # least and largest ratio of the information seen to t
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
 
 
-class Centre(Conditional):
-    """The search for the centre of a posterior.
+class Centre(Conditional, MarginalTarget):
+    """The search for the centre of a posterior: see `newton.find_marginal_mode`.
 
     Parameters
     ----------
@@ -169,22 +169,33 @@ class Centre(Conditional):
         told = share / (variance * sds[np.asarray(blocks.number)[which]] ** 2)
         return told, np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
 
+    tolerance = CLOSE
+
+    def settle(self, psi, last):
+        """See `MarginalTarget`."""
+        place = (self.start if last is None else last.place).copy()
+        place[self.psi] = psi
+        return self.settled(place)
+
+    def move(self, psi, given):
+        """See `MarginalTarget`: by Broyden's updates of the covariance."""
+        slope, spread = self.slope(given)
+        information = self.informed(given, spread)
+        if self.last is None:
+            self.covariance = np.diag(1 / information)
+        else:
+            step, before = self.last
+            self.covariance = updated(self.covariance, step, slope - before, information)
+        step = self.covariance @ slope
+        distance = float(np.sqrt(max(step @ slope, 0.0)))
+        self.last = bounded(step), slope
+        return np.minimum(psi + self.last[0], MAX_LOG), distance
+
     def search(self, place):
         """The `Laplace` at the mode of psi, and about the covariance of psi there."""
-        found = self.settled(place)
-        slope, spread = self.slope(found)
-        covariance = np.diag(1 / self.informed(found, spread))
-        for _ in range(MOST_SEARCHED):
-            step = covariance @ slope
-            if np.sqrt(max(step @ slope, 0.0)) < CLOSE:
-                break
-            step *= min(1.0, LONGEST_CHANGE / np.abs(step).max())
-            before, place = slope, found.place.copy()
-            place[self.psi] = np.minimum(place[self.psi] + step, MAX_LOG)
-            found = self.settled(place)
-            slope, spread = self.slope(found)
-            covariance = updated(covariance, step, slope - before, self.informed(found, spread))
-        return found, covariance
+        self.start, self.last, self.covariance = place, None, None
+        found = find_marginal_mode(self, place[self.psi], limit=MOST_SEARCHED + 1)
+        return found.given, self.covariance
 
     def joint(self, found, covariance, loaded):
         """The mode, and the `Precision` of all parameters around it, in the coordinates that

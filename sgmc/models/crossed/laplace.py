@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sgmc.coordinates.newton import Slope, Target, find_mode
 from sgmc.core import deadline
 from sgmc.core.expansion import of_prior, of_rows, row_curvatures
 from sgmc.errors import DataError
@@ -17,6 +18,7 @@ from sgmc.models.crossed.precision import precision_of
 # stops, and within which the precision is not computed anew
 AT_MODE, SAME_MODE = 0.005, 0.3
 MOST_NEWTON = 50
+FAR_FROM_MODE = 10.0  # distance from the mode at which a search that stopped has no use
 
 
 class Laplace(NamedTuple):
@@ -75,38 +77,15 @@ class Conditional:
 
     def settled(self, place, within=AT_MODE):
         """The `Laplace` at the psi of a place, from its (beta, v) on."""
-        place, last, step, near = np.array(place), -np.inf, np.zeros(len(place)), False
-        for _ in range(MOST_NEWTON):
-            if self.reached is not None:
-                deadline.check(self.seconds)
-            value, gradient = self.density(place)
-            if not np.isfinite(value) and not step.any():
-                place[self.blocks.d : self.psi[0]] = (
-                    0.0  # effects of another psi are too large here
-                )
-                value, gradient = self.density(place)
-                if not np.isfinite(value):
-                    raise DataError(
-                        "the log density is not finite where the search for the mode begins: "
-                        "numbers overflow; rescale predictors, outcomes and offsets"
-                    )
-            if not value >= last - 1e-9 * abs(last) - 1e-9:  # overshot, or not a number
-                step = 0.5 * step
-                place = place - step
-                continue
-            if not near:
-                begun = deadline.clock()
-                found = self.reached = self.around(place)
-                self.seconds = deadline.clock() - begun
-            gradient[self.psi] = 0.0
-            white = found.map.pulled(place, gradient)
-            length = np.sqrt(white @ white / len(white))
-            if length < within:
-                break
-            near = length < SAME_MODE and within >= AT_MODE
-            last, step = value, found.map(white) - np.asarray(found.map.centre)
-            place = place + step
-        return found._replace(place=place)
+        target = GivenPsi(self, within)
+        found = find_mode(target, place, MOST_NEWTON)
+        if found.status != "found" and not found.distance < FAR_FROM_MODE:
+            raise DataError(
+                f"the search for the mode of the effects stopped {found.distance:.2g} posterior "
+                "sds away from it: numbers are too large for it; rescale predictors, outcomes and "
+                "offsets"
+            )
+        return target.laplace._replace(place=found.theta)
 
     def around(self, place):
         """The `Laplace` at a place that may not be the mode."""
@@ -122,3 +101,45 @@ class Conditional:
         prior = self.terms(kept)[2][:d, :d]
         precision = precision_of(self.rows, self.gram, w, root, prior)
         return Laplace(place, precision, precision.arrow(place), curvature)
+
+
+class GivenPsi(Target):
+    """The log density of (beta, v) given psi, with steps by arrow matrices, which are kept once the
+    mode is near.
+
+    Parameters
+    ----------
+    conditional : Conditional
+    tolerance : float
+        Root mean square of the distances of all (beta, v), in sds.
+    """
+
+    def __init__(self, conditional, tolerance):
+        self.conditional, self.tolerance = conditional, tolerance
+        self.laplace, self.near = None, False
+
+    def evaluate(self, place, distance):
+        """See `Target`."""
+        if self.conditional.reached is not None:  # else there would be nothing to return
+            deadline.check(self.conditional.seconds)
+        value, gradient = self.conditional.density(place)
+        return Slope(value if np.isfinite(value) else np.nan, gradient)
+
+    def restart(self, place):
+        """See `Target`: effects of another psi may be too large here."""
+        place = np.array(place)
+        place[self.conditional.blocks.d : self.conditional.psi[0]] = 0.0
+        return place
+
+    def step(self, place, here):
+        """See `Target`."""
+        of, gradient = self.conditional, here.gradient
+        if not self.near:
+            begun = deadline.clock()
+            self.laplace = of.reached = of.around(place)
+            of.seconds = deadline.clock() - begun
+        gradient[of.psi] = 0.0
+        white = self.laplace.map.pulled(place, gradient)
+        length = np.sqrt(white @ white / len(white))
+        self.near = length < SAME_MODE and self.tolerance >= AT_MODE
+        return self.laplace.map(white) - np.asarray(self.laplace.map.centre), length

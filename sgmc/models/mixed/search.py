@@ -1,16 +1,17 @@
 """The posterior mode with effects integrated out, and how well nodes integrate them."""
 
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.mode import Mode, distant
+from sgmc.coordinates.newton import Target, find_mode
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, Pace
 from sgmc.core.expansion import expand, of_rows
-from sgmc.errors import DataError
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
@@ -18,7 +19,6 @@ WARM_TOLERANCE, TOLERANCE = (
     0.1,
     1e-2,
 )  # of the last step, in posterior sds: of the next it is the square
-MOST_STEPS = 100
 FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a direction counts as flat
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
@@ -42,6 +42,64 @@ class Rule(NamedTuple):
     scheme: object = None
 
 
+@dataclass(frozen=True)
+class IntegratedExpansion:
+    """The log posterior around a place, and its curvature; see `newton.Evaluation`."""
+
+    value: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+    prior: np.ndarray
+
+    @cached_property
+    def curvature(self):
+        """The `Curvature` of the log posterior, with its sign changed."""
+        return Curvature(self.hessian + self.prior)
+
+
+class Integrated(Target):
+    """The log posterior with effects integrated out, nodes placed anew at each step; where it is
+    not concave steps are by the absolute values of its curvatures (Dauphin et al. 2014,
+    arXiv:1406.2572).
+
+    Parameters
+    ----------
+    kernel : Quadrature or GaussianMarginal
+    terms : PriorTerms
+    groups : int
+        The first so many, scaled to all; 0: all.
+    tolerance : float
+        Of the last step, which `mode_at` takes: of the next one it is the square.
+    """
+
+    def __init__(self, kernel, terms, groups, tolerance):
+        self.kernel, self.terms, self.groups = kernel, terms, groups
+        self.tolerance, self.pace = tolerance, Pace()
+
+    def evaluate(self, theta, distance):
+        """See `Target`."""
+        value, slope, hessian = self.pace.run(
+            lambda: expand(self.kernel.anchored(theta, self.groups), theta, self.groups)
+        )
+        more, gradient, prior = self.terms(theta)
+        known = np.isfinite(value + more) and np.isfinite(hessian).all()
+        value = value + more if known and np.isfinite(slope).all() else np.nan
+        return IntegratedExpansion(value, slope + gradient, hessian, prior)
+
+    def step(self, theta, here):
+        """See `Target`."""
+        return here.curvature.step(here.gradient)
+
+    def found(self, here, distance, last):
+        """See `Target`."""
+        return distance < self.tolerance and here.curvature.values.min() > 0
+
+
+def mode_at(theta, here, whole=True):
+    """The `Mode` at a place, the curvature being that of an `IntegratedExpansion` close to it."""
+    return Mode(theta, here.curvature.positive() - here.prior, here.prior, whole=whole)
+
+
 def find(kernel, terms, start, near=False):
     """The mode, and the kernel with nodes around it.
 
@@ -62,12 +120,15 @@ def find(kernel, terms, start, near=False):
     groups, reached = 0 if near else warm_groups(kernel), None
     try:
         if groups:
-            reached, _ = climb(kernel, terms, start, groups, WARM_TOLERANCE)
-            start = reached.theta
-        reached, distance = climb(kernel, terms, start, 0, TOLERANCE)
-        return kernel.anchored(reached.theta), reached, distant(distance)
+            reached = find_mode(Integrated(kernel, terms, groups, WARM_TOLERANCE), start)
+            start = reached.ahead
+        reached = find_mode(Integrated(kernel, terms, 0, TOLERANCE), start)
     except OutOfTime as up:
         return *unfinished(kernel, terms, start, up.reached or reached), []
+    theta, distance = reached.ahead, reached.distance
+    if reached.status == "found":  # the last step leads about to the square of its length
+        distance = distance**2
+    return kernel.anchored(theta), mode_at(theta, reached.here), distant(distance)
 
 
 def unfinished(kernel, terms, start, reached):
@@ -77,58 +138,17 @@ def unfinished(kernel, terms, start, reached):
     few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_GROUPED_ROWS))))
     with deadline.suspended():
         if reached is None:
-            reached = climb(kernel, terms, start, few, np.inf)[0]
-        return kernel.anchored(reached.theta, few), replace(reached, whole=False)
+            reached = find_mode(Integrated(kernel, terms, few, np.inf), start)
+            start = reached.ahead
+        else:
+            start = reached.theta
+        return kernel.anchored(start, few), mode_at(start, reached.here, whole=False)
 
 
 def warm_groups(kernel):
     """Groups of the warm start, or 0 where there are too few to bother."""
     groups = max(WARM_GROUPS, int(np.searchsorted(kernel.starts, WARM_ROWS)))
     return groups if kernel.n > 5 * groups else 0
-
-
-def climb(kernel, terms, start, groups, tolerance):
-    """Newton's method, with nodes placed anew at each step; where the log density is not concave,
-    with the absolute values of its curvatures (Dauphin et al. 2014, arXiv:1406.2572).
-
-    Raises
-    ------
-    OutOfTime
-        With what was reached.
-    """
-    theta, pace, reached = np.array(start, dtype=float), Pace(), None
-    last, step, distance = -np.inf, np.zeros(len(theta)), np.inf
-    for _ in range(MOST_STEPS):
-        try:
-            value, gradient, hessian = pace.run(
-                lambda: expand(kernel.anchored(theta, groups), theta, groups)
-            )
-        except OutOfTime as up:
-            up.reached = reached
-            raise
-        prior_value, prior_gradient, prior_hessian = terms(theta)
-        now = value + prior_value
-        known = np.isfinite(now) and np.isfinite(hessian).all() and np.isfinite(gradient).all()
-        if not known and reached is None:
-            raise DataError(
-                "the log density of groups and its slopes are not finite where the search for the "
-                "mode begins: numbers overflow; rescale predictors, outcomes and offsets"
-            )
-        if not (known and now >= last - 1e-9 * abs(last) - 1e-9):  # overshot, or not a number
-            step = 0.5 * step
-            theta = theta - step
-            if np.abs(step).max() < 1e-12 * (1 + np.abs(theta).max()):
-                break
-            continue
-        last = now
-        curvature = Curvature(hessian + prior_hessian)
-        step, distance = curvature.step(gradient + prior_gradient)
-        reached = Mode(theta, curvature.positive() - prior_hessian, prior_hessian)
-        theta = theta + step
-        if distance < tolerance and curvature.values.min() > 0:
-            distance = distance**2
-            break
-    return Mode(theta, reached.likelihood, reached.prior, whole=True), distance
 
 
 class Curvature:

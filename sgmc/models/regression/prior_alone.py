@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.core.design import design
@@ -97,7 +97,9 @@ def prior_found(table, priors, family, data, outcome):
     shift = priors.shifts(shift)
     model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     terms = PriorTerms(priors, shift)
-    mode, concerns = find_mode(model, terms, first_guess(priors, family, None, *outcome), False)
+    mode, concerns = posterior_mode(
+        model, terms, first_guess(priors, family, None, *outcome), False
+    )
     likelihood = Likelihood(table, data, family, priors, model, shift)
     searched = ModeSearch(1, (1.0,))
     return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, concerns, searched)

@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from sgmc.coordinates.collinearity import collinearity
-from sgmc.coordinates.dispersion import exact_fit, find_dispersed_mode
-from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.dispersion import dispersed_mode, exact_fit
+from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import (
     LocalMode,
     ModeSearch,
@@ -179,9 +179,9 @@ def search_of(model, terms, table, family):
 
     def search(start, shuffled=False):
         return (
-            find_dispersed_mode(model, terms, start, auxiliary, power, shuffled)
+            dispersed_mode(model, terms, start, auxiliary, power, shuffled)
             if power
-            else find_mode(model, terms, start, shuffled, in_single(table, family))
+            else posterior_mode(model, terms, start, shuffled, in_single(table, family))
         )
 
     return search

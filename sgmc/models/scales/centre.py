@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import interpolate
 
+from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode
 from sgmc.coordinates.propagation import Sites
 from sgmc.coordinates.walls import GRID, quantiles
 from sgmc.core import deadline
@@ -188,6 +189,48 @@ class Likelihood:
         return quantiles(log, np.unique(np.concatenate(parts)))
 
 
+class GlobalScales(MarginalTarget):
+    """The logs of the global parameters; all else is the mode of (beta, u), normal laws in the
+    place of the learned priors.
+
+    Each log moves to the mode of its own density given the others, by the Gaussian that stands for
+    the likelihood around the mode.
+
+    Parameters
+    ----------
+    model, terms, scales, find
+        See `search`.
+    """
+
+    tolerance = CENTRE_FOUND
+
+    def __init__(self, model, terms, scales, find):
+        self.model, self.terms, self.scales, self.find = model, terms, scales, find
+        self.where, self.found = np.asarray(scales.shrunk.where), None
+
+    def settle(self, g, last):
+        """See `MarginalTarget`; the first mode is given."""
+        if self.found is None:
+            return last
+        sites = self.found.sites
+        self.terms.location[self.where] = sites.slope / sites.precision
+        self.terms.scale[self.where] = sites.precision**-0.5
+        mode = self.find(self.found.mean)[0]
+        if not mode.whole:
+            raise OutOfTime
+        return mode
+
+    def move(self, g, mode):
+        """See `MarginalTarget`."""
+        self.likelihood = gaussian(self.model, self.terms, self.scales, mode)
+        self.likelihood.sites, last = self.found and self.found.sites, g
+        for i in range(len(g)):
+            g = np.where(np.arange(len(g)) == i, self.likelihood.peak(g, i), g)
+        self.found = self.likelihood.at(g)
+        moved = np.abs(self.found.mean - mode.theta) * np.sqrt(np.diag(mode.precision))
+        return g, max(moved.max(), np.abs(g - last).max())
+
+
 def search(model, terms, scales, mode, find):
     """The `Centre`.
 
@@ -208,25 +251,11 @@ def search(model, terms, scales, mode, find):
     ------
     OutOfTime
     """
-    g, where, sites = scales.start(), np.asarray(scales.shrunk.where), None
-    for _ in range(CENTRE_ROUNDS):
-        likelihood = gaussian(model, terms, scales, mode)
-        likelihood.sites = sites
-        last = g
-        for i in range(len(g)):
-            g = np.where(np.arange(len(g)) == i, likelihood.peak(g, i), g)
-        found = likelihood.at(g)
-        sites = found.sites
-        terms.location[where] = sites.slope / sites.precision
-        terms.scale[where] = sites.precision**-0.5
-        moved = np.abs(found.mean - mode.theta) * np.sqrt(np.diag(mode.precision))
-        mode = find(found.mean)[0]
-        if not mode.whole:
-            raise OutOfTime
-        if max(moved.max(), np.abs(g - last).max()) < CENTRE_FOUND:
-            break
+    target = GlobalScales(model, terms, scales, find)
+    g = find_marginal_mode(target, scales.start(), mode, CENTRE_ROUNDS).ahead
+    mode, likelihood = target.settle(g, None), target.likelihood
     margins = [likelihood.margin(g, i) for i in range(len(g))]
-    return Centre(mode, g, found, likelihood.with_sites(), margins)
+    return Centre(mode, g, target.found, likelihood.with_sites(), margins)
 
 
 def gaussian(model, terms, scales, mode):

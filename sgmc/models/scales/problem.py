@@ -6,8 +6,8 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.dispersion import find_dispersed_mode
-from sgmc.coordinates.mode import PriorTerms, find_mode
+from sgmc.coordinates.dispersion import dispersed_mode
+from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import resolve
 from sgmc.coordinates.whitening import undo_centring
@@ -111,8 +111,8 @@ def learned_problem(data, family, prior, settings):
 
     def find(start):
         if power:
-            return find_dispersed_mode(model, terms, start, priors.auxiliary, power)
-        return find_mode(model, terms, start)
+            return dispersed_mode(model, terms, start, priors.auxiliary, power)
+        return posterior_mode(model, terms, start)
 
     mode, concerns = find(guess)
     stopped = "" if mode.whole else SEARCH
