@@ -11,7 +11,7 @@ from scipy.integrate import quad
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.gradients.simple import Simple
@@ -56,7 +56,7 @@ def block_means(spec, model, step, steps, observe, *, tau=None, seed=1):
         sums, left = 0.0, draws
         while left:
             part = min(left, max(1, PIECE // dim))
-            chain.recorder = Keep(part, dim, thin)
+            chain.recorder = FullRecorder(part, dim, thin)
             if chain.run(part * thin) == 1:
                 return np.full((BLOCKS, len(observe(np.zeros((1, dim))))), np.nan)
             sums = sums + np.array(

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from sgmc.cluster import fixed_error, reservoir
-from sgmc.cluster.ascent import ascend, expanded, looked_at
 from sgmc.cluster.blocks import Traffic
+from sgmc.cluster.mode import ascend, expanded, looked_at
 from sgmc.cluster.passes import Encoding, Inspected, Inspection, Survey, Surveyed
 from sgmc.cluster.stand_in import Whole, problem_of, stand_in, table_of
 from sgmc.cluster.sums import merged

@@ -10,7 +10,7 @@ from sgmc.coordinates.newton import Target, find_mode
 from sgmc.coordinates.whitening import whitener
 from sgmc.core import deadline
 from sgmc.core.contract import Anchor
-from sgmc.core.deadline import OutOfTime, Pace
+from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.expansion import expand
 from sgmc.core.limits import MAX_LOG
 from sgmc.core.storage import too_many
@@ -234,7 +234,7 @@ class Posterior(Target):
     def evaluate(self, theta, distance):
         """See `Target`."""
         if self.pace is None:
-            self.pace, few = Pace(), few_rows(self.model)
+            self.pace, few = RateEstimator(), few_rows(self.model)
             if deadline.current().set and self.many > few:
                 self.pace.measured(lambda: expand(self.model, theta, few), few)
         value, gradient, curvature = self.prior(theta)

@@ -5,25 +5,25 @@ from libc.float cimport FLT_MAX, FLT_MIN
 from libc.math cimport INFINITY, copysign, fabs
 
 from sgmc.core.contract cimport OK, Map
-from sgmc.core.partial cimport Partial
+from sgmc.core.partial cimport SubsetRecorder
 
 MAX_BANKED, BANK_MEMORY = 200, 1 << 26        # draws of a chain, and their bytes
 
 
-cdef class Bank(Partial):
-    """A `Partial` that also keeps whole draws in float32, for predictions: every one until there is
-    no more room, then every second of them, and so on, so that they are evenly spaced however long
-    the run.  Numbers of other sizes than those of float32 become its least or its largest: what is
+cdef class ThinnedDraws(SubsetRecorder):
+    """A `SubsetRecorder` that also keeps whole draws in float32, for predictions: every one until
+    there is no more room, then every second of them, and so on, so that they are evenly spaced
+    however long the run.  Numbers of other sizes than those of float32 become its least or its largest: what is
     positive and finite stays so.
 
     Parameters
     ----------
     draws, thin, map, dim, columns
-        See `Partial`.
+        See `SubsetRecorder`.
     """
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns):
-        Partial.__init__(self, draws, thin, map, dim, columns)
+        SubsetRecorder.__init__(self, draws, thin, map, dim, columns)
         room = 2 * max(min(MAX_BANKED, BANK_MEMORY // (4 * dim)) // 2, 1)
         self.whole = np.zeros((room, dim), dtype=np.float32)
         self.whole_weights, self.spacing = np.zeros(room), 1
@@ -53,12 +53,12 @@ cdef class Bank(Partial):
     def state(self):
         """Also the whole draws."""
         whole, weights = self.bank
-        return {**Partial.state(self), "whole": whole, "whole_weights": weights,
+        return {**SubsetRecorder.state(self), "whole": whole, "whole_weights": weights,
                 "spacing": self.spacing}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Partial.set_state(self, state)
+        SubsetRecorder.set_state(self, state)
         self.stored, self.spacing = len(state["whole"]), state["spacing"]
         np.asarray(self.whole)[:self.stored] = state["whole"]
         np.asarray(self.whole_weights)[:self.stored] = state["whole_weights"]

@@ -136,7 +136,7 @@ def suspended() -> Within[Deadline]:
     return Within(_current, NEVER)
 
 
-class Pace:
+class RateEstimator:
     """Seconds that a unit of some work takes, so that none is begun that would end too late.
 
     Parameters

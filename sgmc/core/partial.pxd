@@ -1,6 +1,6 @@
 from sgmc.core.contract cimport Map, Recorder
 
-cdef class Partial(Recorder):
+cdef class SubsetRecorder(Recorder):
     cdef readonly double[:, ::1] draws
     cdef readonly double[::1] weights, mean, scatter
     cdef readonly double total

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 from sgmc.core.contract cimport DIVERGED, FULL, OK, Gradient, Map, Recorder, State, diverged
 
 
-cdef class Partial(Recorder):
+cdef class SubsetRecorder(Recorder):
     """Of every `thin`-th position some parameters, and the weighted mean and variance of all,
     updated one by one (West 1979).
 

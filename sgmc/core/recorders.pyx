@@ -10,7 +10,7 @@ from sgmc.core.contract cimport (
 )
 
 
-cdef class Keep(Recorder):
+cdef class FullRecorder(Recorder):
     """Every `thin`-th position, with its step-size weight.
 
     Parameters
@@ -68,7 +68,7 @@ cdef class Keep(Recorder):
         np.asarray(self.weights)[:self.kept] = state["weights"]
 
 
-cdef class Walkers(Keep):
+cdef class Walkers(FullRecorder):
     """The positions of all walkers of a chain, every `thin` steps, until there are enough.
 
     Parameters
@@ -81,7 +81,7 @@ cdef class Walkers(Keep):
     cdef readonly Py_ssize_t walkers
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t walkers, Py_ssize_t dim, Py_ssize_t thin):
-        Keep.__init__(self, draws, dim, thin)
+        FullRecorder.__init__(self, draws, dim, thin)
         self.walkers = walkers
 
     cdef int keep(self, const State *s) except -1 nogil:
@@ -92,7 +92,7 @@ cdef class Walkers(Keep):
         for k in range(self.walkers):
             one.x = s.x + k * one.dim
             if status == OK:
-                status = Keep.keep(self, &one)
+                status = FullRecorder.keep(self, &one)
         return status
 
     @staticmethod
@@ -101,7 +101,7 @@ cdef class Walkers(Keep):
         return draws[np.argsort(np.arange(len(draws)) % walkers, kind="stable")]
 
 
-cdef class Spaced(Keep):
+cdef class Spaced(FullRecorder):
     """Positions whenever the time since the last one exceeds that of the first step that is
     recorded, the "mixing distance" of Welling & Teh (2011, section 5.3.1).
 
@@ -121,7 +121,7 @@ cdef class Spaced(Keep):
     cdef readonly double first, power, elapsed
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t dim, double power):
-        Keep.__init__(self, draws, dim, 1)
+        FullRecorder.__init__(self, draws, dim, 1)
         self.times, self.power = np.zeros(draws), power
 
     cdef int record(self, const State *s, Gradient g) except -1 nogil:
@@ -138,12 +138,12 @@ cdef class Spaced(Keep):
 
     def state(self):
         """Draws so far, and the time since the last one."""
-        return {**Keep.state(self), "times": np.asarray(self.times[:self.kept]),
+        return {**FullRecorder.state(self), "times": np.asarray(self.times[:self.kept]),
                 "first": self.first, "elapsed": self.elapsed}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Keep.set_state(self, state)
+        FullRecorder.set_state(self, state)
         np.asarray(self.times)[:self.kept] = state["times"]
         self.first, self.elapsed = state["first"], state["elapsed"]
 

@@ -345,7 +345,7 @@ def warmup_of(chains, plan, problem, seed):
     if plan.weighted:  # the start has the weight of the first step
         made = [plan.schedule(max(int(step) - 1, 0)) for step in steps]
         weights = plan.spec.langevin_time(np.array(made))
-    return Warmup(problem.tidied(positions, seed), steps, weights)
+    return Warmup(problem.fold_signs(positions, seed), steps, weights)
 
 
 def places_of(chains, problem, seed):
@@ -353,4 +353,4 @@ def places_of(chains, problem, seed):
     per chain, the first walker of each.
     """
     places = np.stack([problem.recorded(np.array(chain.x[: problem.dim])) for chain in chains])
-    return problem.tidied(places[:, None], seed)[:, 0]
+    return problem.fold_signs(places[:, None], seed)[:, 0]

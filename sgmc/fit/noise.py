@@ -10,7 +10,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import reach
-from sgmc.core.deadline import Pace
+from sgmc.core.deadline import RateEstimator
 from sgmc.core.engine import evaluate, full_many
 from sgmc.core.expansion import block_effect, row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
@@ -142,7 +142,7 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
     weight, groups = (None, None) if shared is None or not noisy else (shared.weight, shared.groups)
     shift, spread = np.zeros(d), np.zeros((d, d))
     rows = 0 if gradient.anchor is None and gradient.model.width else rows
-    pace = Pace(2.0 * gradient.model.n * d)
+    pace = RateEstimator(2.0 * gradient.model.n * d)
     together = None if noisy or not at_once else full_many(gradient, both)[1]
 
     def look(one, rows):

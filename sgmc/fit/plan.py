@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.coordinates.fisher import enough_rows
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM
+from sgmc.coordinates.laplace import MAX_CURVATURE_DIM
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Schedule
 from sgmc.core.expansion import row_noise

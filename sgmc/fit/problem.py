@@ -13,7 +13,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
 from sgmc.core.expansion import leverages
-from sgmc.core.recorders import Keep, Spaced
+from sgmc.core.recorders import FullRecorder, Spaced
 from sgmc.core.remainders import Remainders
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.storage import spans, too_many
@@ -210,7 +210,7 @@ class Problem:
         """
         return 1
 
-    def lost_signs(self, x):
+    def sign_draws(self, x):
         """Signs (chain, draw) of what is printed without a sign, by the parameter's name, at draws
         x; see `beyond_scores`.
         """
@@ -236,7 +236,7 @@ class Problem:
         """Names of what is reported of which scores cannot tell the errors."""
         return ()
 
-    def tidied(self, x, entropy):
+    def fold_signs(self, x, entropy):
         """Draws (chain, draw, dim), each possibly in the place of another of the same density that
         means the same.
         """
@@ -261,11 +261,11 @@ class Problem:
         """How large tail indices of printed parameters can be, (p,); NaN where that is unknown."""
         return np.full(len(names), np.nan)
 
-    def doubts(self, fit):
+    def extra_checks(self, fit):
         """Warnings about the posterior itself that its draws give rise to."""
         return []
 
-    def allowance(self, fit):
+    def error_allowance(self, fit):
         """How far the density is off, (posterior sds, in words), for the verdict; None if exact."""
         return
 
@@ -346,7 +346,7 @@ class Problem:
         return (
             Spaced(draws, self.dim, plan.time_power)
             if plan.spaced
-            else Keep(draws, self.dim, plan.thin)
+            else FullRecorder(draws, self.dim, plan.thin)
         )
 
     def check_draws(self, settings):

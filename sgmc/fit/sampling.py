@@ -13,7 +13,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.interrupts import taken, unbroken
-from sgmc.core.recorders import Keep, Walkers
+from sgmc.core.recorders import FullRecorder, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.types import fits
@@ -186,7 +186,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
             return without_draws(problem, plan, settings, begun, chains, known)
         paths.check(plan.spec, run, chains)
         x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
-        x = problem.tidied(x, settings.seed)
+        x = problem.fold_signs(x, settings.seed)
         noise = noise.as_seen(
             [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
         )
@@ -250,7 +250,7 @@ def together(recorders):
     """One array (chain, draw, dim) in which recorders have their draws from now on, so that these
     are together without a copy; None where the recorders are not alike.
     """
-    shapes = {one.draws.shape if type(one) is Keep else None for one in recorders}
+    shapes = {one.draws.shape if type(one) is FullRecorder else None for one in recorders}
     if len(shapes) > 1 or None in shapes:
         return None
     block = np.zeros((len(recorders), *shapes.pop()))
@@ -286,7 +286,7 @@ def run_rounds(problem, plan, settings, chains, watch):
         if run.interrupted or {"diverged", "spent"} & set(run.statuses):
             return run, settings
         x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
-        x = problem.tidied(x, settings.seed)
+        x = problem.fold_signs(x, settings.seed)
         if stopping.judged(problem, x, weights, run, settings).reached:
             break
     return run, ended

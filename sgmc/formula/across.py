@@ -15,7 +15,7 @@ import pandas as pd
 from sgmc.arguments.tables import chunk_rows
 from sgmc.arguments.types import Frame, Ints
 from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime, Pace
+from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import own
@@ -55,7 +55,7 @@ def looks_around(value: Callable[[Ints], Any], rows: Ints, most: int = LOOKED) -
     ------
     OutOfTime
     """
-    rows, pace = rows[:: len(rows) // most + 1], Pace()
+    rows, pace = rows[:: len(rows) // most + 1], RateEstimator()
     n, half = len(rows), len(rows) // 2
     if deadline.current().set:  # functions of users may take long
         with suppress(Exception):  # which may need more rows

@@ -13,7 +13,7 @@ from sgmc.prepared.kept import NOT_KEPT, KeptColumn
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.recipe import kept_arrays
 from sgmc.prepared.selection import Selection
-from sgmc.prepared.workshop import TABLE, whole
+from sgmc.prepared.staging import TABLE, whole
 from sgmc.prepared.writing import facts_of, recipe_bytes
 
 

@@ -33,7 +33,7 @@ from sgmc.prepared.records import Encoder
 from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, resumed, scatter
-from sgmc.prepared.workshop import Workshop
+from sgmc.prepared.staging import StagingDirectory
 from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.source import of
 
@@ -145,7 +145,7 @@ def prepare(
     options = Options(missing, compress, limit)
     scan = Scan(parsed, source, vectors, subset, options, passes.chunks)
     with handled(), on_disk(path), watched(progress):
-        shop = Workshop(path, mark, parsed.functions)
+        shop = StagingDirectory(path, mark, parsed.functions)
         try:
             if parsed.bars or parsed.smooths:
                 keep(shop, scan, arguments, passes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.errors import DataError
 from sgmc.prepared.layout import Writer
-from sgmc.prepared.workshop import TABLE, damaged, whole
+from sgmc.prepared.staging import TABLE, damaged, whole
 
 JOURNAL_BYTES = 1 << 29  # written to buckets between two lines of the journal
 BUCKET_COPIES = 5  # of a bucket, at most, while it is put in order

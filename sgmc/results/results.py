@@ -319,7 +319,7 @@ def summarised(
             *model.notes,
             *fit.problem.concerns,
             *of_density(fit, of_model),
-            *(fit.problem.doubts(fit) if thorough else ()),
+            *(fit.problem.extra_checks(fit) if thorough else ()),
             *(contradicted(fit, theta, w, names) if thorough else ()),
             *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
             *along_directions(fit, along, seen.ess.min()),

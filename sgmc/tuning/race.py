@@ -11,7 +11,7 @@ import numpy as np
 from sgmc.core import deadline
 from sgmc.core.engine import STATUS_NAMES
 from sgmc.core.interrupts import came, unbroken
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.threads import Threads
 from sgmc.errors import ArgumentError
 from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
@@ -41,7 +41,7 @@ class Runner:
     def __init__(self, arm, chain, room):
         self.arm, self.chain, self.room, self.thin = arm, chain, room, 1
         self.seconds, self.metric, self.length, self.unstable = 0.0, np.inf, 1, False
-        chain.recorder = Keep(room, len(chain.x), 1)
+        chain.recorder = FullRecorder(room, len(chain.x), 1)
 
     @property
     def work(self):
@@ -97,7 +97,7 @@ class Runner:
     def halve(self):
         """Keep every second draw, and from now on half as many."""
         old, self.thin = self.chain.recorder.state(), 2 * self.thin
-        self.chain.recorder = Keep(self.room, len(self.chain.x), self.thin)
+        self.chain.recorder = FullRecorder(self.room, len(self.chain.x), self.thin)
         self.chain.recorder.set_state(
             {"draws": old["draws"][1::2], "weights": old["weights"][1::2], "since": 0}
         )

@@ -8,7 +8,7 @@ from _ext.probes import Misscaled
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import STATUS_NAMES, Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.samplers.bases.paths import Path
 
@@ -101,7 +101,7 @@ def simulated(spec, h, noise, steps, transition=None, scale=1.0):
         events = EVENTS * steps * DIM
     else:
         chain.run(max(LEAST // 4, steps // 20), False)
-        chain.recorder, events = Keep(steps, DIM, 1), steps
+        chain.recorder, events = FullRecorder(steps, DIM, 1), steps
     status = STATUS_NAMES[chain.run(events)]
     assert status in ("full", "diverged"), status
     return np.asarray(chain.recorder.draws) * (1.0 if status == "full" else np.nan)

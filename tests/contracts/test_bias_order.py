@@ -20,7 +20,7 @@ from scipy.integrate import quad
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -79,7 +79,7 @@ def error(sampler, step, h, moment, cost):
     chain.run(int(20 / h), False)
     thin, means = max(1, int(0.2 / h)), []
     for _ in range(BATCHES):
-        chain.recorder = Keep(int(cost / DIM / BATCHES / thin), DIM, thin)
+        chain.recorder = FullRecorder(int(cost / DIM / BATCHES / thin), DIM, thin)
         chain.run(chain.recorder.draws.shape[0] * thin)
         means.append(MOMENTS[moment](np.asarray(chain.recorder.draws)).mean())
     expected = truth(moment)

@@ -11,7 +11,7 @@ import pytest
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep, Moments
+from sgmc.core.recorders import FullRecorder, Moments
 from sgmc.core.schedules import Constant, Polynomial
 
 from .cases import GRADIENTS, LEARNING, SCHEMES, STEPPING, normal_prior, regression, stream, table
@@ -28,7 +28,7 @@ COMBINATIONS = [
 ]
 
 
-def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
+def chain(spec, name, scheme, index=0, schedule=Constant, recorder=FullRecorder):
     """A chain of its own on a posterior that all of them share."""
     rng, cls, step = stream(6, index=index), GRADIENTS[name], LEARNING[spec].from_langevin(0.1)
     anchor = ANCHORS["curvature" in cls.needs] if "anchor" in cls.needs else None
@@ -41,7 +41,7 @@ def chain(spec, name, scheme, index=0, schedule=Constant, recorder=Keep):
         Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6),
     )
     made.sampler.plan_warmup(STEPS // 3)
-    made.recorder = Keep(STEPS, D, 2) if recorder is Keep else Moments(D)
+    made.recorder = FullRecorder(STEPS, D, 2) if recorder is FullRecorder else Moments(D)
     return made
 
 
@@ -138,7 +138,7 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("recorder, schedule", [(Moments, Constant), (Keep, Polynomial)])
+@pytest.mark.parametrize("recorder, schedule", [(Moments, Constant), (FullRecorder, Polynomial)])
 def test_other_recorders_and_schedules_continue_too(recorder, schedule):
     for combination in COMBINATIONS:
         options = dict(schedule=schedule, recorder=recorder)

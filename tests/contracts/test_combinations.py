@@ -20,7 +20,7 @@ from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.subsampling.uniform import Everything
@@ -131,7 +131,7 @@ def standardised(spec, gradient, on):
     step = spec.from_langevin(H)
     chain = Chain(on.truth[0], spec.build(on.dim, step), gradient, stream(2), Constant(step))
     chain.run(500, False)
-    chain.recorder = Keep(on.steps // 4, on.dim, 4)
+    chain.recorder = FullRecorder(on.steps // 4, on.dim, 4)
     chain.run(on.steps)
     return (np.asarray(chain.recorder.draws) - on.truth[0]) / np.sqrt(on.truth[1])
 

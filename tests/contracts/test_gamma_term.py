@@ -13,7 +13,7 @@ from scipy import integrate
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -30,7 +30,7 @@ def variance(gamma):
     start = np.random.default_rng(1).normal(size=DIM)
     chain = Chain(start, spec.build(DIM, STEP), gradient, rng, Constant(STEP))
     chain.run(1500, False)
-    chain.recorder = Keep(500, DIM, 300)
+    chain.recorder = FullRecorder(500, DIM, 300)
     chain.run(150_000)
     draws = np.asarray(chain.recorder.draws)
     each = (draws**2).mean(axis=0)

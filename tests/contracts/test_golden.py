@@ -29,7 +29,7 @@ from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.fit.plan import GRADIENT
 from sgmc.samplers.bases.paths import Path as Travelled
@@ -85,7 +85,7 @@ def draws(spec, d=3, storage="dense64", estimate=GRADIENT, scheme="block"):
     white = Scaling(np.full(d, 0.125), np.full(d, 0.75))
     gradient = cls(model, normal_prior(d), SCHEMES[scheme](N, BATCH), rng, map=white, anchor=anchor)
     chain = Chain(np.full(d, 0.5), made.build(d, step), gradient, rng, Constant(step))
-    chain.recorder = Keep(DRAWS, d, 1)
+    chain.recorder = FullRecorder(DRAWS, d, 1)
     chain.run(DRAWS)
     return np.asarray(chain.recorder.draws)
 
@@ -113,7 +113,7 @@ def path(spec):
 
 def thinned(spec):
     """100 draws of a chain whose acceptance ratio is thinned."""
-    return bounded(THINNED[spec], 0.25, lambda d: Keep(DRAWS, d, 1), DRAWS)
+    return bounded(THINNED[spec], 0.25, lambda d: FullRecorder(DRAWS, d, 1), DRAWS)
 
 
 MOVING = CONTINUOUS | HELD  # predicted bounds go through the C library's exp and log

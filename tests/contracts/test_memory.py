@@ -14,7 +14,7 @@ from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.maps import Warp
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import Chain, full
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.callbacks import PythonPrior
@@ -88,7 +88,7 @@ def test_a_metric_receives_a_copy_of_the_start(name, monkeypatch):
         rng,
         Constant(0.1),
     )
-    chain.recorder = Keep(20, 2, 1)
+    chain.recorder = FullRecorder(20, 2, 1)
     chain.run(20)
     assert np.any(chain.x) and len(model.places) and not np.any(model.places)
 

@@ -9,7 +9,7 @@ import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.covariance import evaluate_covariance
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import Uniform
@@ -101,7 +101,7 @@ def chain(spec, step, steps, seed=1, thin=4):
     gradient = Simple(GaussianLocation(y, 1 / ROWS), Prior(2), Uniform(ROWS, BATCH), stream(seed))
     made = Chain(np.zeros(2), spec.build(2, step), gradient, stream(seed + 1), Constant(step))
     made.run(5000, False)
-    made.recorder = Keep(steps // thin, 2, thin)
+    made.recorder = FullRecorder(steps // thin, 2, thin)
     made.run(steps)
     return np.asarray(made.recorder.draws)
 

@@ -21,7 +21,7 @@ from scipy import special
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -40,7 +40,7 @@ def draws(model, sampler, step, steps, thin, tau=None):
     gradient = GRADIENTS["simple"](*rest) if tau is None else Noisy(tau, *rest)
     chain = Chain(np.zeros(DIM), sampler, gradient, rng, Constant(step))
     chain.run(2000, False)
-    chain.recorder = Keep(steps // thin, DIM, thin)
+    chain.recorder = FullRecorder(steps // thin, DIM, thin)
     chain.run(steps)
     return np.asarray(chain.recorder.draws)
 

@@ -13,7 +13,7 @@ import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
 from sgmc.gradients.simple import Simple
@@ -54,7 +54,7 @@ def draws(spec, dim, noise, step, steps, thin=4):
         Constant(step),
     )
     chain.run(2000, False)
-    chain.recorder = Keep(steps // thin, dim, thin)
+    chain.recorder = FullRecorder(steps // thin, dim, thin)
     chain.run(steps)
     return np.asarray(chain.recorder.draws)
 
@@ -311,7 +311,7 @@ def friction_departure(spec, friction):
     gradient, L, m, V = gaussian_regression()
     chain = Chain(m, spec.build(2, E_STEP), gradient, stream(2), Constant(E_STEP))
     chain.run(1000, False)
-    chain.recorder = Keep(150_000, 2, 2)
+    chain.recorder = FullRecorder(150_000, 2, 2)
     chain.run(300_000)
     return distance(np.asarray(chain.recorder.draws), m, friction_law(L, V, friction))
 

@@ -19,7 +19,7 @@ from _ext.toys import GaussianLocation
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, SGMCWarning
 from sgmc.gradients.simple import Simple
@@ -51,7 +51,7 @@ def chain(spec, target, step, steps, seed=1, warmup=500):
     rng = stream(seed)
     made = Chain(np.zeros(D), spec.build(D, step), posterior(target, rng), rng, Constant(step))
     made.run(warmup, False)
-    made.recorder = Keep(steps, D, 1)
+    made.recorder = FullRecorder(steps, D, 1)
     made.run(steps)
     return np.asarray(made.recorder.draws)
 

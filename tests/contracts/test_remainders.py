@@ -11,7 +11,7 @@ from sgmc.coordinates.maps import Affine
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, full
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.bases.known import with_known
 
@@ -68,7 +68,7 @@ def test_remainders_stay_below_their_bounds(name, order):
     """Chains that evaluate thousands of candidates meet no remainder above its bound."""
     gradient = on_table(name, order)
     chain = Chain(np.full(2, 0.2), made(order, 1.0), gradient, gradient.rng, Constant(1.0))
-    chain.recorder = Keep(2000, 2, 1)
+    chain.recorder = FullRecorder(2000, 2, 1)
     assert chain.run(2000) == 2  # full
     if (name, order) == ("ols", 2):  # a parabola is its own polynomial
         assert gradient.touched == 0
@@ -91,7 +91,7 @@ def test_a_bound_that_is_too_low_is_a_status(name, order):
         chain = Chain(
             np.zeros(1), made(order, 0.1, walks=True, dim=1), gradient, gradient.rng, Constant(0.1)
         )
-        chain.recorder = Keep(3000, 1, 1)
+        chain.recorder = FullRecorder(3000, 1, 1)
         assert chain.run(3000) == status
 
 

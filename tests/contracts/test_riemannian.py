@@ -14,7 +14,7 @@ from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported
 
@@ -136,7 +136,7 @@ def draws(spec, gradient, start, step, steps, thin=5):
     """Positions of one chain after a warmup of a tenth."""
     made = Chain(start, spec.build(len(start), step), gradient, stream(1), Constant(step))
     made.run(steps // 10, False)
-    made.recorder = Keep(steps // thin, len(start), thin)
+    made.recorder = FullRecorder(steps // thin, len(start), thin)
     made.run(steps)
     return np.asarray(made.recorder.draws)
 

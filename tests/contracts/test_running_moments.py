@@ -7,7 +7,7 @@ from _ext.toys import GaussianLocation
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep, Moments
+from sgmc.core.recorders import FullRecorder, Moments
 from sgmc.core.schedules import Constant, Polynomial
 from sgmc.subsampling.uniform import Everything
 
@@ -29,7 +29,7 @@ def run(recorder, schedule):
 
 @pytest.mark.parametrize("schedule", [Constant(0.1), Polynomial(0.5, 2.0, 0.7)], ids=str)
 def test_means_and_covariances(schedule):
-    draws = np.asarray(run(Keep(STEPS, DIM, 1), schedule).draws)
+    draws = np.asarray(run(FullRecorder(STEPS, DIM, 1), schedule).draws)
     weight = np.array([schedule(t) for t in range(STEPS)])
     found = run(Moments(DIM), schedule)
     mean = np.average(draws, axis=0, weights=weight)

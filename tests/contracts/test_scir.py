@@ -11,7 +11,7 @@ import sgmc
 from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.simplices import COORDINATES
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
@@ -107,7 +107,7 @@ def chain(model, h, batch, scheme="uniform", draws=20_000, thin=1, map=None):
         Constant(h),
         False,
     )
-    made.recorder = Keep(draws, layout.size, thin)
+    made.recorder = FullRecorder(draws, layout.size, thin)
     made.run(100 * thin, record=False)
     made.run(draws * thin)
     return np.asarray(made.recorder.draws)

@@ -11,7 +11,7 @@ from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 
 from .cases import (
@@ -36,7 +36,7 @@ def sample(sampler, gradient, x, steps, h, seed=1, thin=4, warmup=1000):
     """Kept positions of one chain."""
     chain = Chain(x, sampler, gradient, stream(seed), Constant(h))
     chain.run(warmup, False)
-    chain.recorder = Keep(steps // thin, len(x), thin)
+    chain.recorder = FullRecorder(steps // thin, len(x), thin)
     chain.run(steps)
     return np.asarray(chain.recorder.draws)
 

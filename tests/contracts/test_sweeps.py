@@ -12,7 +12,7 @@ from _ext.toys import GaussianLocation
 
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.engine import Chain, evaluate
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -189,7 +189,7 @@ def departure(name, h, scheme, expected):
     chain = Chain(np.zeros(DIM), spec.build(DIM, step), gradient, stream(2), Constant(step))
     chain.run(1000, False)
     # 7 steps apart, which meets every place of sweeps of 20
-    chain.recorder = Keep(15_000, DIM, 7)
+    chain.recorder = FullRecorder(15_000, DIM, 7)
     chain.run(105_000)
     squares = (np.asarray(chain.recorder.draws) ** 2).mean(axis=1)[:, None]
     return standard_errors(squares, expected).max()

@@ -10,7 +10,7 @@ from _ext.toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhN
 
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
-from sgmc.core.recorders import Keep, Moments
+from sgmc.core.recorders import FullRecorder, Moments
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -159,7 +159,7 @@ def test_sgld_samples_a_hidden_markov_model(scheme):
     def departure(sampler):
         chain = Chain([0.0, 0.0], sampler, gradient, rng, Constant(h))
         chain.run(1000, False)
-        chain.recorder = Keep(20_000, 2, 5)
+        chain.recorder = FullRecorder(20_000, 2, 5)
         chain.run(100_000)
         x = np.asarray(chain.recorder.draws)
         return max(

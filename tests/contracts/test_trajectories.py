@@ -11,7 +11,7 @@ from _ext.toy_densities import Funnel, Normal
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.samplers.bases.trajectory import Trajectory
 
@@ -84,7 +84,7 @@ def test_means_and_covariances_of_normal_laws(dim, metric):
     """20,000 draws: within LIMIT = 5 Monte Carlo errors of the exact ones."""
     covariance = correlated(dim, 3.0)
     chain = warmed(Normal(covariance), SAMPLERS["nuts"](metric=metric))
-    chain.recorder = Keep(20_000, dim, 1)
+    chain.recorder = FullRecorder(20_000, dim, 1)
     chain.run(20_000)
     sd = np.sqrt(np.diag(covariance))
     draws = np.asarray(chain.recorder.draws) / sd

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -116,7 +116,7 @@ def departure(name, stretch=1.0):
     gradient = Noisy(np.full(DIM, tau), Wavy(DIM), Prior(DIM), Everything(1), rng)
     chain = Chain(np.zeros(DIM), spec.build(DIM, step), gradient, rng, Constant(step))
     chain.run(500, False)
-    chain.recorder = Keep(40_000, DIM, 1)
+    chain.recorder = FullRecorder(40_000, DIM, 1)
     chain.run(40_000)
     x = np.asarray(chain.recorder.draws)
     return standard_errors(

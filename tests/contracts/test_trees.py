@@ -10,7 +10,7 @@ from _ext.toys import GaussianLocation
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.subsampling.uniform import Everything
 
@@ -27,7 +27,7 @@ def chain(spec, model, dim, step, draws=DRAWS):
     gradient = GRADIENTS["simple"](model, Prior(dim), Everything(1), rng)
     made = Chain(np.zeros(dim), spec.build(dim, step), gradient, rng, Constant(step))
     made.run(200, False)
-    made.recorder = Keep(draws, dim, 1)
+    made.recorder = FullRecorder(draws, dim, 1)
     made.run(draws)
     return np.asarray(made.recorder.draws)
 

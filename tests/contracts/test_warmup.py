@@ -6,7 +6,7 @@ from _ext.toy_densities import Funnel, Normal
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 
 from .cases import GRADIENTS, LEARNING, SCHEMES, TREES, stream
@@ -71,7 +71,7 @@ def test_warmup_reaches_acceptance_scales_and_law(name, ratio, warmup):
         root = np.linalg.solve(np.linalg.cholesky(np.outer(sd, sd) * CORRELATION), L)
         shares = np.linalg.eigvalsh(root @ root.T)
     assert shares.min() > 1 / 8**2 and shares.max() < 2**2
-    made.recorder = Keep(STEPS, 2, 1)
+    made.recorder = FullRecorder(STEPS, 2, 1)
     made.run(STEPS)
     assert abs(made.sampler.accepted / made.sampler.proposed - LEARNERS[name].target_accept) < 0.15
     assert distance(np.asarray(made.recorder.draws) / sd, np.zeros(2), CORRELATION) < LIMIT

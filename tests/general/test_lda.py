@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse, special, stats
 
 import sgmc
-from sgmc.coordinates.peak import exact_gradient
+from sgmc.coordinates.laplace import exact_gradient
 from sgmc.coordinates.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows

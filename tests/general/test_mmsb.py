@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from sgmc.coordinates.peak import exact_gradient
+from sgmc.coordinates.laplace import exact_gradient
 from sgmc.coordinates.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows

@@ -28,7 +28,7 @@ RAISING = (*RAISING, "svd")
 SAFE = {  # calls outside of a try, and why they do not raise
     "core/stationary.py": "of recursions with finite entries; solved where they are stable",
     "coordinates/free.py": "its callers have factored the same matrix (`peak.has_root`)",
-    "coordinates/meat.py": "of finite curvatures at a mode",
+    "coordinates/score_covariance.py": "of finite curvatures at a mode",
     "coordinates/recession.py": "of finite tables",
     "coordinates/shrinkage.py": "the whitener refuses a singular one first",
     "coordinates/walls.py": "triangular with a unit diagonal",

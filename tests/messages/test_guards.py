@@ -18,7 +18,7 @@ from sgmc.core.contract import Anchor, Gradient, Prior
 from sgmc.core.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.expansion import row_noise
-from sgmc.core.recorders import Keep
+from sgmc.core.recorders import FullRecorder
 from sgmc.core.remainders import Remainders
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported
@@ -115,7 +115,9 @@ GUARDS = {
     ),
     "the subsampler is made for 5 rows, the model has 6": lambda: gradient(rows=5),
     "a chain that records needs a recorder": lambda: chain().run(1),
-    "2 draws for a recorder of 1": lambda: Keep(1, 2, 1).set_state({"draws": np.zeros((2, 2))}),
+    "2 draws for a recorder of 1": lambda: FullRecorder(1, 2, 1).set_state(
+        {"draws": np.zeros((2, 2))}
+    ),
     "3 draws for a recorder of 1": lambda: Path(1, 2, 0.1, 0, 0).set_state(
         {"draws": np.zeros((3, 2))}
     ),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates.peak import learned
+from sgmc.coordinates.laplace import learned
 
 A = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 1.0]])
 

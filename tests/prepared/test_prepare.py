@@ -19,7 +19,7 @@ from sgmc.prepared import records, shuffle
 from sgmc.prepared.prepare import prepare
 from sgmc.prepared.prepared import VECTORS
 from sgmc.prepared.prepared import open as opened
-from sgmc.prepared.workshop import JOURNAL, Workshop
+from sgmc.prepared.staging import JOURNAL, StagingDirectory
 from tests.conftest import ROOT
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import CASES, FRAME
@@ -182,7 +182,7 @@ def test_a_call_killed_while_it_cleans_up_leaves_nothing_that_the_next_one_takes
 
     prepare(formula, Chunked(FRAME, 50), whole, weights="w", seed=5)
     prepare("y ~ x", Chunked(FRAME, 50), tmp_path / "c.sgmc", seed=5)
-    monkeypatch.setattr(Workshop, "discard", stopped)
+    monkeypatch.setattr(StagingDirectory, "discard", stopped)
     for one, other in ((formula, "y ~ x"), (formula, formula)):
         prepare(one, Chunked(FRAME, 50), path, weights="w", seed=5)
         assert path.read_bytes() == whole.read_bytes()

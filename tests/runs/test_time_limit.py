@@ -10,7 +10,7 @@ import pytest
 
 import sgmc
 from sgmc.core import deadline
-from sgmc.core.deadline import Deadline, OutOfTime, Pace, limited
+from sgmc.core.deadline import Deadline, OutOfTime, RateEstimator, limited
 from sgmc.errors import ArgumentError, InterruptedWarning, SGMCWarning
 from sgmc.fit import sampling, stopping
 
@@ -59,7 +59,7 @@ def test_a_limit_within_another_is_the_earlier_one(clock):
 
 def test_nothing_is_begun_that_would_end_too_late(clock):
     time = clock()
-    time.k, pace = 0, Pace()
+    time.k, pace = 0, RateEstimator()
 
     def work(seconds):
         time.after += seconds

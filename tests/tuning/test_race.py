@@ -104,7 +104,7 @@ def test_dearer_arms_make_fewer_steps(model):
 def test_draws_beyond_the_room_are_thinned_evenly():
     def planted(k, since):
         runner = SimpleNamespace(
-            chain=SimpleNamespace(recorder=racing.Keep(8, 1, 1), x=[0.0]), room=8, thin=1
+            chain=SimpleNamespace(recorder=racing.FullRecorder(8, 1, 1), x=[0.0]), room=8, thin=1
         )
         runner.chain.recorder.set_state(
             {"draws": np.arange(1.0, 9)[:, None], "weights": np.ones(8), "since": 0}

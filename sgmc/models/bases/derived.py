@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, exact_gradient, peak
+from sgmc.coordinates.laplace import MAX_CURVATURE_DIM, exact_gradient, laplace_approximation
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import NotSupported
@@ -35,7 +35,7 @@ def local_plan(problem, spec, settings):
     exact = exact_gradient(problem.model, problem.prior, where.constraints)
     try:
         with one_blas_thread():
-            found, _ = peak(exact, where.centre)
+            found, _ = laplace_approximation(exact, where.centre)
     except NotSupported:  # a model without a density or an exact gradient
         return None
     if not found.whole:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sgmc.coordinates.layout import Layout
 from sgmc.core.contract import Prior
-from sgmc.core.partial import Partial
+from sgmc.core.partial import SubsetRecorder
 from sgmc.fit.problem import EXACT, Functionals
 from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
 
@@ -26,7 +26,7 @@ class Ingredients:
     shuffled : bool
         Whether rows are in random order, so that blocks of them are minibatches.
     recorder : callable
-        Makes a `Partial`, or what else sums up draws that are not kept.
+        Makes a `SubsetRecorder`, or what else sums up draws that are not kept.
     own_metric : bool
         Whether the kernel's metric keeps parameters within their constraints.
     own_starts : bool
@@ -51,7 +51,7 @@ class Ingredients:
     start: object
     scaled: bool
     shuffled: bool
-    recorder: object = Partial
+    recorder: object = SubsetRecorder
     own_metric: bool = False
     own_starts: bool = False
     differenced: bool = False

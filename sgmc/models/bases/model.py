@@ -119,12 +119,12 @@ class Model:
         return PythonPrior(layout.size, *functions(self, layout, names))
 
     def recorder_class(self):
-        """Return `Partial`, or a compiled subclass that sums up more of the draws than their
+        """Return `SubsetRecorder`, or a compiled subclass that sums up more of the draws than their
         moments, for what is not kept.
         """
-        from sgmc.core.partial import Partial
+        from sgmc.core.partial import SubsetRecorder
 
-        return Partial
+        return SubsetRecorder
 
     def functionals(self):
         """Return what the verdict is about, `Functionals`, where parameters one by one mean

@@ -7,13 +7,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.coordinates.free import free_coordinates
+from sgmc.coordinates.laplace import (
+    MAX_CURVATURE_DIM,
+    LaplaceApproximation,
+    exact_gradient,
+    laplace_approximation,
+)
 from sgmc.coordinates.layout import Layout
 from sgmc.coordinates.modes import ModeSearch, where_finite
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, exact_gradient, peak
 from sgmc.coordinates.simplices import COORDINATES, Simplices
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
-from sgmc.core.partial import Partial
+from sgmc.core.partial import SubsetRecorder
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
@@ -23,7 +28,13 @@ from sgmc.models.bases.ingredients import is_foreign
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.refusals import refuse
-from sgmc.models.bases.search import first_place, free_start, peaks, refuse_search, wide_draw
+from sgmc.models.bases.search import (
+    first_place,
+    free_start,
+    refuse_search,
+    several_approximations,
+    wide_draw,
+)
 
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
@@ -47,7 +58,7 @@ class GeneralProblem(Problem):
     model_recorder, differenced, derived_step
         See `Ingredients`.
     inquiry : callable or None
-        ``inquiry(fit)`` gives the warnings of `doubts`.
+        ``inquiry(fit)`` gives the warnings of `extra_checks`.
     """
 
     layout: Layout = None
@@ -55,7 +66,7 @@ class GeneralProblem(Problem):
     wide: object = None
     free_names: list = None
     columns: np.ndarray | None = None
-    model_recorder: object = Partial
+    model_recorder: object = SubsetRecorder
     differenced: bool = False
     derived_step: object = None
     inquiry: object = None
@@ -78,7 +89,7 @@ class GeneralProblem(Problem):
             return "simple"
         return "taylor" if self.model.width else "cv"
 
-    def doubts(self, fit):
+    def extra_checks(self, fit):
         return [] if self.inquiry is None else self.inquiry(fit)
 
     @property
@@ -119,7 +130,7 @@ class GeneralProblem(Problem):
         model = getattr(self.model, "undrawn", self.model)
         map = self.layout.map
         none = np.zeros(map.dim, dtype=bool)
-        where = free_coordinates(map, Peak(np.zeros(map.dim), None), None, none)
+        where = free_coordinates(map, LaplaceApproximation(np.zeros(map.dim), None), None, none)
         names = coordinate_names(self.layout, map)
         return (
             None
@@ -226,7 +237,7 @@ def general_problem(model, prior, settings):
         except OutOfTime:  # the draws will be marked
             pass
     start = free_start(model, constraints, settings)
-    found, concerns, searched = Peak(start, None), [], ModeSearch()
+    found, concerns, searched = LaplaceApproximation(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
     wide = wide_draw(model, priors, constraints)
     several = settings.modes == "search"
@@ -235,12 +246,14 @@ def general_problem(model, prior, settings):
     if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, model, density)
-        found, concerns = peak(exact, start)
+        found, concerns = laplace_approximation(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several and found.whole:
-        found, concerns, searched = peaks(exact, (found, concerns), model, wide, settings.seed)
+        found, concerns, searched = several_approximations(
+            exact, (found, concerns), model, wide, settings.seed
+        )
     if not model.scaled:
-        found = Peak(start, None)
+        found = LaplaceApproximation(start, None)
     where = chosen_coordinates(
         constraints,
         found,

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.coordinates.free import root_of_inverse
+from sgmc.coordinates.laplace import MAX_CURVATURE_DIM, laplace_approximation
 from sgmc.coordinates.modes import (
     LocalMode,
     finite_at,
@@ -10,7 +11,6 @@ from sgmc.coordinates.modes import (
     where_finite,
     wide_starts,
 )
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, peak
 from sgmc.coordinates.prior_draws import can_draw, prior_draw
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
@@ -78,7 +78,7 @@ def refuse_search(model, settings, free, d):
     raise NotSupported(f"modes='search': {why}; or leave modes='one'")
 
 
-def peaks(exact, usual, model, wide, seed):
+def several_approximations(exact, usual, model, wide, seed):
     """Search from several starts.
 
     Parameters
@@ -109,7 +109,7 @@ def peaks(exact, usual, model, wide, seed):
     def search(start):
         start = where_finite(lambda u: finite_at(exact, u), start, first.place)
         with np.errstate(all="ignore"):
-            found, trouble = peak(exact, start)
+            found, trouble = laplace_approximation(exact, start)
         if not found.whole:
             raise OutOfTime
         return None if trouble else local(found)

@@ -241,11 +241,11 @@ class MMSB(Model):
         )
 
     def recorder_class(self):
-        from sgmc.core.bank import Bank
+        from sgmc.core.bank import ThinnedDraws
         from sgmc.models.communities.recorder import Linked
 
         if self.held_out is None:
-            return Bank
+            return ThinnedDraws
         return partial(Linked, pairs=self.held_out, K=self.K, delta=self.delta)
 
     def result_class(self):

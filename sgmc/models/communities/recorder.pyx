@@ -3,18 +3,18 @@ draws of everything.
 """
 import numpy as np
 
-from sgmc.core.bank cimport Bank
+from sgmc.core.bank cimport ThinnedDraws
 from sgmc.core.contract cimport OK
 
 
-cdef class Linked(Bank):
-    """A `Bank` that also averages the probabilities of links of some pairs over the draws, one by
-    one.
+cdef class Linked(ThinnedDraws):
+    """A `ThinnedDraws` that also averages the probabilities of links of some pairs over the draws,
+    one by one.
 
     Parameters
     ----------
     draws, thin, map, dim, columns
-        See `Bank`.
+        See `ThinnedDraws`.
     pairs : Pairs
     K : int
     delta : float
@@ -27,7 +27,7 @@ cdef class Linked(Bank):
     cdef readonly double[::1] probabilities
 
     def __init__(self, draws, thin, map, dim, columns, *, pairs, Py_ssize_t K, double delta):
-        Bank.__init__(self, draws, thin, map, dim, columns)
+        ThinnedDraws.__init__(self, draws, thin, map, dim, columns)
         self.first = np.array(pairs.first, dtype=np.intp)
         self.second = np.array(pairs.second, dtype=np.intp)
         self.K, self.delta, self.probabilities = K, delta, np.zeros(len(pairs.first))
@@ -38,7 +38,7 @@ cdef class Linked(Bank):
         cdef const double *q
         cdef const double *strength = theta + self.theta.shape[0] - 2 * K
         cdef double chance, share = weight / self.total
-        Bank.accumulate(self, theta, weight)
+        ThinnedDraws.accumulate(self, theta, weight)
         for i in range(self.first.shape[0]):
             p, q, chance = theta + self.first[i] * K, theta + self.second[i] * K, self.delta
             for k in range(K):
@@ -48,9 +48,9 @@ cdef class Linked(Bank):
 
     def state(self):
         """Also the mean probabilities so far."""
-        return {**Bank.state(self), "probabilities": np.array(self.probabilities)}
+        return {**ThinnedDraws.state(self), "probabilities": np.array(self.probabilities)}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Bank.set_state(self, state)
+        ThinnedDraws.set_state(self, state)
         np.asarray(self.probabilities)[:] = state["probabilities"]

@@ -9,7 +9,7 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.core.bank import Bank
+from sgmc.core.bank import ThinnedDraws
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.problem import (
@@ -139,7 +139,7 @@ class CrossedProblem(Problem):
             raise NotSupported(
                 "thin='distance' does not apply to crossed factors; give a number of steps"
             )
-        return Bank(draws, plan.thin, self.coordinates.map, self.dim, self.columns)
+        return ThinnedDraws(draws, plan.thin, self.coordinates.map, self.dim, self.columns)
 
     def check_draws(self, settings):
         if settings.start_given:
@@ -187,7 +187,7 @@ class SmoothProblem(CrossedProblem):
         # walkers learn a step together
         return SHARED_STEPS if self.many else None
 
-    def lost_signs(self, x):
+    def sign_draws(self, x):
         signed = self.coordinates.natural(x)[..., self.rows.blocks.phi]
         return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
 

@@ -5,15 +5,15 @@ import numpy as np
 
 from libc.math cimport NAN, fmax, fmin, lgamma, log, sqrt
 
-from sgmc.core.bank cimport Bank
+from sgmc.core.bank cimport ThinnedDraws
 from sgmc.core.contract cimport OK
 from sgmc.models.factorization.hierarchy cimport Everyone
 from sgmc.models.factorization.products cimport Entry, products
 
 
-cdef class Rated(Bank):
-    """A `Bank`, by whose whole draws any pair can be predicted, that also sums up predictions of
-    given pairs, and keeps all draws of those of a few.
+cdef class Rated(ThinnedDraws):
+    """A `ThinnedDraws`, by whose whole draws any pair can be predicted, that also sums up
+    predictions of given pairs, and keeps all draws of those of a few.
 
     A prediction is centre + unit (U_i . V_j + a_i + b_j), clipped to a range, draw by draw; mean
     and scatter are updated one by one (West 1979).
@@ -21,7 +21,7 @@ cdef class Rated(Bank):
     Parameters
     ----------
     draws, thin, map, dim, columns
-        See `Bank`.
+        See `ThinnedDraws`.
     pairs : (array of int, array of int, array, array)
         Users, items, newcomers among them, their ratings, NaN where unknown, and below which order
         moments of their expectations are finite.  Accuracies are of those with a mean.
@@ -46,7 +46,7 @@ cdef class Rated(Bank):
     cdef readonly double[:, ::1] path  # accuracy of each draw, and of the mean so far
 
     def __init__(self, draws, thin, map, dim, columns, pairs, judged, prior, form):
-        Bank.__init__(self, draws, thin, map, dim, columns)
+        ThinnedDraws.__init__(self, draws, thin, map, dim, columns)
         user, item, value, self.moments = pairs
         self.pairs = entries(user, item, np.where(self.moments > 1, value, np.nan))
         self.few = entries(*judged, 0.0)
@@ -62,7 +62,7 @@ cdef class Rated(Bank):
     cdef int accumulate(self, const double *theta, double weight) except -1 nogil:
         cdef Py_ssize_t i
         cdef double e, share = weight / self.total
-        Bank.accumulate(self, theta, weight)
+        ThinnedDraws.accumulate(self, theta, weight)
         self.everyone.take(theta, self.kept)
         self.predict(self.few, &self.judged[self.kept, 0])
         if self.pairs.shape[0] == 0:
@@ -108,14 +108,14 @@ cdef class Rated(Bank):
 
     def state(self):
         """Also sums and accuracies so far."""
-        return {**Bank.state(self), "average": np.array(self.average),
+        return {**ThinnedDraws.state(self), "average": np.array(self.average),
                 "spread": np.array(self.spread),
                 "path": np.asarray(self.path[:self.kept]),
                 "judged": np.asarray(self.judged[:self.kept])}
 
     def set_state(self, state):
         """Continue from a `state()`."""
-        Bank.set_state(self, state)
+        ThinnedDraws.set_state(self, state)
         np.asarray(self.average)[:], np.asarray(self.spread)[:] = state["average"], state["spread"]
         np.asarray(self.path)[:self.kept] = state["path"]
         np.asarray(self.judged)[:self.kept] = state["judged"]

@@ -9,7 +9,7 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive
 from sgmc.arguments.tables import dense_table, finite_table, matrix
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM
+from sgmc.coordinates.laplace import MAX_CURVATURE_DIM
 from sgmc.core.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.fit.problem import ANY_MAP, EXACT

@@ -9,7 +9,7 @@ from libc.math cimport fabs, log
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Map
-from sgmc.core.partial cimport Partial
+from sgmc.core.partial cimport SubsetRecorder
 
 cdef enum:
     MAX_ITERATIONS = 100                    # iterations
@@ -152,14 +152,14 @@ cdef class Completion(Folding):
                 / np.add.reduceat(counts, first))
 
 
-cdef class Completed(Partial):
+cdef class Completed(SubsetRecorder):
     """Also averages the probabilities of other words over the draws, one by one, and keeps each
     draw's mean logs of them by group of documents.
 
     Parameters
     ----------
     draws, thin, map, dim, columns
-        See `Partial`.
+        See `SubsetRecorder`.
     test : Completion
     """
 
@@ -174,7 +174,7 @@ cdef class Completed(Partial):
 
     def __init__(self, Py_ssize_t draws, Py_ssize_t thin, Map map, Py_ssize_t dim, columns, *,
                  Completion test):
-        Partial.__init__(self, draws, thin, map, dim, columns)
+        SubsetRecorder.__init__(self, draws, thin, map, dim, columns)
         self.test, self.K = test, dim // test.W
         self.probabilities, self.place = np.zeros(len(test.scored) + 1), np.empty(2 * self.K)
         self.here, self.groups = np.zeros(len(test.scored) + 1), test.groups.astype(np.intp)
@@ -197,11 +197,11 @@ cdef class Completed(Partial):
         return OK
 
     def state(self):
-        return {**Partial.state(self), "probabilities": np.array(self.probabilities),
+        return {**SubsetRecorder.state(self), "probabilities": np.array(self.probabilities),
                 "scores": np.array(self.scores[:self.kept])}
 
     def set_state(self, state):
-        Partial.set_state(self, state)
+        SubsetRecorder.set_state(self, state)
         np.asarray(self.probabilities)[:] = state["probabilities"]
         np.asarray(self.scores)[:self.kept] = state["scores"]
 

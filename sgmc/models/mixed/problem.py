@@ -132,7 +132,7 @@ class MixedProblem(GroupsProblem):
         levels = len(self.rows.level) if self.model.closed else 0
         return tail_bounds(self.priors, names, dict.fromkeys(self.effects.sds, levels))
 
-    def lost_signs(self, x):
+    def sign_draws(self, x):
         signed = self.coordinates.natural(x)[..., self.coordinates.first :]
         return {
             self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near_zero
@@ -146,7 +146,7 @@ class MixedProblem(GroupsProblem):
         work = settings.draws * settings.chains * self.cells
         return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
 
-    def tidied(self, x, entropy):
+    def fold_signs(self, x, entropy):
         # sds have the sign that they have at the mode, so that draws are about one mode; or any,
         # where they may be zero, so that chains are alike that seldom change it
         return self.coordinates.turned(x, self.mode.theta, self.near_zero, entropy)

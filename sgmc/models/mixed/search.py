@@ -10,7 +10,7 @@ from scipy import linalg
 from sgmc.coordinates.mode import Mode, distant
 from sgmc.coordinates.newton import Target, find_mode
 from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime, Pace
+from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.expansion import expand, of_rows
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
@@ -74,7 +74,7 @@ class Integrated(Target):
 
     def __init__(self, kernel, terms, groups, tolerance):
         self.kernel, self.terms, self.groups = kernel, terms, groups
-        self.tolerance, self.pace = tolerance, Pace()
+        self.tolerance, self.pace = tolerance, RateEstimator()
 
     def evaluate(self, theta, distance):
         """See `Target`."""
@@ -197,7 +197,7 @@ def with_rule(kernel, mode, nodes, scheme, seed):
     points = [mode.theta, *(mode.theta + z @ root.T)]
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
-    pace = Pace()
+    pace = RateEstimator()
     try:
         values = pace.run(lambda: densities(kernel, points, some), scheme.count(kernel.nodes))
     except OutOfTime:

@@ -273,9 +273,9 @@ class BNN(Model):
         )
 
     def recorder_class(self):
-        from sgmc.core.bank import Bank
+        from sgmc.core.bank import ThinnedDraws
 
-        return Bank
+        return ThinnedDraws
 
     def info(self):
         from sgmc.models.network.info import NetworkInfo

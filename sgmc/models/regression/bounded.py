@@ -13,9 +13,14 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.constraints import Constrained
 from sgmc.coordinates.cut import Cut, straight
 from sgmc.coordinates.free import root_of_inverse
+from sgmc.coordinates.laplace import (
+    MAX_CURVATURE_DIM,
+    LaplaceApproximation,
+    exact_gradient,
+    laplace_approximation,
+)
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.peak import MAX_CURVATURE_DIM, Peak, exact_gradient, peak
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.walls import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
@@ -43,7 +48,7 @@ class Bounded(Found):
     """
 
     constraints: Composed = None
-    free: Peak = None
+    free: LaplaceApproximation = None
     light: bool = False
 
     def trouble(self, data, family):
@@ -164,10 +169,11 @@ def between_ends(found, priors):
         root = root_of_inverse(curved)
         map = Composed(constraints, Affine(centre, root))
         density = replace(found, priors=priors).density()
-        top, concerns = peak(exact_gradient(found.model, density, map), 0 * centre, NEAR_ENOUGH)
+        exact = exact_gradient(found.model, density, map)
+        top, concerns = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
-        free = Peak(centre + root @ top.place, back.T @ precision @ back, top.whole)
+        free = LaplaceApproximation(centre + root @ top.place, back.T @ precision @ back, top.whole)
         place, back = constraints(free.place), np.linalg.inv(constraints.jacobian(free.place))
         whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
     known = {one.name: getattr(found, one.name) for one in fields(Found)}

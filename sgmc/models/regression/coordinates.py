@@ -10,8 +10,8 @@ from sgmc.coordinates.densities import LONGEST_PULLED, Pulled, Quadratic
 from sgmc.coordinates.dispersion import dispersed_coordinates
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.coordinates.meat import covariance_of_scores
 from sgmc.coordinates.sandwich import sandwich_coordinates
+from sgmc.coordinates.score_covariance import covariance_of_scores
 from sgmc.coordinates.shrinkage import shrunk_coordinates
 from sgmc.coordinates.walls import walled_coordinates
 from sgmc.coordinates.whitening import Coordinates, coordinates, undo_centring

@@ -7,8 +7,8 @@ import numpy as np
 
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.meat import few_clusters
 from sgmc.coordinates.prior_tails import tail_bounds
+from sgmc.coordinates.score_covariance import few_clusters
 from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.variational import variational
 from sgmc.coordinates.whitening import undo_centring

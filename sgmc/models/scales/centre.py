@@ -145,7 +145,7 @@ class Likelihood:
         g = np.where(np.arange(len(g)) == i, log, g)
         return self.scales.slope(i, log, self.at(g).by_scale)
 
-    def peak(self, g, i):
+    def mode_of_log(self, g, i):
         """The i-th log at which the slope changes from up to down."""
         a, up = g[i], self.slope(g, i, g[i])
         b, step = a, BRACKET * np.sign(up)
@@ -225,7 +225,7 @@ class GlobalScales(MarginalTarget):
         self.likelihood = gaussian(self.model, self.terms, self.scales, mode)
         self.likelihood.sites, last = self.found and self.found.sites, g
         for i in range(len(g)):
-            g = np.where(np.arange(len(g)) == i, self.likelihood.peak(g, i), g)
+            g = np.where(np.arange(len(g)) == i, self.likelihood.mode_of_log(g, i), g)
         self.found = self.likelihood.at(g)
         moved = np.abs(self.found.mean - mode.theta) * np.sqrt(np.diag(mode.precision))
         return g, max(moved.max(), np.abs(g - last).max())

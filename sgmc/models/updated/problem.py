@@ -65,7 +65,7 @@ class UpdatedProblem(RegressionProblem):
             self.compared["apart"] = self.other.apart(self.coordinates.theta(fit.x), weights)
         return self.compared["apart"]
 
-    def doubts(self, fit):
+    def extra_checks(self, fit):
         found, apart = [self.account.concern()], self.beside(fit)
         if apart is not None:
             found.append(self.other.concern(*apart, self.priors.names))
@@ -81,7 +81,7 @@ class UpdatedProblem(RegressionProblem):
             )
         return [one for one in found if one is not None]
 
-    def allowance(self, fit):
+    def error_allowance(self, fit):
         # what is neglected, or where that is not known the differences from the old draws, weighed,
         # with twice their errors
         if self.account.known:

@@ -21,7 +21,7 @@ def verdict(fit, table, concerns, ess, along=None, heat=None):
     """
     found = judged(fit, table, concerns, ess, along, heat)
     if found.trustworthy:
-        found = allowing(found, fit.problem.allowance(fit))
+        found = allowing(found, fit.problem.error_allowance(fit))
     found = beside(found, fit.problem.stand_in_rows)
     if fit.problem.unimodal or not found.trustworthy:
         return found
@@ -59,11 +59,11 @@ def beside(found, rows):
     )
 
 
-def allowing(found, allowance):
-    """The verdict on draws of a density that is itself off, by `Problem.allowance`."""
-    if allowance is None:
+def allowing(found, error_allowance):
+    """The verdict on draws of a density that is itself off, by `Problem.error_allowance`."""
+    if error_allowance is None:
         return found
-    size, what = allowance
+    size, what = error_allowance
     error = found.error + size
     if error > TRUSTED_ERROR:
         return refused(

@@ -38,7 +38,7 @@ STATE = {
 }
 
 
-class Workshop:
+class StagingDirectory:
     """The folder ``path.part``.
 
     Parameters

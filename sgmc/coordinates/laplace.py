@@ -11,7 +11,7 @@ from sgmc import registry
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.newton import Slope, Target, find_mode
 from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime, Pace
+from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import DataError, ModeWarning
@@ -28,7 +28,7 @@ LEARNED_FROM = 100  # steps that tell the curvature where there was no time to c
 INVALID_VALUE = 1e100  # of values that are not numbers: searches step back from there
 
 
-class Peak(NamedTuple):
+class LaplaceApproximation(NamedTuple):
     """Where a search ended: place, and the precision of the Gaussian approximation,
     or None where there is none.  `whole` is false where its time was up: the precision is then what
     the search itself has learned of the curvature.
@@ -45,7 +45,7 @@ def exact_gradient(kernel, prior, map):
     return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
 
 
-def peak(gradient, start, tolerance=PEAK_TOLERANCE):
+def laplace_approximation(gradient, start, tolerance=PEAK_TOLERANCE):
     """The mode, by L-BFGS and then Newton's method.
 
     Parameters
@@ -58,11 +58,11 @@ def peak(gradient, start, tolerance=PEAK_TOLERANCE):
 
     Returns
     -------
-    peak : Peak
+    found : LaplaceApproximation
     concerns : list of SGMCWarning
     """
 
-    pace, path = Pace(), [(start, np.zeros(len(start)), np.inf)]
+    pace, path = RateEstimator(), [(start, np.zeros(len(start)), np.inf)]
 
     def evaluate(u):
         return pace.run(lambda: full(gradient, u))
@@ -76,14 +76,14 @@ def peak(gradient, start, tolerance=PEAK_TOLERANCE):
         return -value, -g
 
     try:
-        return climbed(evaluate, minus, start, tolerance)
+        return gaussian_at_mode(evaluate, minus, start, tolerance)
     except OutOfTime:
-        return Peak(path[-1][0], learned(path[1:], len(start)), whole=False), []
+        return LaplaceApproximation(path[-1][0], learned(path[1:], len(start)), whole=False), []
 
 
-def climbed(evaluate, minus, start, tolerance):
-    """Return the `Peak` of a density; `evaluate` returns log density and gradient, `minus` what is
-    minimised.
+def gaussian_at_mode(evaluate, minus, start, tolerance):
+    """Return the `LaplaceApproximation` of a density; `evaluate` returns log density and gradient,
+    `minus` what is minimised.
     """
     with one_blas_thread():
         found = optimize.minimize(
@@ -100,12 +100,12 @@ def climbed(evaluate, minus, start, tolerance):
             return without(target.place)
     if not has_root(target.precision):
         return without(found.theta)
-    peak = Peak(found.theta, target.precision)
+    around = LaplaceApproximation(found.theta, target.precision)
     if found.status == "found":
-        return peak, []
+        return around, []
     away = f"stopped {found.distance:.2g} posterior sds away from it."
     cure = "Rescale parameters, give a tighter prior, or another start."
-    return peak, [ModeWarning(f"the search for the posterior mode {away}", cure)]
+    return around, [ModeWarning(f"the search for the posterior mode {away}", cure)]
 
 
 class Differenced(Target):
@@ -147,7 +147,7 @@ class Differenced(Target):
 
 def without(place):
     """A place with no Gaussian around it, and a ModeWarning that says so."""
-    return Peak(place, None), [
+    return LaplaceApproximation(place, None), [
         ModeWarning(
             "the posterior has no mode with a Gaussian around it that a search could find: it goes "
             "on as it is, in raw coordinates.",
