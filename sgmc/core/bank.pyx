@@ -13,8 +13,8 @@ MAX_BANKED, BANK_MEMORY = 200, 1 << 26        # draws of a chain, and their byte
 cdef class ThinnedDraws(SubsetRecorder):
     """A `SubsetRecorder` that also keeps whole draws in float32, for predictions: every one until
     there is no more room, then every second of them, and so on, so that they are evenly spaced
-    however long the run.  Numbers of other sizes than those of float32 become its least or its largest: what is
-    positive and finite stays so.
+    however long the run.  Numbers of other sizes than those of float32 become its least or its
+    largest: what is positive and finite stays so.
 
     Parameters
     ----------
