@@ -206,7 +206,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
             [*known, *(checkpoint.concerns() if checkpoint else [])],
             [chain.recorder for chain in chains],
             paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
-            stopping=stopping.judged(problem, x, weights, run, settings),
+            stopping=stopping.check_accuracy(problem, x, weights, run, settings),
             warmup=warmup_of([chains[k] for k in used], plan, problem, settings.seed),
             starts=begin[used],
         )
@@ -287,7 +287,7 @@ def run_rounds(problem, plan, settings, chains, watch):
             return run, settings
         x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
         x = problem.fold_signs(x, settings.seed)
-        if stopping.judged(problem, x, weights, run, settings).reached:
+        if stopping.check_accuracy(problem, x, weights, run, settings).reached:
             break
     return run, ended
 

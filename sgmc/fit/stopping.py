@@ -156,7 +156,7 @@ def looks(limit):
     return [*found, limit]
 
 
-def judged(problem, x, weights, run, settings):
+def check_accuracy(problem, x, weights, run, settings):
     """The `Stopping` of draws in sampler coordinates; None without `accuracy`."""
     if settings.accuracy is None:
         return None

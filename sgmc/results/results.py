@@ -20,7 +20,7 @@ from sgmc.results.checks.breaks import with_kink
 from sgmc.results.checks.differences import disagreement
 from sgmc.results.checks.directions import along_random
 from sgmc.results.checks.discrepancies import Discrepancies
-from sgmc.results.checks.judged import judged
+from sgmc.results.checks.functionals import functional_draws
 from sgmc.results.checks.stein import Discrepancy, checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
@@ -309,7 +309,7 @@ def summarised(
     with np.errstate(over="ignore", invalid="ignore"):
         ends = of_model is not None and of_model.breaks
         along = along_random(some, fit.settings.seed)
-        together = judged(fit, bare) if thorough else None
+        together = functional_draws(fit, bare) if thorough else None
         errors, shown = told(fit, looked, listed, some if together is None else None)
         seen, heat = shown, None
         if together is not None:

@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 import sgmc
 from sgmc.models.bases.problem import GeneralProblem
-from sgmc.results.checks.judged import judged
+from sgmc.results.checks.functionals import functional_draws
 
 from .communities import DENSE, EDGES, EVERY, FREE, KARATE, K, N, gibbs, model, simulated
 
@@ -71,7 +71,7 @@ def width(nonlinks, step):
     """How much too wide draws of scir are by the virial of their scores, with its error."""
     run = {**SCIR, "step_size": step, "thin": round(5 / step), "warmup": 500}
     res = model(nonlinks).fit(seed=3, draws=1000, chains=2, **run)
-    found = judged(res._fit, res).temperatures
+    found = functional_draws(res._fit, res).temperatures
     return found.wide[0, 0], found.mcse[0, 0]
 
 

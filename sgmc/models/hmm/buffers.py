@@ -25,7 +25,7 @@ def bias(kernel, theta, buffers):
     ).reshape(-1, len(exact))
 
 
-def judged(problem, given, seed):
+def with_checked_buffer(problem, given, seed):
     """The compiled model with a buffer whose bias is negligible, or the one given,
     and what to warn of.
 

@@ -67,7 +67,7 @@ class Sequences(Model):
         made = super().problem(prior, checked)
         minibatches = checked.sampler is None or checked.sampler.minibatches
         if minibatches and made.coordinates.scaled and self.n > 1:
-            made.model, concerns = buffers.judged(made, self.buffer, checked.seed)
+            made.model, concerns = buffers.with_checked_buffer(made, self.buffer, checked.seed)
             made.concerns = [*made.concerns, *concerns]
         return made
 

@@ -111,7 +111,7 @@ def arbiter(fit, names, draws, steps, seed, ess):
     with watched(None, "sgmc arbiter"):
         plan = planned(problem, own, spec, spec.estimator or "simple", fit.pilot)
         other = sample(problem, plan, fit.pilot, own, time.perf_counter())
-    return judged(fit, names, starts, other, time.perf_counter() - begun)
+    return comparison(fit, names, starts, other, time.perf_counter() - begun)
 
 
 def refuse(fit):
@@ -158,7 +158,7 @@ def referee(problem):
     return spec if rows < CHEAPER * problem.model.n else exact
 
 
-def judged(fit, names, starts, other, seconds):
+def comparison(fit, names, starts, other, seconds):
     """The tests and the comparison, from the paths of the exact sampler."""
     theta = fit.problem.coordinates.theta
     whole, paths, before = theta(fit.x), theta(other.x), theta(starts)

@@ -140,7 +140,7 @@ def loo(
     task = begun(results, unit)
     count = whole("rows", rows, 2, none=True)
     seed = results.seed if seed is None else entropy(seed)
-    return judged(task, drawn(task.expected.size, wanted(task.n, count), seed))
+    return loo_of_sample(task, drawn(task.expected.size, wanted(task.n, count), seed))
 
 
 def begun(results: "Results", unit: str = "rows") -> Task:
@@ -168,7 +168,7 @@ def wanted(n: int, count: int | None = None) -> int:
     return (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
 
 
-def judged(task: Task, sample: Sample) -> Loo:
+def loo_of_sample(task: Task, sample: Sample) -> Loo:
     """`Loo` of a task, by the rows of a sample."""
     table, w = task.table, weights_of(task)
     at = table.where(sample.rows)
@@ -338,7 +338,8 @@ def judged_alike(found: dict[str, Any], what: str) -> dict[str, Loo]:
         check_same(one, tasks[first], name, first, what)
     sample = shared_sample(tasks.values(), seed)
     return {
-        name: one if isinstance(one, Loo) else judged(one, sample) for name, one in tasks.items()
+        name: one if isinstance(one, Loo) else loo_of_sample(one, sample)
+        for name, one in tasks.items()
     }
 
 

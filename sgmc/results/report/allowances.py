@@ -8,7 +8,7 @@ from sgmc.results.report.verdict import (
     TRUSTED_ERROR,
     Verdict,
     at_most,
-    judged,
+    make_verdict,
     may_be,
     refused,
 )
@@ -17,9 +17,9 @@ from sgmc.results.report.verdict import (
 def verdict(fit, table, concerns, ess, along=None, heat=None):
     """The verdict on a fit, with what was done about other modes where there may be some.
 
-    Parameters are those of `judged`.
+    Parameters are those of `make_verdict`.
     """
-    found = judged(fit, table, concerns, ess, along, heat)
+    found = make_verdict(fit, table, concerns, ess, along, heat)
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit))
     found = beside(found, fit.problem.stand_in_rows)

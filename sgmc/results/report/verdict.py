@@ -123,7 +123,7 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def judged(fit, table, concerns, ess, along, heat):
+def make_verdict(fit, table, concerns, ess, along, heat):
     """The verdict on what the draws show.
 
     Parameters

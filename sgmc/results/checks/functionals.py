@@ -8,7 +8,7 @@ from sgmc.results.checks.temperature import SCORED_DRAWS, Temperatures, temperat
 from sgmc.results.checks.whole import unbounded, whole_draws
 
 
-class Judged(NamedTuple):
+class FunctionalDraws(NamedTuple):
     """What is judged in the place of single parameters.
 
     Attributes
@@ -28,7 +28,7 @@ class Judged(NamedTuple):
     temperatures: Temperatures | None
 
 
-def judged(fit, results):
+def functional_draws(fit, results):
     """Return what is judged in place of parameters; None where parameters are, or where what
     functionals need was not kept.
 
@@ -47,4 +47,4 @@ def judged(fit, results):
     if not (spec.exact or fit.problem.bounded or whole is None):
         fit, x = unbounded(fit, whole, SCORED_DRAWS)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
-    return Judged(functionals.what, names, draws, heat)
+    return FunctionalDraws(functionals.what, names, draws, heat)
