@@ -16,7 +16,7 @@ from sgmc.coordinates.mode import Mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.memory import available
 from sgmc.errors import DataError, OutOfMemoryError, ReservoirWarning
-from sgmc.models.regression.search import posed, searched
+from sgmc.models.regression.search import find_regression_mode, resolve_priors
 from sgmc.results.report.verdict import TRUSTED_ERROR
 
 FIRST_RESERVOIR = 50_000  # rows that a reservoir has at first, or so many a parameter
@@ -186,15 +186,15 @@ def gathered(model, prior, settings):
 
 
 def start(surveyed, recipe, told, prior, settings):
-    """The `Found` of the reservoir alone: priors of all rows, and a mode near theirs."""
+    """The `RegressionMode` of the reservoir alone: priors of all rows, and a mode near theirs."""
     sample = surveyed.sample
     none = sample.among(np.zeros(len(sample), dtype=bool))
     rows, _ = reservoir.stand_ins(none, sample, surveyed.rows)
     data, table = table_of(rows, recipe, told, surveyed, settings)
     outcome = float(surveyed.outcome.mean[0]), float(surveyed.outcome.variance[0])
     try:
-        priors = posed(prior, table, data, recipe.family, outcome)
-        return searched(table, data, recipe.family, priors, settings, outcome)
+        priors = resolve_priors(prior, table, data, recipe.family, outcome)
+        return find_regression_mode(table, data, recipe.family, priors, settings, outcome)
     except DataError as error:
         if len(sample) == surveyed.rows:
             raise

@@ -179,7 +179,7 @@ def stand_in(whole, found, recipe, told, settings):
     Parameters
     ----------
     whole : Whole
-    found : Found
+    found : RegressionMode
         Of a sample of the rows: priors.
     recipe : Recipe
     told : dict

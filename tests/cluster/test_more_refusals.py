@@ -86,9 +86,9 @@ def test_too_many_parameters(table, monkeypatch):
 
 
 def test_a_reservoir_without_a_mode_names_its_size(table, monkeypatch):
-    def posed(*given):
+    def resolve(*given):
         raise DataError("x is constant")
 
-    monkeypatch.setattr(gathering, "posed", posed)
+    monkeypatch.setattr(gathering, "resolve_priors", resolve)
     with pytest.raises(DataError, match=r"a reservoir of \d+ of 600 rows: x is constant; or give"):
         model(table, reservoir=100).fit()

@@ -7,7 +7,7 @@ from _ext import probes
 import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.fit.settings import check_settings
-from sgmc.models.crossed.posed import posed
+from sgmc.models.crossed.setup import set_up
 
 from .tables import published
 
@@ -48,7 +48,7 @@ def deviance(model, frame, outcome, case, scale=1.0):
         f"{outcome} ~ {terms}", frame.assign(offset=offset), offset="offset"
     )
     held = {"Intercept": sgmc.normal(0, 1e-6)}
-    one = posed(fitted.data, fitted.family, fitted.grouping, held, check_settings(seed=1))
+    one = set_up(fitted.data, fitted.family, fitted.grouping, held, check_settings(seed=1))
     loading, blocks, place = one.effects.loading, one.rows.blocks, one.start.copy()
     place[:1] = 0.0
     place[blocks.phi][: loading.q] = loading.bent(scale * np.array(sds))

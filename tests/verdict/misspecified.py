@@ -11,7 +11,7 @@ from sgmc.models.regression import problem as problems
 @contextmanager
 def misspecified(shift, stretch):
     """Within it, the search for the mode finds a wrong one."""
-    real = problems.searched
+    real = problems.find_regression_mode
 
     def wrong(*arguments):
         found = real(*arguments)
@@ -23,8 +23,8 @@ def misspecified(shift, stretch):
         )
         return replace(found, mode=mode)
 
-    problems.searched = real if (shift, stretch) == (0, 1) else wrong
+    problems.find_regression_mode = real if (shift, stretch) == (0, 1) else wrong
     try:
         yield
     finally:
-        problems.searched = real
+        problems.find_regression_mode = real

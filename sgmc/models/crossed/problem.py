@@ -23,8 +23,8 @@ from sgmc.fit.problem import (
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.freedom import freedom
-from sgmc.models.crossed.posed import posed
 from sgmc.models.crossed.refusals import refuse
+from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.narrow import rounded
@@ -204,11 +204,11 @@ def crossed_problem(data, family, crossing, prior, settings):
     Parameters
     ----------
     data, family, crossing, prior, settings
-        See `posed`.
+        See `set_up`.
     """
     refuse_with_groups(settings, len(crossing.codes))
     refuse(data, crossing, settings)
-    found = posed(data, family, crossing, prior, settings)
+    found = set_up(data, family, crossing, prior, settings)
     rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
     near, reached, exact = [], [], []
     try:

@@ -26,7 +26,7 @@ from sgmc.coordinates.walls import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported, PriorWarning
-from sgmc.models.regression.search import Found
+from sgmc.models.regression.search import RegressionMode
 from sgmc.priors import flat, normal
 
 CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
@@ -34,7 +34,7 @@ NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search g
 
 
 @dataclass(frozen=True)
-class Bounded(Found):
+class Bounded(RegressionMode):
     """A table's posterior with ends; `mode` is the peak of u's density, as phi.
 
     Attributes
@@ -153,7 +153,7 @@ def between_ends(found, priors):
 
     Parameters
     ----------
-    found : Found
+    found : RegressionMode
         With priors `without_ends`.
     priors : PriorTable
         With their ends.
@@ -176,7 +176,7 @@ def between_ends(found, priors):
         free = LaplaceApproximation(centre + root @ top.place, back.T @ precision @ back, top.whole)
         place, back = constraints(free.place), np.linalg.inv(constraints.jacobian(free.place))
         whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
-    known = {one.name: getattr(found, one.name) for one in fields(Found)}
+    known = {one.name: getattr(found, one.name) for one in fields(RegressionMode)}
     known |= dict(
         priors=priors,
         mode=Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),

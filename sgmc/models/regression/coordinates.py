@@ -25,7 +25,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
 
     Parameters
     ----------
-    found : Found
+    found : RegressionMode
     precondition : {"dense", "diag", None}
     rotated : bool
         Whether the table will be rotated.

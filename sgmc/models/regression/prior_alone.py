@@ -11,7 +11,7 @@ from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.bounded import Bounded, between_ends, without_ends
 from sgmc.models.regression.recession import Likelihood
-from sgmc.models.regression.search import Found, first_guess
+from sgmc.models.regression.search import RegressionMode, first_guess
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class PriorsAlone(PriorTable):
         return f"Draws of the prior alone: the outcomes do not count. {super().described()}"
 
 
-class Alone(Found):
+class Alone(RegressionMode):
     """The prior alone: data that tell nothing are no trouble."""
 
     def trouble(self, data, family):
@@ -57,7 +57,7 @@ def silent(table):
 
 
 def prior_found(table, priors, family, data, outcome):
-    """The `Found` of a prior.
+    """The `RegressionMode` of a prior.
 
     Parameters
     ----------

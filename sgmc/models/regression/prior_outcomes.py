@@ -8,7 +8,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.errors import NotSupported
 from sgmc.models.regression.prepare import in_file, prepare
-from sgmc.models.regression.search import moments_of_outcomes, posed
+from sgmc.models.regression.search import moments_of_outcomes, resolve_priors
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.rows import Rows
 from sgmc.results.priors.laws import from_spoken, prior_draws
@@ -59,7 +59,7 @@ def before_outcomes(model, prior, draws, seed):
         else prepare(data, seed, np.dtype(np.float64), centre=True)
     )
     outcome = moments_of_outcomes(table, family)
-    priors = posed(prior, table, data, family, outcome, every_kind=True)
+    priors = resolve_priors(prior, table, data, family, outcome, every_kind=True)
     found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
     return table, pd.DataFrame(found, columns=priors.names), seed
 

@@ -38,7 +38,12 @@ from sgmc.models.regression.coordinates import (
 )
 from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
 from sgmc.models.regression.prior_alone import Alone, prior_found, silent
-from sgmc.models.regression.search import explained, moments_of_outcomes, posed, searched
+from sgmc.models.regression.search import (
+    explained,
+    find_regression_mode,
+    moments_of_outcomes,
+    resolve_priors,
+)
 
 # the exact sampler of lopsided columns: where several meet, what their maps leave is skewed, and a
 # draw of nuts costs about as many gradients as one of mala, which has a tenth of its worth
@@ -240,7 +245,7 @@ def regression_problem(data, family, prior, settings):
     warned = []
     if family.working:
         family, table, warned = family.calibrated(table, data.endog_name)
-    found = sought(table, data, family, prior, settings)
+    found = find_any_mode(table, data, family, prior, settings)
     found = replace(found, concerns=[*found.concerns, *warned])
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
@@ -250,10 +255,10 @@ def regression_problem(data, family, prior, settings):
         return as_far_as_known(found, family, CURVATURE)
 
 
-def sought(table, data, family, prior, settings):
-    """The mode of a table's posterior, whatever its priors: a `Found`."""
+def find_any_mode(table, data, family, prior, settings):
+    """The mode of a table's posterior, whatever its priors: a `RegressionMode`."""
     outcome = moments_of_outcomes(table, family)
-    priors = posed(prior, table, data, family, outcome, every_kind=True)
+    priors = resolve_priors(prior, table, data, family, outcome, every_kind=True)
     if settings.prior_only:
         if priors.bounded.any():
             refuse_beside_ends(priors, settings, table)
@@ -264,9 +269,9 @@ def sought(table, data, family, prior, settings):
             "as they do not stay at zero one by one; give each a prior of its own"
         )
     if not priors.bounded.any():
-        return searched(table, data, family, priors, settings, outcome)
+        return find_regression_mode(table, data, family, priors, settings, outcome)
     refuse_beside_ends(priors, settings, table)
-    found = searched(table, data, family, without_ends(priors), settings, outcome)
+    found = find_regression_mode(table, data, family, without_ends(priors), settings, outcome)
     return between_ends(found, priors)
 
 

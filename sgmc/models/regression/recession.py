@@ -39,7 +39,7 @@ class Likelihood:
     priors : PriorTable
     model : Model
     shift : array (d,)
-        See `Found`.
+        See `RegressionMode`.
     """
 
     def __init__(self, table, data, family, priors, model, shift):

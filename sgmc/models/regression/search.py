@@ -36,7 +36,7 @@ from sgmc.models.regression.trimmed import trimmed
 
 
 @dataclass(frozen=True)
-class Found:
+class RegressionMode:
     """A table's posterior, with its mode.
 
     Attributes
@@ -104,15 +104,15 @@ def counted(table, success, rows):
     return found if weight is None else found * (weight[rows] > 0)
 
 
-def posed(prior, table, data, family, outcome, every_kind=False):
-    """The `PriorTable` of what the user wrote; `outcome` as in `searched`, `every_kind` as in
-    `resolve`.
+def resolve_priors(prior, table, data, family, outcome, every_kind=False):
+    """The `PriorTable` of what the user wrote; `outcome` as in `find_regression_mode`,
+    `every_kind` as in `resolve`.
     """
     units = scales(data, table.sd, family, *outcome)
     return resolve(prior, data, family, units, every_kind=every_kind)
 
 
-def searched(table, data, family, priors, settings, outcome):
+def find_regression_mode(table, data, family, priors, settings, outcome):
     """Look for the mode, or for several.
 
     Parameters
@@ -152,7 +152,7 @@ def searched(table, data, family, priors, settings, outcome):
     if power:
         spread = np.sqrt(outcome[1]) if family.identity else 0.0
         concerns += exact_fit(model, mode.theta[data.d], spread)
-    return Found(
+    return RegressionMode(
         table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
     )
 

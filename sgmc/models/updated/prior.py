@@ -9,7 +9,7 @@ from sgmc.coordinates.densities import Pulled, Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.core.blas import one_blas_thread
-from sgmc.models.regression.search import Found
+from sgmc.models.regression.search import RegressionMode
 from sgmc.priors import normal
 
 
@@ -90,7 +90,7 @@ class CarriedPriors(PriorTable):
 
 
 @dataclass(frozen=True)
-class Carried(Found):
+class Carried(RegressionMode):
     """A table's posterior whose prior is the earlier one: it is a Gaussian, so that new rows that
     separate outcomes, or tell nothing about some parameters, are no trouble.
     """

@@ -22,7 +22,7 @@ from sgmc.models.regression.search import first_guess, moments_of_outcomes, scal
 
 
 @dataclass(frozen=True)
-class Posed:
+class CrossedSetup:
     """See above.
 
     Attributes
@@ -47,8 +47,8 @@ class Posed:
     start: np.ndarray
 
 
-def posed(data, family, crossing, prior, settings):
-    """The `Posed` of a regression.
+def set_up(data, family, crossing, prior, settings):
+    """The `CrossedSetup` of a regression.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def posed(data, family, crossing, prior, settings):
     centre = Centre(rows, gram, model, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
-    return Posed(rows, model, core, priors, effects, centre, place)
+    return CrossedSetup(rows, model, core, priors, effects, centre, place)
 
 
 def scale_of(rows, gram, model, start, sds):
