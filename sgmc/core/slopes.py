@@ -42,7 +42,7 @@ def surely_apart(
     return float(least) if np.ptp(pairs) <= ALIKE * least else 0.0
 
 
-def culprit(error: Callable[[Ints], float], d: int) -> int:
+def diverged_index(error: Callable[[Ints], float], d: int) -> int:
     """The coordinate most concerned, by halving: errors of two halves of the coordinates add up.
 
     Parameters

@@ -15,7 +15,7 @@ from sgmc.core import deadline
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_prior, of_rows
 from sgmc.core.limits import CENTRAL_DIFFERENCE
-from sgmc.core.slopes import culprit
+from sgmc.core.slopes import diverged_index
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.inspection import (
     MAX_DIFFERENCED,
@@ -137,7 +137,9 @@ class Opening:
         free = self.layout.free_names
         if self.layout.size <= MAX_DIFFERENCED:
             return None
-        worst = free[culprit(lambda some: error(np.isin(np.arange(len(free)), some)), len(free))]
+        worst = free[
+            diverged_index(lambda some: error(np.isin(np.arange(len(free)), some)), len(free))
+        ]
         return np.array([self.layout.names.index(worst)])
 
     def named(self, theta, evaluate, names, chosen):

@@ -15,7 +15,7 @@ import numpy as np
 from sgmc.coordinates.newton import MarginalTarget, bounded, find_marginal_mode
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
-from sgmc.models.crossed.freedom import variances
+from sgmc.models.crossed.edf import variances
 from sgmc.models.crossed.laplace import Conditional
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd

@@ -21,8 +21,8 @@ from sgmc.fit.problem import (
     rotating_paths,
 )
 from sgmc.models.crossed.coordinates import CrossedCoordinates
+from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
-from sgmc.models.crossed.freedom import freedom
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.concerns import undecided
@@ -48,15 +48,15 @@ class CrossedProblem(Problem):
     ----------
     rows : CrossedRows
     effects : Effects
-    freedom : dict
-        See `freedom`.
+    edf : dict
+        See `edf_of_smooths`.
     near, within_reach : list of int
         Effects and smooths whose sds may be zero, and those whose sds chains may bring near it.
     """
 
     rows: object
     effects: object
-    freedom: dict
+    edf: dict
     near: list
     within_reach: list
 
@@ -220,7 +220,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         reached = [j for j in reached if alone[j] or j in near]
         exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
-        loaded, known = Loaded(rows.blocks), freedom(crossing.spec.smooths, rows, centre)
+        loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         place, precision = found.centre.joint(centre, covariance, loaded)
         arrow = precision.arrow(place)
     except OutOfTime:
@@ -240,7 +240,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         shuffled=False,
         rows=rows,
         effects=found.effects,
-        freedom=known,
+        edf=known,
         near=near,
         within_reach=reached,
     )

@@ -57,8 +57,8 @@ class CrossedInfo(ModelInfo):
             lines.append(
                 f"{count} effects are sampled with the other parameters; ranef() has them."
             )
-        for one, (freedom, most) in fit.problem.freedom.items():
-            lines.append(f"{one}: {freedom:.1f} effective degrees of freedom, of at most {most}.")
+        for one, (edf, most) in fit.problem.edf.items():
+            lines.append(f"{one}: {edf:.1f} effective degrees of freedom, of at most {most}.")
         return [*lines, *super().remarks(fit)]
 
 
@@ -72,7 +72,7 @@ class CrossedResults(Smooths, MixedResults):
     @classmethod
     def besides(cls, fit):
         # coefficients and smooths are few numbers, and saved
-        return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.freedom}
+        return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.edf}
 
     def whole(self, what):
         """Return whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""

@@ -15,7 +15,7 @@ from sgmc.core import deadline
 from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.core.slopes import culprit, surely_apart
+from sgmc.core.slopes import diverged_index, surely_apart
 from sgmc.results.checks.breaks import BREAK_HALVINGS, INTERVALS, broken
 from sgmc.results.checks.stein import MOST_LEARNED, spread_of
 from sgmc.results.outcomes.rows import evenly
@@ -253,7 +253,7 @@ class Look:
                 worst, at = size, place
         if at is None:
             return None
-        name = self.names[at.parameter if at.parameter >= 0 else self.culprit(at.x)]
+        name = self.names[at.parameter if at.parameter >= 0 else self.diverged_index(at.x)]
         return Disagreement(
             "gradient",
             float(worst),
@@ -273,7 +273,7 @@ class Look:
         """The central one."""
         return (self.value(x + h * step) - self.value(x - h * step)) / (2 * h)
 
-    def culprit(self, x):
+    def diverged_index(self, x):
         """The parameter most concerned."""
         g, root = full(self.exact, x)[1], self.root(x)
         sds = np.sqrt((self.white**2).sum(axis=1)) * self.rng.choice([-1.0, 1.0], self.d)
@@ -284,7 +284,7 @@ class Look:
             step = root @ unit(np.linalg.solve(self.white, moved))
             return abs(self.difference(x, step, LONG_STEP) - g @ step)
 
-        return culprit(error, self.d)
+        return diverged_index(error, self.d)
 
     # ---- boundaries ------------------------------------------------------------------------------
 

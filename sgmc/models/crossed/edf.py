@@ -3,7 +3,7 @@
 import numpy as np
 
 
-def freedom(smooths, rows, found):
+def edf_of_smooths(smooths, rows, found):
     """Effective degrees of freedom of each smooth, and how many it has at most: name -> pair.
 
     They are the trace of H^-1 I over its coefficients, I the information of the rows and H that of
