@@ -18,7 +18,8 @@ def pattern(name: str) -> str:
     orders = permutations(parts) if len(parts) <= MOST_PARTS else [parts]
     joined = "|".join(f"{GAP}:{GAP}".join(map(spellings, order)) for order in orders)
     before = r"(?<![\w.])" if name[:1].isalnum() else ""  # not the end of a longer name
-    return f"{before}`?(?:{joined})`?"
+    # between two backticks, or none: one alone is left over, for the reader to refuse
+    return f"(?:`(?:{joined})`|(?<!`){before}(?:{joined})(?!`))"
 
 
 def spelled(written: str, names: Iterable[str]) -> list[str]:

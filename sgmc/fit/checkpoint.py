@@ -146,7 +146,7 @@ def of_this_fit(source):
 
 def check_like(theirs, ours, place="state"):
     """ValueError where a saved state has other parts, types or shapes than that of a new chain, of
-    which arrays and lists that are empty grow.
+    which lists and axes of arrays that are empty grow.
     """
     if isinstance(ours, dict) and isinstance(theirs, dict):
         if theirs.keys() != ours.keys():
@@ -154,8 +154,9 @@ def check_like(theirs, ours, place="state"):
         for name, value in ours.items():
             check_like(theirs[name], value, name)
     elif isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray):
-        fixed = slice(1 if ours.ndim and not len(ours) else 0, None)
-        same = theirs.ndim == ours.ndim and theirs.shape[fixed] == ours.shape[fixed]
+        same = theirs.ndim == ours.ndim and all(
+            own in (0, length) for own, length in zip(ours.shape, theirs.shape)
+        )
         if not same or theirs.dtype != ours.dtype:
             raise ValueError(f"{place} is an array {theirs.shape} of {theirs.dtype}")
     elif isinstance(ours, (list, tuple)) and isinstance(theirs, (list, tuple)):

@@ -47,7 +47,7 @@ def test_a_fit_that_is_killed_again_and_again_has_the_draws_of_one_that_is_not(s
         fit(**LONG, checkpoint=path)
 
     seconds = duration(lambda: fit(**LONG, checkpoint=tmp_path / "other"))
-    for share in np.random.default_rng(seed).uniform(0, 1, 3):
+    for share in np.random.default_rng(seed).uniform(0, 0.5, 3):  # a busy machine becomes faster
         kills += ended(Child(run), share * seconds)
     found = fit(**LONG, checkpoint=path)
     np.testing.assert_array_equal(found.draws, whole.draws)

@@ -41,7 +41,7 @@ OF_RESULTS = [
             "predict text for a number",
             lambda c: c.results.predict(c.frame.assign(x1="a")),
             FormulaError,
-            "'x1' must be a number in each row",
+            "column 'x1' held numbers in the fit and holds text in the new data",
         ),
         (
             "predict an array for a table",
@@ -217,8 +217,8 @@ OF_RESULTS = [
         (
             "save to a folder that is not",
             lambda c: c.results.save("no/such/folder/fit.sgmc"),
-            FileNotFoundError,
-            "no/such/folder/fit.sgmc",
+            ArgumentError,
+            "path='no/such/folder/fit.sgmc' must be a file in a folder that exists",
         ),
         (
             "load a file that is not",

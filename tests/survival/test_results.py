@@ -203,5 +203,5 @@ def test_group_terms_find_the_spread_of_groups():
     medians = results.quantiles(0.5, frame.groupby("g").head(1).assign(x=0.0))["quantile"]
     assert np.corrcoef(np.log(medians), effect)[0, 1] > 0.85
     assert np.isfinite(results.loo().elpd)
-    new = results.survival(2.0, pd.DataFrame({"x": [0.0], "g": [99]}))
+    new = results.survival(2.0, pd.DataFrame({"x": [0.0], "g": [99]}), new_levels="sample")
     assert 0.2 < new.survival.iloc[0] < 0.8
