@@ -38,7 +38,10 @@ def fit(verb, formula, frame, **settings):
 
 
 def least_squares(x, y):
-    """Slope, its standard error and the residual sd, with means taken off first."""
+    """Slope, its standard error and the residual sd, with means taken off first; twice, as that of
+    numbers about 1e7 is rounded.
+    """
+    x, y = x - x.mean(), y - y.mean()
     x, y = x - x.mean(), y - y.mean()
     slope = x @ y / (x @ x)
     s = np.sqrt(((y - slope * x) ** 2).sum() / (len(y) - 2))

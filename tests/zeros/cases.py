@@ -122,7 +122,7 @@ def reference(name, jacobian=True):
     value, d, dispersed = log_posterior(name, jacobian)
     X, Z, *_ = designs(name)
     size = np.concatenate([[1], 1 / X.std(axis=0), [1], 1 / Z.std(axis=0), [1] * dispersed])
-    points, w = around_the_mode(value, np.zeros(d + dispersed), size)
+    points, w = around_the_mode(value, np.zeros(d + dispersed), size, draws=60_000)
     if dispersed:
         points[:, -1] = np.exp(points[:, -1])
     mean = w @ points

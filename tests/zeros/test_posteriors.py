@@ -22,11 +22,11 @@ MODELS = {
 @pytest.mark.extended
 @pytest.mark.parametrize("name", CASES)
 def test_posteriors_are_right_at_default_settings(name):
-    """0.1 sd and 5 % are promised; the reference has more than 5,000 effective draws, so that its
-    own errors are below 0.03 sd and 2 %.
+    """0.1 sd and 5 % are promised; the reference has more than 30,000 effective draws, so that its
+    own errors are below 0.01 sd and 1 %.
     """
     mean, sd, size = reference(name)
-    assert size > 5_000
+    assert size > 30_000
     off, wide = apart(fitted(name), mean, sd)
     assert off < 0.1 and wide < 0.05
     assert fitted(name).verdict.trustworthy
