@@ -26,7 +26,7 @@ from .hostile import (
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
-FEW, MANY = 40, 2000  # changes of each kind of file
+FEW, MANY = 40, 400  # changes of each kind of file
 VALUES = [*NASTY, 10**9, -5, 3, 2, 1, 0.5, {"is": "tuple", "of": []}, {"is": "same", "as": 0}]
 VALUES += [{"is": "same", "as": 3}, {"is": "dict", "keys": [], "values": []}]
 VALUES += [{"is": "function", "name": "np.log"}, {"is": "none"}, {"__array__": 0}]
