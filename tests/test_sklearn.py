@@ -158,7 +158,6 @@ def test_with_flat_priors_it_is_near_maximum_likelihood():
     np.testing.assert_allclose(model.predict_proba(FRAME), likely.predict_proba(FRAME), atol=0.02)
 
 
-@pytest.mark.cover(0)
 @pytest.mark.parametrize("intercept", [True, False])
 def test_sparse_rows(intercept):
     dense = RANDOM.integers(0, 2, (N, 3)) * 1.0

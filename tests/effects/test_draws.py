@@ -101,7 +101,6 @@ def test_slopes_of_a_polynomial_are_exact():
         np.testing.assert_allclose(draws, exact[df.g == level].mean(axis=0), atol=1e-5)
 
 
-@pytest.mark.extended
 def test_elasticities():
     res, df = fitted("poisson", "count ~ z", n=N), table(N)
     b = res.flat[:, 1]

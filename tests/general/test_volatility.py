@@ -151,7 +151,6 @@ def standardised(found, wanted):
     return np.abs((found.mean(axis=0) - wanted) / found.std(axis=0) * np.sqrt(len(found))).max()
 
 
-@pytest.mark.extended
 def test_gradients_by_particles_against_the_grid():
     """The mean of 150 gradients by 200 particles is within four standard errors: the bias, of order
     1/200, is below one.  One without buffers, or with another law of the first state, is not.

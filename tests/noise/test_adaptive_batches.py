@@ -20,21 +20,19 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
 # ---- batches that adapt --------------------------------------------------------------------------
 
+HOW = [
+    dict(sampler="sghmc-simple", subsample="stratified"),  # the first sees most mistakes
+    dict(sampler="lmsgld-cv", subsample="uniform"),
+    dict(sampler="sgld-simple", subsample="uniform"),
+    dict(sampler="lmsgld-saga", subsample="uniform"),
+    dict(sampler="sgld-cv", subsample="replacement"),
+    dict(sampler="lmsgld-cv", subsample="preferential"),
+    dict(sampler="csgbd-simple", precondition=None, thin=20),
+]
 
-@pytest.mark.cover(0)
-@pytest.mark.parametrize(
-    "how",
-    [
-        dict(sampler="lmsgld-cv", subsample="uniform"),
-        dict(sampler="sgld-simple", subsample="uniform"),
-        dict(sampler="lmsgld-saga", subsample="uniform"),
-        dict(sampler="sgld-cv", subsample="replacement"),
-        dict(sampler="lmsgld-cv", subsample="preferential"),
-        dict(sampler="sghmc-simple", subsample="stratified"),
-        dict(sampler="csgbd-simple", precondition=None, thin=20),
-    ],
-    ids=str,
-)
+
+@pytest.mark.extended(*map(str, HOW[1:]))
+@pytest.mark.parametrize("how", HOW, ids=str)
 def test_adaptive_batches_meet_a_noise_that_the_pilot_missed(how, monkeypatch):
     """The pilot sees a tenth of the noise.  Batches planned by it are too small; adapted ones bring
     the target within a factor that 40 looks at a chain's own noise allow (40 values of a variance
