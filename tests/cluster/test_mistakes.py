@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.cluster import ascent, passes, reservoir, stand_in
+from sgmc.cluster import mode as cluster_mode
+from sgmc.cluster import passes, reservoir, stand_in
 from sgmc.errors import DataError, ReservoirWarning, SGMCWarning
 
 from .frames import Frames, rare
@@ -55,7 +56,7 @@ def first_rows(monkeypatch):
 
 def one_partition(monkeypatch):
     """The anchor is of the last partition alone."""
-    monkeypatch.setattr(ascent, "merged", lambda parts, merge: parts[-1])
+    monkeypatch.setattr(cluster_mode, "merged", lambda parts, merge: parts[-1])
 
 
 def half_a_gradient(monkeypatch):

@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 
 import sgmc
-from sgmc.coordinates import meat
+from sgmc.coordinates import score_covariance
 from sgmc.errors import (
     ArgumentError,
     ClusterCountWarning,
@@ -122,7 +122,9 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
     expected = statsmodels("logit", "cluster", cov_kwds={"groups": VILLAGES.k}).cov_params()
-    monkeypatch.setattr(meat, "cluster_covariance", MISTAKES[name](meat.cluster_covariance))
+    monkeypatch.setattr(
+        score_covariance, "cluster_covariance", MISTAKES[name](score_covariance.cluster_covariance)
+    )
     found = target("logit", "b ~ x1 + x2", VILLAGES, "cluster", groups="g")
     assert error(found, expected) > 1000 * EXACT
 
