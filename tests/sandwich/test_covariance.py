@@ -14,7 +14,7 @@ import statsmodels.api as sm
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates import sandwich
+from sgmc.coordinates import sandwich, score_covariance
 from sgmc.coordinates.maps import Tempered
 from sgmc.coordinates.mode import Mode
 from sgmc.core.expansion import expand
@@ -85,7 +85,8 @@ MISTAKES = {
 @pytest.mark.parametrize("name", MISTAKES)
 def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
     what, mistake = MISTAKES[name]
-    monkeypatch.setattr(score_covariance if what == "score_covariance" else problem, what, mistake)
+    module = score_covariance if what == "score_covariance" else problem
+    monkeypatch.setattr(module, what, mistake)
     with warnings.catch_warnings():
         # some mistakes are so gross that they are warned of
         warnings.simplefilter("ignore", SGMCWarning)

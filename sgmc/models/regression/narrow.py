@@ -6,7 +6,6 @@ from sgmc.errors import ConditionWarning, DataError
 from sgmc.formula.moments import Moments
 from sgmc.models.regression.bases.family import MAX_SD
 
-CONSTANT = 1e-12  # sd of a constant at most, relative to it
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
 
@@ -57,15 +56,17 @@ def narrowed(data, dtype, centre, places):
     return Narrow(dtype, data.weight, centre, np.isin(places, data.intercepts))
 
 
-def refuse_rounded(table, mean, names):
+def refuse_rounded(table, mean, data):
     """DataError where columns of float32 that are not centred have lost their digits; `mean` (d,)
     is that of these rows, before the shift.
     """
     if getattr(table.X, "dtype", None) != np.float32 or table.given:
         return
-    for j in np.flatnonzero(lost(table.shift - mean, table.sd, np.float32)):
+    rounded = lost(table.shift - mean, table.sd, np.float32)
+    rounded[data.intercepts] = False  # the sd of a constant may be rounding errors of moments
+    for j in np.flatnonzero(rounded):
         raise DataError(
-            f"dtype='float32' rounds column {names[j]!r}, whose mean is {mean[j]:.3g} and "
+            f"dtype='float32' rounds column {data.names[j]!r}, whose mean is {mean[j]:.3g} and "
             f"whose sd is {table.sd[j]:.3g}: it is not centred here. Use dtype='float64', or "
             "subtract its mean first"
         )
@@ -116,8 +117,5 @@ def rounded(table, data):
 
 
 def lost(centre, sd, dtype):
-    """Which columns, with values about `centre`, are rounded too much in a type; a constant, whose
-    sd is rounding errors of float64, is none.
-    """
-    varies = sd > CONSTANT * np.abs(centre)
-    return varies & (np.finfo(dtype).eps * np.abs(centre) > DIGITS_LOST * sd)
+    """Which columns, with values about `centre`, are rounded too much in a type."""
+    return (sd > 0) & (np.finfo(dtype).eps * np.abs(centre) > DIGITS_LOST * sd)

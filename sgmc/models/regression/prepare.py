@@ -178,7 +178,7 @@ def copied(data, order, dtype, centre):
     of_user = order if known is None else known[order]
     of_priors = centre_of(data, mean)
     table = Table(X, y, trials, offset, weight, strata, shift, of_priors, sd, of_user, se)
-    refuse_rounded(table, mean, data.names)
+    refuse_rounded(table, mean, data)
     refuse_squares(table, data.names, data.intercepts)
     return table
 
@@ -213,7 +213,7 @@ def in_file(data, precondition):
     columns = data.trials, data.offset, data.weight, data.strata
     moments = found.shift, centre_of(data, found.mean), found.sd
     table = Table(found.X, data.y, *columns, *moments, found.order, data.se)
-    refuse_rounded(table, found.mean, data.names)
+    refuse_rounded(table, found.mean, data)
     refuse_squares(table, data.names, data.intercepts)
     return table
 
