@@ -281,7 +281,9 @@ SIMULATED = {
 }
 
 
+# an sd of course_ratings may be zero: nuts says that it missed places near there
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
+@pytest.mark.filterwarnings("ignore::sgmc.errors.DivergentTransitionsWarning")
 @pytest.mark.parametrize(
     "name",
     ["hospital_stays"]
