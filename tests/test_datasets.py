@@ -281,7 +281,7 @@ SIMULATED = {
 }
 
 
-# an sd of course_ratings may be zero: nuts says that it missed places near there
+# course_ratings has an sd that may be zero, and nuts warns that it may miss values near zero
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
 @pytest.mark.filterwarnings("ignore::sgmc.errors.DivergentTransitionsWarning")
 @pytest.mark.parametrize(

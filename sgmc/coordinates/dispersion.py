@@ -21,8 +21,8 @@ from sgmc.coordinates.newton import (
     LONGEST_CHANGE,
     MarginalTarget,
     ModeResult,
-    bounded,
     find_marginal_mode,
+    limit_step,
 )
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.deadline import OutOfTime
@@ -75,7 +75,7 @@ class LogDispersion(MarginalTarget):
         if step is None or np.abs(step).max() > LONGEST_CHANGE:
             expected = expand(self.model, given.theta, self.rows, expected=True)[2][d:, d:]
             step = solve(expected + prior, slope)
-        step = bounded(step)
+        step = limit_step(step)
         return psi + step, float(np.sqrt(max(step @ slope, 0.0)))
 
     def mode(self, start):

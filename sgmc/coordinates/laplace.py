@@ -14,7 +14,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import DataError, ModeWarning
+from sgmc.errors import ModeWarning
 from sgmc.subsampling.uniform import Everything
 
 # free numbers up to which curvature is computed: it takes twice as many gradients
@@ -96,7 +96,7 @@ def gaussian_at_mode(evaluate, minus, start, tolerance):
         target = Differenced(evaluate, tolerance)
         try:
             found = find_mode(target, found.x, MAX_NEWTON_STEPS)
-        except DataError:  # the curvature has no root
+        except NoGaussian:
             return without(target.place)
     if not has_root(target.precision):
         return without(found.theta)
@@ -106,6 +106,10 @@ def gaussian_at_mode(evaluate, minus, start, tolerance):
     away = f"stopped {found.distance:.2g} posterior sds away from it."
     cure = "Rescale parameters, give a tighter prior, or another start."
     return around, [ModeWarning(f"the search for the posterior mode {away}", cure)]
+
+
+class NoGaussian(Exception):
+    """The density is not a number where the search begins, or its curvature has no root."""
 
 
 class Differenced(Target):
@@ -133,13 +137,17 @@ class Differenced(Target):
         self.place = u
         return Slope(*self.look(u))
 
+    def restart(self, u):
+        """See `Target`: a search without a mode is no error here."""
+        raise NoGaussian
+
     def step(self, u, here):
         """See `Target`: no longer than `LONGEST_PEAK_STEP` sds."""
         self.precision = curvature(self.look, u)
         try:
             factor = linalg.cho_factor(self.precision)
         except (linalg.LinAlgError, ValueError):
-            raise DataError("there is no Gaussian around the mode") from None
+            raise NoGaussian from None
         step = linalg.cho_solve(factor, here.gradient)
         distance = float(np.sqrt(step @ self.precision @ step))
         return step * min(1.0, LONGEST_PEAK_STEP / distance) if distance else step, distance

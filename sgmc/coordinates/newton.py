@@ -161,7 +161,7 @@ def find_mode(target: Target, start: Floats, limit: int = 100) -> ModeResult:
             up.reached = reached
             raise
         rises = here.value >= value - ROUNDED_FALL * abs(value) - ROUNDED_FALL
-        if np.isnan(here.value) or not (rises or distance < SHORT):  # overshot
+        if not (rises or distance < SHORT and here.value > -np.inf):  # overshot, or not a number
             shorter = target.shorten(theta, step, value)
             if shorter is None:
                 status = "stuck"
@@ -195,7 +195,7 @@ class MarginalTarget(ABC):
         """Return a place up the marginal density, and its distance in posterior sds."""
 
 
-def bounded(step: Floats) -> Floats:
+def limit_step(step: Floats) -> Floats:
     """A step of psi of which no number changes by more than `LONGEST_CHANGE`."""
     longest = np.abs(step).max()
     return step if longest <= LONGEST_CHANGE else step * (LONGEST_CHANGE / longest)
@@ -233,7 +233,7 @@ def find_marginal_mode(
 
     Parameters
     ----------
-    target : Marginal
+    target : MarginalTarget
     start : array (k,)
     given : object
         What the first search for the rest begins with, as `MarginalTarget.settle` takes it.

@@ -1,9 +1,10 @@
-"""The curvature that a search has learned from its path, where the time does not allow for more."""
+"""The curvature that a search has learned from its path, and searches that find no Gaussian."""
 
 import numpy as np
 import pytest
 
-from sgmc.coordinates.laplace import learned
+from sgmc.coordinates.laplace import gaussian_at_mode, learned
+from sgmc.errors import DataError
 
 A = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 1.0]])
 
@@ -32,3 +33,19 @@ def test_conjugate_steps_find_the_whole_matrix():
 @pytest.mark.parametrize("steps", [np.zeros((0, 3)), np.zeros((2, 3))])
 def test_no_step_tells_nothing(steps):
     np.testing.assert_array_equal(learned(path(steps), 3), np.eye(3))
+
+
+def test_errors_of_a_density_are_not_taken_for_a_density_without_a_mode():
+    def evaluate(u):
+        raise DataError("the data are at fault")
+
+    with pytest.raises(DataError, match="the data are at fault"):
+        gaussian_at_mode(evaluate, lambda u: (u @ u, 2 * u), np.ones(2), 1e-3)
+
+
+def test_a_density_that_is_no_number_at_its_mode_has_no_gaussian():
+    def evaluate(u):
+        return np.nan, np.full(2, np.nan)
+
+    found, concerns = gaussian_at_mode(evaluate, lambda u: (u @ u, 2 * u), np.ones(2), 1e-3)
+    assert found.precision is None and len(concerns) == 1

@@ -1,4 +1,4 @@
-"""The one search for modes: which steps it accepts, when it ends, and what it says of where."""
+"""The search for modes accepts steps that lead up, ends near the mode, and reports its status."""
 
 from typing import NamedTuple
 
@@ -9,9 +9,9 @@ from sgmc.coordinates.newton import (
     LONGEST_CHANGE,
     MarginalTarget,
     Target,
-    bounded,
     find_marginal_mode,
     find_mode,
+    limit_step,
 )
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import DataError
@@ -161,7 +161,7 @@ class Sigma(MarginalTarget):
         square = np.sum((self.y - self.X @ beta) ** 2) * np.exp(-2 * psi[0])
         slope, curvature = square - n + d, 2 * square
         step = np.array([slope / curvature])
-        return psi + bounded(step), abs(slope) / np.sqrt(curvature)
+        return psi + limit_step(step), abs(slope) / np.sqrt(curvature)
 
 
 def test_the_marginal_mode_counts_the_coefficients():
@@ -179,5 +179,5 @@ def test_the_marginal_mode_counts_the_coefficients():
 
 
 def test_no_number_of_psi_moves_far_in_a_step():
-    np.testing.assert_array_equal(bounded(np.array([0.5, -1.0])), [0.5, -1.0])
-    np.testing.assert_allclose(bounded(np.array([2.0, -4.0])), [0.5, -1.0])
+    np.testing.assert_array_equal(limit_step(np.array([0.5, -1.0])), [0.5, -1.0])
+    np.testing.assert_allclose(limit_step(np.array([2.0, -4.0])), [0.5, -1.0])

@@ -104,9 +104,10 @@ def used(kind, path):
 @forking
 @pytest.mark.parametrize("times", [FEW, pytest.param(MANY, marks=pytest.mark.extended)])
 @pytest.mark.parametrize("kind", FORMULAS)
-def test_recipes_are_those_of_the_file(kind, times, written, tmp_path):
+def test_recipes_are_those_of_the_file(kind, times, written, tmp_path, request):
     if kind in ("coded", "several") and times == MANY:
-        pytest.xfail("a damaged suffix of a coefficient ends in an error without the file's name")
+        why = "the error of a fit with a damaged suffix does not name the file"
+        request.applymarker(pytest.mark.xfail(reason=why))
     contents = hostile(written[kind], times, np.random.default_rng(times))
     places = ("x", "z", "g", "y", "c")
     refused = refused_or_the_same(kind, written, contents, tmp_path / "file", used, places)

@@ -12,7 +12,7 @@ the mode of (beta, v) change with psi gives the joint precision.
 
 import numpy as np
 
-from sgmc.coordinates.newton import MarginalTarget, bounded, find_marginal_mode
+from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode, limit_step
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.edf import variances
@@ -188,7 +188,7 @@ class Centre(Conditional, MarginalTarget):
             self.covariance = updated(self.covariance, step, slope - before, information)
         step = self.covariance @ slope
         distance = float(np.sqrt(max(step @ slope, 0.0)))
-        self.last = bounded(step), slope
+        self.last = limit_step(step), slope
         return np.minimum(psi + self.last[0], MAX_LOG), distance
 
     def search(self, place):
