@@ -95,7 +95,7 @@ def shares(n, d):
     fit = model.fit(sampler="zzcv", chains=1, draws=10, seed=SEED)._fit
     roomy = replace(fit.settings, draws=200_000)
     begun = time.process_time()
-    fit.problem.limits.clear()
+    fit.problem.workspace.limits.clear()
     fit.problem.bounds(False)
     once, times, events = time.process_time() - begun, {}, 2_000_000
     for record in (False, True) * 3:

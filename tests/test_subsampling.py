@@ -300,7 +300,7 @@ def test_rows_of_weight_zero_change_nothing(subsample):
     assert_right(results, reference)
     if subsample == "preferential":
         fit = results._fit
-        p = next(iter(fit.problem.shared.values())).p
+        p = next(iter(fit.problem.workspace.shared.values())).p
         assert p[fit.problem.table.weight == 0] == pytest.approx(UNIFORM_SHARE / 3000, rel=1e-9)
         assert p[fit.problem.table.weight > 0].mean() > 5 * UNIFORM_SHARE / 3000
 

@@ -128,7 +128,7 @@ def survey(traffic, blocks, recipe, seed, wanted, expected, phase="survey"):
 
 
 def gathered(model, prior, settings):
-    """The `ReservoirProblem` of a model of partitions, and its `Cluster`.
+    """The `Problem` of a model of partitions, and its `Cluster`.
 
     Parameters
     ----------
@@ -178,8 +178,8 @@ def gathered(model, prior, settings):
             one.error,
         )
         how = dict(
-            counted=surveyed.design.total if recipe.beside.get("weights") else surveyed.rows,
-            substitute=accuracy(facts),
+            nobs=surveyed.design.total if recipe.beside.get("weights") else surveyed.rows,
+            stand_in_rows=accuracy(facts),
             concerns=too_small(facts),
         )
         return problem_of(whole, one, found, recipe, settings, how), facts

@@ -12,7 +12,7 @@ from sgmc.cluster import reservoir
 from sgmc.core.contract import Anchor
 from sgmc.core.design import design
 from sgmc.core.expansion import expand, leverages, of_rows
-from sgmc.fit.problem import outstanding
+from sgmc.fit.noise import outstanding
 from sgmc.formula.moments import Moments
 from sgmc.models.regression.search import beyond_offsets
 

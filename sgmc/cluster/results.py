@@ -22,7 +22,7 @@ class PartitionedInfo(ModelInfo):
     def heading(self, fit):
         # all rows, not those that stand for them
         left, right = super().heading(fit)
-        rows, counted = self.cluster.rows, fit.problem.nobs
+        rows, counted = self.cluster.rows, fit.problem.rows.nobs
         text = f"{rows}" if counted == rows else f"{counted:g} in {rows} rows"
         return left, [(k, text if k == "No. Observations" else v) for k, v in right]
 

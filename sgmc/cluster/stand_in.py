@@ -29,7 +29,7 @@ from sgmc.formula.spreads import Numbers
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
 from sgmc.models.regression.data import PriorUnits, RegressionData
 from sgmc.models.regression.prepare import pick, prepare
-from sgmc.models.regression.problem import RegressionProblem, built
+from sgmc.models.regression.problem import built
 
 
 @dataclass(frozen=True)
@@ -67,31 +67,6 @@ class TiltedTerms:
             gradient + self.tilt.slope - bent,
             precision + self.tilt.curvature,
         )
-
-
-@dataclass(kw_only=True)
-class ReservoirProblem(RegressionProblem):
-    """The posterior of all partitions, with a sample of rows in their place.
-
-    Attributes
-    ----------
-    counted : float
-        Observations: rows, or the sum of their weights.
-    substitute : StandInRows
-    error : FixedError
-    """
-
-    counted: float
-    substitute: object
-    error: object
-
-    @property
-    def nobs(self):
-        return self.counted
-
-    @property
-    def stand_in_rows(self):
-        return self.substitute
 
 
 @dataclass(frozen=True)
@@ -226,7 +201,7 @@ def compiled(table, family):
 
 
 def problem_of(whole, one, found, recipe, settings, how):
-    """The `ReservoirProblem` of rows that stand for all; `how` has its other attributes."""
+    """The problem of rows that stand for all; `how` has its other attributes."""
     family, centre, tilt = recipe.family, whole.centre, one.tilt
     held = centre.likelihood.hessian - tilt.curvature
     known = replace(
@@ -260,12 +235,10 @@ def problem_of(whole, one, found, recipe, settings, how):
     return built(
         known,
         family,
-        kind=ReservoirProblem,
         model=model,
         single=single,
         prior=core,
         coordinates=where,
         concerns=[*found.concerns, *concerns, *how.pop("concerns")],
-        error=one.error,
         **how,
     )

@@ -55,6 +55,11 @@ class FreeCoordinates:
         return self.precision is not None
 
     @property
+    def arrays(self):
+        """What tells these coordinates from others."""
+        return [self.centre, np.empty(0) if self.precision is None else self.precision]
+
+    @property
     def logs(self):
         """How many free numbers are logs."""
         return int(self.logged.sum())

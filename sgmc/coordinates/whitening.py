@@ -78,6 +78,11 @@ class Coordinates:
     scaled = True  # the Gaussian approximation is known
 
     @property
+    def arrays(self):
+        """What tells these coordinates from others."""
+        return [self.L, self.origin, self.to_theta]
+
+    @property
     def whitened(self):
         """Whether x is about standard normal under the posterior."""
         return self.max_precision == self.min_precision == 1.0

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from concurrent.futures import wait
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def build_chain(problem, plan, settings, k):
     if settings.adaptive:
         chain.batches = batch_search(problem, plan, settings)
     if settings.keep_warmup and plan.warmup:
-        chain.watched = Watched(plan.warmup, d, problem.recorded)
+        chain.watched = Watched(plan.warmup, d, partial(problem.record.recorded, problem))
     if settings.max_data_passes is not None:
         chain.budget = int(settings.max_data_passes * n / settings.chains)
     return chain
@@ -97,7 +98,7 @@ def recorder(problem, plan, settings, draws):
     return (
         paths.recorder(plan, settings, draws, problem.dim)
         if plan.spec.continuous
-        else problem.recorder(draws, plan)
+        else problem.record.recorder(problem, draws, plan)
     )
 
 
@@ -173,8 +174,8 @@ def forecast(problem, plan, settings, steps):
     rows, each = problem.model.n, plan.batch if plan.spec.minibatches else problem.model.n
     made = "events" if plan.spec.continuous else "steps"
     return Forecast(
-        f"{plan.spec.name} with {rows:,} {problem.unit}s, {settings.chains} chains x "
-        f"{plan.warmup + steps:,} {made} of {each:,} {problem.unit}{'s' if each > 1 else ''}"
+        f"{plan.spec.name} with {rows:,} {problem.rows.unit}s, {settings.chains} chains x "
+        f"{plan.warmup + steps:,} {made} of {each:,} {problem.rows.unit}{'s' if each > 1 else ''}"
     )
 
 
@@ -226,13 +227,13 @@ def warn_of_reading(problem, plan, settings, steps):
         Of each chain after warmup.
     """
     passes = settings.chains * (plan.warmup + steps)
-    if not plan.spec.all_rows or problem.file_bytes < LARGE or passes <= MOST_PASSES:
+    if not plan.spec.all_rows or problem.rows.file_bytes < LARGE or passes <= MOST_PASSES:
         return []
     begun = time.perf_counter()
     problem.is_finite(problem.coordinates.from_white(np.zeros(problem.dim)))
     seconds = time.perf_counter() - begun
     found = ReadingWarning(
-        f"{plan.spec.name} reads all {shown(problem.file_bytes)} of the table at least "
+        f"{plan.spec.name} reads all {shown(problem.rows.file_bytes)} of the table at least "
         f"{passes:,} times ({settings.chains} chains x {plan.warmup + steps} steps); one pass took "
         f"{seconds:.2g} s, all of them about {passes * seconds / 3600:.2g} hours.",
         "Use a mini-batch sampler such as sampler='lmsgld', fewer draws, or time_limit.",

@@ -84,10 +84,10 @@ def choose_sampler(problem, settings):
             f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
             "all rows"
         )
-    name = settings.gradient or getattr(given, "estimator", "") or problem.least_noise
+    name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
     if not problem.coordinates.scaled:  # there is no Gaussian whose draws a pilot could look at
-        return unscaled(given, name, problem.exact_sampler)
-    if not problem.surveyed:  # a pilot would cost more than it tells
+        return unscaled(given, name, problem.defaults.exact_sampler)
+    if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
         return exact_alone(settings, name, problem)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     # draws without gradients are of the approximation: its shape is all that the answer rests on
@@ -121,7 +121,7 @@ def look(problem, settings, name, rng, z, whole, at_once):
         rows = pilot_rows(
             problem.model.n,
             settings.seed,
-            not problem.shuffled,
+            not problem.rows.shuffled,
             shared is not None and shared.groups is not None,
             enough_rows(problem),
         )
@@ -132,7 +132,7 @@ def look(problem, settings, name, rng, z, whole, at_once):
 def enough_rows(problem):
     """Rows of the pilot: fewer where each is made of many numbers."""
     most = PILOT_ROWS if problem.model.width else SINGLE_ROWS
-    return max(1, int(most * min(1.0, problem.model.n * problem.dim / problem.cells)))
+    return max(1, int(most * min(1.0, problem.model.n * problem.dim / problem.rows.cells)))
 
 
 def automatic(problem, settings, gradient, seen, counted, lost):
@@ -141,7 +141,7 @@ def automatic(problem, settings, gradient, seen, counted, lost):
     gradient is not finite at some draws of the pilot.
     """
     samplers = registry.room("samplers")
-    stochastic, exact = samplers[AUTO](), samplers[problem.exact_sampler]()
+    stochastic, exact = samplers[AUTO](), samplers[problem.defaults.exact_sampler]()
     if settings.robust:
         why = "Mini-batch sampler chosen: no exact sampler has the sandwich covariance"
         return stochastic, gradient, why, seen
@@ -162,7 +162,7 @@ def automatic(problem, settings, gradient, seen, counted, lost):
     # a unit of Langevin time costs (rows a step) / h with minibatches; an exact sampler's steps are
     # as long but partly rejected, and make up for about N/2 (measured on logistic posteriors)
     h, m = tolerance.derive(stochastic, noise, n, settings.batch_size)
-    cost, whole, unit = noise.rows(m) / h, n / 2, problem.unit
+    cost, whole, unit = noise.rows(m) / h, n / 2, problem.rows.unit
     counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
     if cost > whole:
         why = f"Exact sampler chosen: batches would need more {unit}s {counts}"
@@ -191,19 +191,19 @@ def why_exact(problem, lost=False):
 
 def exact_alone(settings, gradient, problem):
     """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
-    sampler = settings.sampler
+    sampler, what = settings.sampler, problem.defaults.unsurveyed
     batches = settings.batch_size is not None or settings.adaptive
     strata = settings.subsample == "stratified"
     asked = ("gradient", settings.gradient), ("batch_size", batches), ("subsample", strata)
     for name, given in asked:
         if given:
             raise ArgumentError(
-                f"{name} does not apply to {problem.dim} parameters with {problem.exact_alone}: "
+                f"{name} does not apply to {problem.dim} parameters with {what}: "
                 "exact samplers use all rows; leave it"
             )
     if sampler is None:
         return (
-            problem.default_sampler(),
+            problem.defaults.sampler,
             gradient,
             "Exact sampler chosen: it updates all parameters at once",
             None,
@@ -211,8 +211,7 @@ def exact_alone(settings, gradient, problem):
     if not sampler.exact or sampler.continuous or sampler.independent:
         raise NotSupported(
             f"{sampler.name} does not apply to {problem.dim} parameters with "
-            f"{problem.exact_alone}: their gradient noise is not measured; use sampler='hmc' or "
-            "'mala'"
+            f"{what}: their gradient noise is not measured; use sampler='hmc' or 'mala'"
         )
     return sampler, gradient, "", None
 
@@ -316,7 +315,7 @@ def products(problem, settings):
     draws are worth as much where this is below a half: measured for 64 to 1,000 parameters.
     """
     n, d = problem.model.n, problem.dim
-    if d < WIDE or not problem.many or not problem.coordinates.whitened or not left_open(settings):
+    if d < WIDE or not (problem.products and problem.coordinates.whitened and left_open(settings)):
         return None
     near = problem.nearest
     v, error = variance_of_weights(near, settings)
@@ -407,7 +406,7 @@ def rival(problem, settings, name, rng, z, counted):
     """
     least = minibatch_seconds(problem, settings)
     bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
-    if counted.seconds < least or not problem.shuffled:
+    if counted.seconds < least or not problem.rows.shuffled:
         return bound
     with one_blas_thread():
         gradient = problem.gradient(name, Everything(n), rng)
@@ -454,7 +453,8 @@ def make_plan(problem, settings, spec, gradient, seen, reason=""):
 def plan_from_laplace(problem, settings, spec, gradient, seen, reason):
     """The plan of chains that start at draws of the Laplace approximation."""
     if not problem.coordinates.scaled and planning.step_is_open(spec, settings):
-        found = problem.step_plan(spec, gradient, settings)
+        own = problem.defaults.step_plan
+        found = own and own(problem, spec, gradient, settings)
         if found is not None:
             return found
     if spec.continuous and spec.exact:
@@ -465,13 +465,14 @@ def plan_from_laplace(problem, settings, spec, gradient, seen, reason):
         return paths.unbounded_plan(spec, gradient, settings, noise, problem)
     size = problem.model.n, problem.dim
     found = planning.plan(spec, gradient, reason, settings, noise, size, problem.coordinates)
-    if not problem.surveyed and settings.sampler is None:
+    if problem.defaults.unsurveyed and settings.sampler is None:
         # no pilot tells how the default sampler mixes: the problem knows
-        warmup = found.warmup if settings.warmup is not None else problem.warmup or found.warmup
-        return replace(found, thin=settings.thin or problem.thinning(settings), warmup=warmup)
+        usual = problem.defaults
+        warmup = found.warmup if settings.warmup is not None else usual.warmup or found.warmup
+        return replace(found, thin=settings.thin or usual.thinning(settings), warmup=warmup)
     if seen is None or seen.thin is None:  # work was not counted
         if spec.exact and settings.sampler is None and settings.thin is None:
-            return replace(found, thin=max(found.thin, problem.thinning(settings)))
+            return replace(found, thin=max(found.thin, problem.defaults.thinning(settings)))
         return found
     # the sampler was chosen for what it costs with these steps
     warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
@@ -507,7 +508,7 @@ def replaceable(plan, settings):
 
 def replacement(problem, settings, gradient, seen):
     """The plan of the exact sampler that is the default."""
-    spec = registry.room("samplers")[problem.exact_sampler]()
+    spec = registry.room("samplers")[problem.defaults.exact_sampler]()
     return make_plan(problem, settings, spec, gradient, seen, REPLACED)
 
 

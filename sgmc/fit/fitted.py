@@ -345,12 +345,14 @@ def warmup_of(chains, plan, problem, seed):
     if plan.weighted:  # the start has the weight of the first step
         made = [plan.schedule(max(int(step) - 1, 0)) for step in steps]
         weights = plan.spec.langevin_time(np.array(made))
-    return Warmup(problem.fold_signs(positions, seed), steps, weights)
+    return Warmup(problem.signs.folded(positions, seed), steps, weights)
 
 
 def places_of(chains, problem, seed):
     """Where chains are, an array (chain, d) of what is kept of a position; with several walkers
     per chain, the first walker of each.
     """
-    places = np.stack([problem.recorded(np.array(chain.x[: problem.dim])) for chain in chains])
-    return problem.fold_signs(places[:, None], seed)[:, 0]
+    places = np.stack(
+        [problem.record.recorded(problem, np.array(chain.x[: problem.dim])) for chain in chains]
+    )
+    return problem.signs.folded(places[:, None], seed)[:, 0]

@@ -12,8 +12,9 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import reach
 from sgmc.core.deadline import RateEstimator
 from sgmc.core.engine import evaluate, full_many
-from sgmc.core.expansion import block_effect, row_noise, row_sizes
+from sgmc.core.expansion import block_effect, leverages, row_noise, row_sizes
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.storage import spans, too_many
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import tolerance
 from sgmc.fit.tolerance import SMALLEST_BATCH, VARIANCE_TOLERANCE, Noise
@@ -26,6 +27,10 @@ PILOT_ROWS = 200_000
 LITTLE_NOISE_ROWS = 25_000  # of these, where the smallest batch has noise to spare
 # V1 with which it has: half of what it may have at a whole step (V h / 4 <= VARIANCE_TOLERANCE)
 LITTLE_NOISE = 2 * SMALLEST_BATCH * VARIANCE_TOLERANCE
+MAX_EXACT_SHARE = 0.2  # of the rows that may be computed at every step
+MAX_EXACT = 1 << 20  # the most of these in tables that lie in files
+# posterior sd of a linear predictor beyond which no expansion serves: always computed
+MAX_EXPANDED_SD = 3.0
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
 MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
 # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
@@ -235,15 +240,15 @@ def shared_rows(problem, settings, gradient):
     if not cls.needs:
         return None
     key = cls.name, gradient, settings.seed
-    if key not in problem.shared:
+    if key not in problem.workspace.shared:
         with one_blas_thread():
             known = known_rows(problem, gradient, settings.seed, cls.needs)
             if "sizes" in known and settings.sampler is not None and settings.sampler.needs_bounds:
                 known["sizes"] = reach(
                     problem.model, problem.coordinates.map, problem.model.dim, gradient == "cv"
                 )
-            problem.shared[key] = cls.share(**known)
-    made = problem.shared[key]
+            problem.workspace.shared[key] = cls.share(**known)
+    made = problem.workspace.shared[key]
     if settings.batch_size is not None and settings.batch_size < made.fewest:
         raise ArgumentError(
             f"batch_size={settings.batch_size} is less than the {made.fewest} strata of "
@@ -265,7 +270,7 @@ def known_rows(problem, name, entropy, needs):
     if "sizes" in needs:
         found["sizes"] = row_sizes(gradient, where.inner, points)
     if "strata" in needs or "spread" in needs:
-        strata, most = problem.strata(), PILOT_ROWS if problem.shuffled else 0
+        strata, most = problem.rows.strata(), PILOT_ROWS if problem.rows.shuffled else 0
         found["strata"] = strata
         found["spread"] = spread_within(gradient, where.inner, points, strata, most)
     return {need: found[need] for need in needs}
@@ -514,3 +519,69 @@ def share(rows):
 def largest(n):
     """Rows of the largest batch that adapts."""
     return max(1, n - 1)
+
+
+# ---- rows of high leverage -----------------------------------------------------------------------
+
+# A minibatch should not be left to find them: few, and each with much to say about some parameter.
+
+
+def high_leverage(model, coordinates, anchor):
+    """Rows to compute at every step, because their second-order residuals would dominate the
+    gradient noise.
+
+    The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i),
+    and moves no parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6
+    to V1.  The set is the one that needs the fewest rows a step, itself and the batch that keeps
+    the rest within the tolerance at h = 1.
+
+    Returns
+    -------
+    rows : array of int
+    """
+    white = None if coordinates.rotated and coordinates.map is None else coordinates.inner
+    largest = int(MAX_EXACT_SHARE * model.n) + 1
+    large = too_many(model, 2 * model.width)
+    if large:  # a list of more is of no use in a step, and may not fit into memory
+        largest = min(largest, MAX_EXACT)
+    wild, worth, shares = np.empty(0, dtype=int), np.empty(0, dtype=int), np.empty(0)
+    for rows in spans(model.n) if large else [slice(0, model.n)]:
+        far, found, share = candidates(*leverages(model, white, anchor, rows), model.n)
+        wild = np.concatenate([wild, rows.start + far])
+        worth, shares = np.concatenate([worth, rows.start + found]), np.concatenate([shares, share])
+        if len(worth) > largest:
+            kept = np.sort(np.argsort(-shares, kind="stable")[:largest])
+            worth, shares = worth[kept], shares[kept]
+    return np.union1d(wild, worth)
+
+
+def outstanding(s, w, n):
+    """The rows of `high_leverage` among those with predictors' sds s and curvatures w, of n rows in
+    all, and their shares of the noise; of one that no expansion serves it is infinite.
+    """
+    wild, worth, share = candidates(s, w, n)
+    largest = int(MAX_EXACT_SHARE * n) + 1
+    if len(worth) > largest:
+        kept = np.argsort(-share, kind="stable")[:largest]
+        worth, share = worth[kept], share[kept]
+    rows = np.concatenate([wild, worth])
+    share = np.concatenate([np.full(len(wild), np.inf), share])
+    order = np.argsort(rows)
+    return rows[order], share[order]
+
+
+def candidates(s, w, n):
+    """Places of rows beyond any expansion, and of those that are worth their computation, with
+    their shares of the noise; of n rows in all.
+    """
+    # a row is worth it from the share of noise at which a larger batch costs as much
+    least = 3 * VARIANCE_TOLERANCE / (0.75 * n)
+    # exp(2 s) w s^3 = sqrt(least) for the largest w at some s <= end: nearly all rows are below
+    end = (np.sqrt(least) / max(w.max(initial=0.0), 1e-300)) ** (1 / 3)
+    low = end * np.exp(-2 / 3 * min(end, MAX_EXPANDED_SD))
+    looked = np.flatnonzero(s > min(low, MAX_EXPANDED_SD))
+    s, w = s[looked], w[looked]
+    wild = s > MAX_EXPANDED_SD
+    share = np.where(wild, 0.0, (np.exp(2 * np.minimum(s, MAX_EXPANDED_SD)) * w * s**3) ** 2)
+    worth = np.flatnonzero(share > least)
+    return looked[wild], looked[worth], share[worth]

@@ -65,7 +65,7 @@ def fit(problem, settings, begun, saved=None):
         `time.perf_counter()` when the user called.
     saved : Saved, optional
     """
-    problem.check_draws(settings)
+    problem = problem.settled(settings)
     check_init(settings, problem.priors)
     if problem.stopped:
         return without_chains(problem, settings, begun, problem.stopped)
@@ -170,7 +170,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
         checkpoint,
         forecast(problem, plan, settings, steps),
     )
-    problem.will_read(random=plan.spec.minibatches)
+    problem.rows.will_read(random=plan.spec.minibatches)
     known = warn_of_reading(problem, plan, settings, steps) + warn_of_tiny_steps(problem, plan)
     phases.begin("sampling")
     remote = settings.client is not None and saved is None
@@ -186,7 +186,7 @@ def sample(problem, plan, seen, settings, begun, saved=None):
             return without_draws(problem, plan, settings, begun, chains, known)
         paths.check(plan.spec, run, chains)
         x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
-        x = problem.fold_signs(x, settings.seed)
+        x = problem.signs.folded(x, settings.seed)
         noise = noise.as_seen(
             [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
         )
@@ -286,7 +286,7 @@ def run_rounds(problem, plan, settings, chains, watch):
         if run.interrupted or {"diverged", "spent"} & set(run.statuses):
             return run, settings
         x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
-        x = problem.fold_signs(x, settings.seed)
+        x = problem.signs.folded(x, settings.seed)
         if stopping.check_accuracy(problem, x, weights, run, settings).reached:
             break
     return run, ended
@@ -417,9 +417,11 @@ def laplace_draws(problem, settings, begun, during):
     for k in range(settings.chains):
         z = Rng(seed_sequence(settings.seed, "chain", k)).normals(draws * d).reshape(draws, d)
         chain = z if where.whitened else np.array([where.from_white(one) for one in z])
-        x.append(problem.recorded(chain))
+        x.append(problem.record.recorded(problem, chain))
     reason = f"Stand-in draws taken: time_limit ended {during}"
-    plan = Plan(spec, problem.least_noise, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason)
+    plan = Plan(
+        spec, problem.defaults.estimator, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason
+    )
     none = ChainFacts(draws, 0.0, *[NONE] * 6)
     return Fit(
         problem,

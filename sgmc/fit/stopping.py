@@ -220,7 +220,7 @@ def reserve_of(problem, settings):
     left = deadline.current().left()
     if left == np.inf:
         return 0.0
-    kept = len(problem.columns) if problem.partial else problem.dim
+    kept = len(problem.record.columns) if problem.partial else problem.dim
     wanted = checks_take(kept, settings.chains * settings.draws)
     return min(wanted, LARGEST_RESERVE * max(left, 0.0))
 

@@ -300,7 +300,7 @@ def summarised(
     with np.errstate(over="ignore", invalid="ignore"):
         of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
     ksd = discrepancy(fit, some, known)
-    fit.problem.forget_rows()  # three numbers a row: nothing that follows reads them
+    fit.problem.workspace.forget_rows()  # three numbers a row: nothing that follows reads them
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED if thorough else FEW_DIAGNOSED)
@@ -327,7 +327,7 @@ def summarised(
         concerns = with_kink(fit, concerns, of_model)
         least = seen.ess.min(), seen.ess_sd.min()
         word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
-        no_mean, no_sd = hidden(shown, fit.problem.tail_index, "diverged" in fit.run.statuses)
+        no_mean, no_sd = hidden(shown, fit.problem.shape.tail_index, "diverged" in fit.run.statuses)
     unknown = fit.stand_in is not None and fit.stand_in.unknown
     if unknown:  # draws around some place: nothing that they show is of the posterior
         seen = shown = replace(shown, ess=np.nan * shown.ess, rhat=np.nan * shown.rhat)
@@ -340,7 +340,7 @@ def summarised(
         warnings=concerns,
         seed=fit.settings.seed,
         header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, errors, word)),
-        nobs=fit.problem.nobs,
+        nobs=fit.problem.rows.nobs,
         interrupted=fit.run.interrupted,
         stand_in=str(fit.stand_in or ""),
         _unknown=unknown,

@@ -97,7 +97,7 @@ def stein(discrepancy, problem, entropy, **options):
     draws have too, is then no matter of who thinned when.  With 1000 a chain of 1500 effective
     draws looks no better than one of 5000.
     """
-    kind = "exact" if problem.model.n <= EXACT_ROWS else problem.least_noise
+    kind = "exact" if problem.model.n <= EXACT_ROWS else problem.defaults.estimator
     one = SimpleNamespace(threads=1)  # arms have threads of their own
     plan = SimpleNamespace(single=False, spec=SimpleNamespace(all_rows=False))
 
@@ -125,7 +125,7 @@ def log_loss(problem, family):
     """Mean of -log p(y_i) under predictions averaged over draws (Nemeth & Fearnhead 2021, section
     6.1), at rows of the fit.
     """
-    if problem.grouped:
+    if problem.rows.grouped:
         raise NotSupported("metric='log_loss' does not apply to group terms; use metric='ksd'")
 
     names = problem.priors.names

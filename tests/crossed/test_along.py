@@ -39,7 +39,9 @@ def test_slopes_along_directions_are_those_of_differences(verb, formula):
     found = problem(verb, formula)
     gradient, rng = found.all_rows(), np.random.default_rng(2)
     if "s(" in formula:
-        assert (np.asarray(found.rows.blocks.told) > 0).any()  # estimates are in the coordinates
+        assert (
+            np.asarray(found.own.rows.blocks.told) > 0
+        ).any()  # estimates are in the coordinates
     for _ in range(4):
         x, v = rng.normal(size=(2, found.dim))
         ends = [engine.density(gradient, x + sign * STEP * v) for sign in (1, -1)]

@@ -14,7 +14,7 @@ from .tables import problem_of, table
 
 def dense(problem):
     """X, and for each factor Z Lambda, as matrices; weights of the rows."""
-    rows, theta = problem.rows, problem.coordinates.natural(np.zeros(problem.dim))
+    rows, theta = problem.own.rows, problem.coordinates.natural(np.zeros(problem.dim))
     root = rows.blocks.loading.root(theta[rows.blocks.phi])
     X = np.asarray(rows.fixed.X, dtype=float)
     columns = []

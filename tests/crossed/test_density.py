@@ -35,14 +35,14 @@ def by_numpy(verb, problem, theta, prior=1.0):
     """Log density of (beta, b, phi, u) at the default priors; `prior` is the weight of the effects'
     own density.
     """
-    frame, blocks = table(verb), problem.rows.blocks
-    order = problem.rows.fixed.order
+    frame, blocks = table(verb), problem.own.rows.blocks
+    order = problem.own.rows.fixed.order
     x, y = frame["x"].to_numpy()[order], frame["y"].to_numpy()[order]
     beta, scale = theta[:2], np.asarray(blocks.loading.scale)
     phi = theta[blocks.phi]
     sds, effects = scale * np.sinh(phi[:2]), [theta[blocks.of_term(t)][:, 0] for t in range(2)]
     eta = beta[0] + beta[1] * (x - x.mean())
-    for codes, b in zip(problem.rows.codes.T, effects):
+    for codes, b in zip(problem.own.rows.codes.T, effects):
         eta = eta + b[codes]
     unit, middle = (y.std(), y.mean()) if verb == "ols" else (1.0, 0.0)
     sigma = np.exp(theta[-1]) if verb == "ols" else 1.0
@@ -64,7 +64,7 @@ def apart(verb, **how):
     found = []
     for one in x:
         natural = map(one)
-        blocks = problem.rows.blocks
+        blocks = problem.own.rows.blocks
         root, narrow, _ = blocks.loads(map.inner(one))
         jacobian = (np.log(np.abs(np.diag(root))) * np.asarray(blocks.levels)).sum()
         jacobian += np.log(narrow).sum()

@@ -80,7 +80,7 @@ class Counted:
     def __init__(self, monkeypatch, n):
         self.n, self.seen = n, {}
         from sgmc.coordinates import dispersion, mode
-        from sgmc.fit import problem
+        from sgmc.fit import noise, problem
 
         self.wrap(monkeypatch, mode, "expand", lambda model, theta, rows=0: rows or model.n)
         self.wrap(monkeypatch, dispersion, "expand", lambda model, theta, rows=0: rows or model.n)
@@ -88,7 +88,7 @@ class Counted:
             self.wrap(monkeypatch, module, "Anchor", lambda model, *_: model.n)
         self.wrap(
             monkeypatch,
-            problem,
+            noise,
             "leverages",
             lambda model, white, anchor, rows: rows.stop - rows.start,
         )

@@ -47,7 +47,7 @@ def test_draws_are_those_of_kept_control_values_to_the_bit(case, tmp_path, monke
         np.testing.assert_allclose(computed.draws, kept.draws, rtol=1e-8, atol=1e-10)
     else:
         np.testing.assert_array_equal(computed.draws, kept.draws)
-    anchors = [one for one in computed._fit.problem.anchors.values() if one is not None]
+    anchors = [one for one in computed._fit.problem.workspace.anchors.values() if one is not None]
     assert not any(len(one.scores) for one in anchors)
 
 

@@ -16,14 +16,14 @@ from sgmc.errors import SGMCError
 from sgmc.models.bases import opening
 from sgmc.models.bases.callbacks import PythonKernel
 from sgmc.models.bases.priors import check
-from sgmc.models.bases.problem import GeneralProblem
+from sgmc.models.bases.problem import SomeRecord
 from sgmc.models.bases.refusals import refuse
 from sgmc.models.bases.results import ModelResults
 from sgmc.models.bases.search import first_place, own_start
 from sgmc.models.communities.pairs import of_matrix
 from sgmc.models.crossed import refusals as crossed
 from sgmc.models.crossed.names import refuse_more
-from sgmc.models.crossed.problem import CrossedProblem
+from sgmc.models.crossed.problem import ThinnedRecord
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.factorization import data as ratings
 from sgmc.models.factorization.results import FactorResults
@@ -32,7 +32,7 @@ from sgmc.models.hmm.sequences import outcomes
 from sgmc.models.ica.results import ICAResults
 from sgmc.models.lda.results import LDAResults
 from sgmc.models.mixed.effects import named
-from sgmc.models.mixed.levels_problem import LevelsProblem, inexact
+from sgmc.models.mixed.levels_problem import inexact, refuse_strata
 from sgmc.models.mixed.levels_results import LevelsResults
 from sgmc.models.regression import check_loss
 from sgmc.models.updated import problem as updated
@@ -154,23 +154,23 @@ OF_GROUPS = {
     "99 effects of a group: at most": lambda: named(
         [SimpleNamespace(columns=[f"x{k}" for k in range(99)], factor="g")], "of a group"
     ),
-    "thin='distance' does not apply to crossed factors": lambda: CrossedProblem.recorder(
+    "thin='distance' does not apply to crossed factors": lambda: ThinnedRecord(None).recorder(
         None, 10, SimpleNamespace(spaced=True)
     ),
-    "thin='distance' does not apply to moments of draws": lambda: GeneralProblem.recorder(
-        SimpleNamespace(columns=[0]), 10, SimpleNamespace(spaced=True)
-    ),
-    "decaying steps of sgld with moments of draws that are not kept": lambda: (
-        GeneralProblem.recorder(
-            SimpleNamespace(columns=[0]),
-            10,
-            SimpleNamespace(
-                spaced=False,
-                weighted=True,
-                schedule=lambda k: 1.0,
-                spec=SimpleNamespace(name="sgld", langevin_time=lambda h: h**2),
-            ),
-        )
+    "thin='distance' does not apply to moments of draws": lambda: SomeRecord(
+        None, None, [0]
+    ).recorder(None, 10, SimpleNamespace(spaced=True)),
+    "decaying steps of sgld with moments of draws that are not kept": lambda: SomeRecord(
+        None, None, [0]
+    ).recorder(
+        None,
+        10,
+        SimpleNamespace(
+            spaced=False,
+            weighted=True,
+            schedule=lambda k: 1.0,
+            spec=SimpleNamespace(name="sgld", langevin_time=lambda h: h**2),
+        ),
     ),
     "random=True: effects of new rows need a table with the columns of the groups": lambda: fitted(
         formula="y ~ x + (1 | g)"
@@ -197,17 +197,12 @@ OF_INNER = {
     "log_likelihood does not apply to Line": lambda: ModelResults.to_arviz(
         SimpleNamespace(model=SimpleNamespace(title="Line")), log_likelihood=True
     ),
-    "keep=['w']: 1 numbers in 4 chains of many draws are over the limit": lambda: (
-        GeneralProblem.check_draws(
-            SimpleNamespace(
-                layout=SimpleNamespace(
-                    size=3, slices={"w": slice(0, 1)}, known=lambda name, argument: name
-                ),
-                coordinates=SimpleNamespace(scaled=False),
-                model_recorder=SimpleNamespace(always=True),
-            ),
-            SimpleNamespace(keep=["w"], draws=1, positions=10**9, chains=4, kept_text="many draws"),
-        )
+    "keep=['w']: 1 numbers in 4 chains of many draws are over the limit": lambda: SomeRecord(
+        SimpleNamespace(size=3, slices={"w": slice(0, 1)}, known=lambda name, argument: name),
+        SimpleNamespace(always=True),
+    ).settled(
+        SimpleNamespace(coordinates=SimpleNamespace(scaled=False)),
+        SimpleNamespace(keep=["w"], draws=1, positions=10**9, chains=4, kept_text="many draws"),
     ),
     "grad returned 3 numbers; it must be 2, one a parameter": lambda: of_rows(
         PythonKernel(2, 5, lambda theta, rows: 0.0, lambda theta, rows: np.zeros(3)), np.zeros(2)
@@ -228,7 +223,7 @@ OF_INNER = {
     "this needs draws of all parameters: fit without keep=": lambda: SequenceResults._thetas(
         SimpleNamespace(_moments=1), 10
     ),
-    "subsample='stratified' does not apply where the levels": lambda: LevelsProblem.strata(None),
+    "subsample='stratified' does not apply where the levels": refuse_strata,
     "coefficient_draws of 1 coefficients and 1,000,000,000 draws": lambda: (
         LevelsResults.coefficient_draws(
             SimpleNamespace(
@@ -331,11 +326,9 @@ def test_crossed_factors_with_too_many_levels_are_refused(monkeypatch):
 
 
 def test_crossed_draws_beyond_the_memory_are_refused():
-    settings = SimpleNamespace(
-        start_given=False, keep=None, positions=10**9, chains=4, kept_text="10**9 draws"
-    )
+    settings = SimpleNamespace(positions=10**9, chains=4, kept_text="10**9 draws")
     with pytest.raises(SGMCError, match="draws in 4 chains of 3 parameters are 89.4 GB, over the"):
-        CrossedProblem.check_draws(SimpleNamespace(columns=[0, 1, 2]), settings)
+        ThinnedRecord([0, 1, 2]).settled(None, settings)
 
 
 def test_smooths_beyond_their_knots_are_reported():

@@ -12,6 +12,7 @@ import pytest
 import sgmc
 from sgmc.core.files import packed
 from sgmc.errors import SGMCError
+from sgmc.fit.parts import Signs
 from sgmc.prepared import columns as counted
 from sgmc.prepared import keeping, layout
 from sgmc.prepared.layout import Damaged
@@ -195,7 +196,7 @@ def test_modes_without_draws_are_reported():
 
 
 def test_proposals_with_lighter_tails_are_reported():
-    problem = SimpleNamespace(beyond_scores=[], coordinates=SimpleNamespace(light=True))
+    problem = SimpleNamespace(signs=Signs(), coordinates=SimpleNamespace(light=True))
     plan = SimpleNamespace(spec=SimpleNamespace(independent=True))
     (found,) = proposals(SimpleNamespace(plan=plan, problem=problem))
     assert "no outcome bounds the tails of a prior" in str(found)

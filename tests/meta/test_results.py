@@ -132,12 +132,12 @@ def test_unequal_errors_are_the_normal_marginal(kind):
 
     model = sgmc.OLS.from_formula(f"y ~ x + {TERMS[kind]}", MANY, se="e")
     problem = model.problem(None, check_settings(seed=1))
-    rows, q = problem.rows, problem.effects.loading.q
-    rng, X, table = np.random.default_rng(5), np.asarray(problem.rows.table.X), rows.table
+    rows, q = problem.own.rows, problem.own.effects.loading.q
+    rng, X, table = np.random.default_rng(5), np.asarray(problem.own.rows.table.X), rows.table
     found, expected = [], []
     for _ in range(4):
         theta = problem.mode.theta + 0.3 * rng.normal(size=len(problem.mode.theta))
-        root = problem.effects.loading.root(theta[None, 2:])[0]
+        root = problem.own.effects.loading.root(theta[None, 2:])[0]
         groups = np.repeat(np.arange(len(rows.starts) - 1), np.diff(rows.starts))
         same = (groups[:, None] == groups).astype(float)
         if kind == "nested":

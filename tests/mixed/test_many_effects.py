@@ -119,7 +119,7 @@ def fit(groups, **how):
 @pytest.mark.extended
 def test_fits_take_as_many_points_as_integrals_need():
     results, frame = fit(25)
-    rule = results._fit.problem.rule
+    rule = results._fit.problem.own.rule
     assert rule.scheme.scattered and rule.error <= 0.05 and rule.nodes >= 128
     points = f"by {rule.nodes} points of importance sampling per group"
     assert points in str(results.summary(details=True))

@@ -36,7 +36,7 @@ def test_densities_are_those_of_the_dense_design(formula, monkeypatch):
         monkeypatch.setattr(design, "CODED_COLUMNS", columns)
         problem = sgmc.poisson(formula, table(), seed=1, draws=4, warmup=4)._fit.problem
         theta = 0.3 * np.random.default_rng(3).normal(size=(2, problem.model.dim))
-        shift = problem.rows.table.shift
+        shift = problem.own.rows.table.shift
         theta[:, 0] += theta[:, : len(shift)] @ shift
         found.append([expand(problem.model, one)[0] for one in theta])
     np.testing.assert_allclose(found[1], found[0], rtol=1e-10)

@@ -40,9 +40,9 @@ def test_twice_as_many_nodes_tell_the_same(name, effects):
     slopes, and where these are large, 15 nodes are too few.
     """
     problem = problem_of(name + effects)
-    assert problem.rule.nodes == problem.model.nodes
+    assert problem.own.rule.nodes == problem.model.nodes
     told = any(isinstance(one, QuadratureWarning) for one in problem.concerns)
-    assert told == (problem.rule.error > 0.1) and not (told and effects == "")
+    assert told == (problem.own.rule.error > 0.1) and not (told and effects == "")
     assert told or spread(problem.model, problem.mode) < WITHIN
 
 
@@ -57,7 +57,7 @@ def coarse(nodes):
 def test_the_mode_is_that_of_the_last_nodes():
     """The nodes of the first search are too few for it to end."""
     problem = coarse(None).problem(None, check_settings(seed=1))
-    assert problem.rule.nodes > 9 and problem.rule.error < 0.01
+    assert problem.own.rule.nodes > 9 and problem.own.rule.error < 0.01
     assert not any(isinstance(one, ModeWarning) for one in problem.concerns)
 
 

@@ -61,7 +61,9 @@ def log_ratios(name, wrong=lambda log_density: log_density, **changed):
     extra = natural[:, pairs.stop :]
     # of the sampler's coordinates: inverse hyperbolic tangents and sines, and logs
     jacobian = np.log1p(-(natural[:, pairs] ** 2)).sum(axis=1) + np.log(extra).sum(axis=1)
-    jacobian += np.log(np.hypot(natural[:, d : d + q], problem.effects.loading.scale)).sum(axis=1)
+    jacobian += np.log(np.hypot(natural[:, d : d + q], problem.own.effects.loading.scale)).sum(
+        axis=1
+    )
     rows = problem.all_rows()
     ours = np.array([engine.density(rows, one) for one in x])
     theirs = wrong(reference(model, frame, **changed))(natural) + jacobian

@@ -38,7 +38,7 @@ def test_draws_of_a_fit_have_the_sign_of_the_mode():
     results = sgmc.ols("Reaction ~ Days + (Days | Subject)", published("sleepstudy"), **SHORT)
     problem = results._fit.problem
     sds = problem.coordinates.natural(results._fit.x)[..., 2:4]
-    assert not problem.near_zero and (sds * problem.mode.theta[2:4] > 0).all()
+    assert not problem.own.near_zero and (sds * problem.mode.theta[2:4] > 0).all()
 
 
 def test_where_an_sd_may_be_zero_scores_are_not_asked_for_its_error():
@@ -46,6 +46,6 @@ def test_where_an_sd_may_be_zero_scores_are_not_asked_for_its_error():
     g = np.repeat(np.arange(15), 6)
     frame = {"g": g, "x": rng.normal(size=90), "y": rng.normal(size=90)}
     results = sgmc.ols("y ~ x + (1 | g)", frame, **SHORT)
-    assert results._fit.problem.near_zero == [0]
+    assert results._fit.problem.own.near_zero == [0]
     assert np.isinf(results.accuracy().loc["sd(1|g)", "departure"])
     assert np.isfinite(results.accuracy().loc["x", "departure"])

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 )
 def test_strata_are_the_rows_with_a_label(strata, groups):
     done = fit(subsample="stratified", strata=strata)._fit
-    (shared,) = done.problem.shared.values()
+    (shared,) = done.problem.workspace.shared.values()
     labels = FRAME[strata] if isinstance(strata, str) else pd.Series(strata)
     assert len(shared.groups) == groups
     of = [labels.to_numpy()[done.problem.table.order[rows]] for rows in shared.groups]

@@ -53,7 +53,7 @@ def test_nothing_is_counted_for_narrow_tables_or_where_minibatches_are_asked_for
 def test_sparse_tables_have_no_products():
     model = wide(1000, 100)
     again = sgmc.Logit(np.arange(1000) % 2, sparse.csr_array(np.eye(1000)[:, :100]))
-    assert problem(model)[0].many and not problem(again)[0].many
+    assert problem(model)[0].products and not problem(again)[0].products
 
 
 def test_weights_that_vary_too_much_leave_the_choice_to_minibatches():

@@ -2,6 +2,8 @@
 right ones pass.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -177,7 +179,7 @@ def test_an_error_beyond_a_boundary_is_seen(monkeypatch):
 
     kernel = Bounded()
     monkeypatch.setattr(Bounded, "log_lik", raising)
-    fit.problem.model = kernel.kernel()
+    fit.problem = replace(fit.problem, model=kernel.kernel())
     assert disagreement(fit, 1).kind == "nan"
 
 

@@ -24,9 +24,9 @@ def res():
 
 def test_nothing_of_the_rows_is_kept(res):
     problem = res._fit.problem
-    anchors = [problem.known, problem.mode.anchor, *problem.anchors.values()]
+    anchors = [problem.workspace.known, problem.mode.anchor, *problem.workspace.anchors.values()]
     arrays = [a for one in anchors if one for a in (one.scores, one.predictors, one.curvature)]
-    assert problem.anchors and not any(len(a) for a in arrays)
+    assert problem.workspace.anchors and not any(len(a) for a in arrays)
 
 
 def test_minibatch_scores_are_those_with_rows_kept(res):
@@ -35,10 +35,10 @@ def test_minibatch_scores_are_those_with_rows_kept(res):
     points = np.ascontiguousarray(fit.x[0, :20])
     found = scores_at(fit, points, 5, "taylor")
     problem = fit.problem
-    kept, key = problem.anchors, True
+    kept, key = problem.workspace.anchors, True
     whole = Anchor(problem.model, kept[key].centre, True).with_exact(kept[key].exact)
     assert len(whole.scores) == N and len(whole.exact)
-    problem.anchors = {key: whole}
+    problem.workspace.anchors = {key: whole}
     wanted = scores_at(fit, points, 5, "taylor")
-    problem.anchors = kept
+    problem.workspace.anchors = kept
     np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)

@@ -33,6 +33,17 @@ cdef class PythonKernel(Model):
         self.dim, self.n, self.tile = dim, n, min(max(n, 1), MAX_CALL_ROWS)
         self.value, self.slope = value, slope
 
+    @property
+    def foreign(self):
+        """Whether the density is computed by code of users: it is."""
+        return True
+
+    @property
+    def undefined(self):
+        """What the functions returned that is NaN: see `Problem.undefined`."""
+        found = [getattr(call, "undefined", None) for call in (self.slope, self.value)]
+        return [one for one in found if one is not None]
+
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil:
         with gil:
@@ -86,6 +97,17 @@ cdef class PythonPrior(Prior):
         Prior.__init__(self, dim)
         self.value, self.slope = value, slope
 
+    @property
+    def foreign(self):
+        """Whether the density is computed by code of users: it is."""
+        return True
+
+    @property
+    def undefined(self):
+        """What the functions returned that is NaN: see `Problem.undefined`."""
+        found = [getattr(call, "undefined", None) for call in (self.slope, self.value)]
+        return [one for one in found if one is not None]
+
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j
         cdef const double[::1] slope
@@ -133,6 +155,11 @@ cdef class AddressKernel(Model):
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return self.dim + self.tile
+
+    @property
+    def foreign(self):
+        """Whether the density is computed by code of users: it is."""
+        return True
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil:

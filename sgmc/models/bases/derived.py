@@ -43,7 +43,7 @@ def local_plan(problem, spec, settings):
     if found.precision is None:
         return None
     scaled = free_coordinates(where.constraints, found, None, where.logged)
-    known = replace(problem, coordinates=scaled, anchors={}, shared={}, limits={})
+    known = replace(problem, coordinates=scaled)
     asked = replace(settings, sampler=spec, gradient=settings.gradient or "simple")
     if not spec.minibatches:
         asked = replace(asked, gradient=None)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from sgmc.coordinates.layout import Layout
 from sgmc.core.contract import Prior
 from sgmc.core.partial import SubsetRecorder
-from sgmc.fit.problem import EXACT, Functionals
-from sgmc.models.bases.callbacks import AddressKernel, PythonKernel, PythonPrior
+from sgmc.fit.parts import EXACT, Functionals, is_foreign
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,3 @@ class Ingredients:
     def foreign(self):
         """Whether its density is computed by code of users."""
         return is_foreign(self.kernel) or is_foreign(self.prior)
-
-
-def is_foreign(part):
-    """Whether a kernel or a prior is from outside the package, or calls what is."""
-    callbacks = PythonKernel, PythonPrior, AddressKernel
-    outside = type(part).__module__.partition(".")[0] not in (
-        "builtins",
-        __name__.partition(".")[0],
-    )
-    return outside or isinstance(part, callbacks)

@@ -10,7 +10,7 @@ from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, r
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.errors import ArgumentError
-from sgmc.fit.problem import EXACT
+from sgmc.fit.parts import EXACT
 from sgmc.models.bases.calls import functions, owner
 
 REGRESSION_ARGUMENTS = [

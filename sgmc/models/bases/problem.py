@@ -2,7 +2,9 @@
 any compiled model, named parameters with priors, constraints.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -18,13 +20,19 @@ from sgmc.coordinates.modes import ModeSearch, where_finite
 from sgmc.coordinates.simplices import COORDINATES, Simplices
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import full
-from sgmc.core.partial import SubsetRecorder
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import ANY_MAP, DRAWS_MEMORY, SEARCH, Problem
-from sgmc.models.bases.callbacks import PythonKernel, PythonPrior
+from sgmc.fit.parts import (
+    DRAWS_MEMORY,
+    Defaults,
+    Forms,
+    Observations,
+    Record,
+    Shape,
+    Starts,
+)
+from sgmc.fit.problem import ANY_MAP, SEARCH, Problem
 from sgmc.models.bases.derived import local_plan, own_plan
-from sgmc.models.bases.ingredients import is_foreign
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.refusals import refuse
@@ -39,146 +47,87 @@ from sgmc.models.bases.search import (
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
 
-@dataclass(kw_only=True)
-class GeneralProblem(Problem):
-    """The posterior of a model that is no regression.
+@dataclass(frozen=True)
+class OwnStarts(Starts):
+    """Where chains of a model begin that may have no approximation.
+
+    Attributes
+    ----------
+    usual : callable
+        ``usual(rng)`` gives theta.
+    wide : callable
+        ``wide(rng)`` gives free numbers farther out: see `wide_draw`.
+    """
+
+    usual: Callable
+    wide: Callable
+
+    def begin(self, problem, settings, k):
+        # without an approximation each chain has a start of its own, and with one none starts
+        # beyond an end of the density, from where an exact sampler never returns
+        where = problem.coordinates
+        if where.scaled and not settings.start_given:
+            centre = where.from_white(np.zeros(problem.dim))
+            return where_finite(problem.is_finite, super().begin(problem, settings, k), centre)
+        if problem.searched.found or settings.start_given:
+            return super().begin(problem, settings, k)
+        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "start", k)))
+        usual = where.from_reported(self.usual(random))
+        if not settings.dispersed:
+            return usual
+        return where_finite(problem.is_finite, where.from_theta(self.wide(random)), usual)
+
+
+@dataclass(frozen=True)
+class SomeRecord(Record):
+    """All parameters, or some where those of all are too many; of the others moments.
 
     Attributes
     ----------
     layout : Layout
-    starts : callable
-        ``starts(rng)`` gives theta.
-    wide : callable
-        ``wide(rng)`` gives free numbers farther out: see `wide_draw`.
-    free_names : list of str
-        Of the free numbers: positive parameters are there as their logs, K probabilities as K - 1
-        or, expanded, K.
+    kind : callable
+        See `Ingredients.recorder`.
     columns : array of int or None
         Numbers of theta whose draws are kept, where not all are.
-    model_recorder, differenced, derived_step
-        See `Ingredients`.
-    inquiry : callable or None
-        ``inquiry(fit)`` gives the warnings of `extra_checks`.
     """
 
-    layout: Layout = None
-    starts: object = None
-    wide: object = None
-    free_names: list = None
+    layout: Layout
+    kind: Callable
     columns: np.ndarray | None = None
-    model_recorder: object = SubsetRecorder
-    differenced: bool = False
-    derived_step: object = None
-    inquiry: object = None
 
-    @property
-    def foreign(self):
-        # callbacks run code of users
-        return is_foreign(self.model) or is_foreign(self.prior)
-
-    @property
-    def undefined(self):
-        parts = [p for p in (self.model, self.prior) if isinstance(p, (PythonKernel, PythonPrior))]
-        calls = [getattr(call, "undefined", None) for p in parts for call in (p.slope, p.value)]
-        return [one for one in calls if one is not None]
-
-    @property
-    def least_noise(self):
-        # control variates where there is a mode; of second order where the model has the curvatures
-        if not self.coordinates.scaled:
-            return "simple"
-        return "taylor" if self.model.width else "cv"
-
-    def extra_checks(self, fit):
-        return [] if self.inquiry is None else self.inquiry(fit)
-
-    @property
-    def fingerprint(self):
-        # the log posterior and its gradient at one place say what data there are
-        where = self.coordinates
-        value, g = full(self.all_rows(), where.from_white(np.zeros(self.dim)))
-        own = getattr(self.model, "fingerprint", [])
-        return [
-            np.array([value]),
-            g,
-            where.centre,
-            np.empty(0) if where.precision is None else where.precision,
-            *own,
-        ]
-
-    @property
-    def partial(self):
-        return self.columns is not None
-
-    def kept(self, x):
-        return (
-            (x, [self.priors.names[j] for j in self.columns]) if self.partial else super().kept(x)
-        )
-
-    def recorded(self, x):
-        return self.coordinates.natural(x)[..., self.columns] if self.partial else x
-
-    @property
-    def bounded(self):
-        return bool(self.layout.constraints) and self.coordinates.map is None
-
-    def unbounded(self):
-        # free numbers in the place of coordinates of probabilities, which end at zero; with a
-        # kernel's exact gradients where its own are drawn
-        if not isinstance(self.coordinates.map, Simplices):
-            return self
-        model = getattr(self.model, "undrawn", self.model)
-        map = self.layout.map
-        none = np.zeros(map.dim, dtype=bool)
-        where = free_coordinates(map, LaplaceApproximation(np.zeros(map.dim), None), None, none)
-        names = coordinate_names(self.layout, map)
-        return (
-            None
-            if model is None
-            else replace(
-                self,
-                model=model,
-                coordinates=where,
-                free_names=names,
-                anchors={},
-                shared={},
-                limits={},
-            )
-        )
-
-    def check_draws(self, settings):
+    def settled(self, problem, settings):
         # without an approximation, draws of some parameters are kept where those of all are too
         # many
         size = self.layout.size
         few = settings.keep is None and 8 * settings.draws * settings.chains * size <= DRAWS_MEMORY
-        if (
-            self.coordinates.scaled
-            or few
-            and not getattr(self.model_recorder, "func", self.model_recorder).always
-        ):
-            super().check_draws(settings)
-            return
-        most = size if few else min(size, RECORDED_SAMPLE)
-        self.columns = (
-            np.unique(np.linspace(0, size - 1, most).astype(int))
-            if settings.keep is None
-            else np.concatenate(
-                [
-                    np.arange(size)[self.layout.slices[self.layout.known(name, "keep")]]
-                    for name in settings.keep
-                ]
-            )
-        )
-        if 8 * settings.positions * settings.chains * len(self.columns) > DRAWS_MEMORY:
+        always = getattr(self.kind, "func", self.kind).always
+        if problem.coordinates.scaled or few and not always:
+            return super().settled(problem, settings)
+        if settings.keep is None:
+            most = size if few else min(size, RECORDED_SAMPLE)
+            columns = np.unique(np.linspace(0, size - 1, most).astype(int))
+        else:
+            slices = [self.layout.slices[self.layout.known(one, "keep")] for one in settings.keep]
+            columns = np.concatenate([np.arange(size)[one] for one in slices])
+        if 8 * settings.positions * settings.chains * len(columns) > DRAWS_MEMORY:
             raise ArgumentError(
-                f"keep={list(settings.keep or ())!r}: {len(self.columns)} numbers in "
+                f"keep={list(settings.keep or ())!r}: {len(columns)} numbers in "
                 f"{settings.chains} chains of {settings.kept_text} are over the limit of 1 GB; "
                 "keep fewer, or thin more"
             )
+        return replace(self, columns=columns)
 
-    def recorder(self, draws, plan):
+    def kept(self, problem, x):
         if self.columns is None:
-            return super().recorder(draws, plan)
+            return super().kept(problem, x)
+        return x, [problem.priors.names[j] for j in self.columns]
+
+    def recorded(self, problem, x):
+        return x if self.columns is None else problem.coordinates.natural(x)[..., self.columns]
+
+    def recorder(self, problem, draws, plan):
+        if self.columns is None:
+            return super().recorder(problem, draws, plan)
         if plan.spaced:
             raise NotSupported(
                 "thin='distance' does not apply to moments of draws that are not kept; give a "
@@ -192,28 +141,57 @@ class GeneralProblem(Problem):
                 f"decaying steps of {plan.spec.name} with moments of draws that are not kept; use "
                 "a constant step_size"
             )
-        return self.model_recorder(
-            draws, plan.thin, self.coordinates.map, self.layout.size, self.columns
+        map = problem.coordinates.map
+        return self.kind(draws, plan.thin, map, self.layout.size, self.columns)
+
+
+@dataclass(frozen=True)
+class FreeForms(Forms):
+    """Free numbers in the place of coordinates of probabilities, which end at zero.
+
+    Attributes
+    ----------
+    layout : Layout
+    """
+
+    layout: Layout
+
+    def unbounded(self, problem):
+        if not isinstance(problem.coordinates.map, Simplices):
+            return problem
+        # with a kernel's exact gradients where its own are drawn
+        model, map = getattr(problem.model, "undrawn", problem.model), self.layout.map
+        if model is None:
+            return None
+        none = np.zeros(map.dim, dtype=bool)
+        where = free_coordinates(map, LaplaceApproximation(np.zeros(map.dim), None), None, none)
+        return replace(
+            problem,
+            model=model,
+            coordinates=where,
+            free_names=coordinate_names(self.layout, map),
+            defaults=replace(problem.defaults, estimator=estimator(where, model)),
         )
 
-    def step_plan(self, spec, gradient, settings):
-        # the model's own, or that of a Gaussian at the mode next to the start
-        own = self.derived_step and self.derived_step(spec, settings.batch_size)
-        return own_plan(self, spec, gradient, settings, own) or local_plan(self, spec, settings)
 
-    def begin(self, settings, k):
-        # without an approximation each chain has a start of its own, and with one none starts
-        # beyond an end of the density, from where an exact sampler never returns
-        if self.coordinates.scaled and not settings.start_given:
-            centre = self.coordinates.from_white(np.zeros(self.dim))
-            return where_finite(self.is_finite, super().begin(settings, k), centre)
-        if self.searched.found or settings.start_given:
-            return super().begin(settings, k)
-        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "start", k)))
-        usual = self.coordinates.from_reported(self.starts(random))
-        if not settings.dispersed:
-            return usual
-        return where_finite(self.is_finite, self.coordinates.from_theta(self.wide(random)), usual)
+def estimator(where, model):
+    """Control variates where there is a mode; of second order where the model has curvatures."""
+    if not where.scaled:
+        return "simple"
+    return "taylor" if model.width else "cv"
+
+
+def step_plan(derived, problem, spec, gradient, settings):
+    """The model's own, or that of a Gaussian at the mode next to the start."""
+    own = derived and derived(spec, settings.batch_size)
+    return own_plan(problem, spec, gradient, settings, own) or local_plan(problem, spec, settings)
+
+
+def identity(problem):
+    """The log posterior and its gradient at one place say what data there are."""
+    centre = problem.coordinates.from_white(np.zeros(problem.dim))
+    value, g = full(problem.all_rows(), centre)
+    return [np.array([value]), g, *getattr(problem.model, "fingerprint", [])]
 
 
 def general_problem(model, prior, settings):
@@ -260,24 +238,35 @@ def general_problem(model, prior, settings):
         layout.logs if shares is None else np.zeros(shares.dim, dtype=bool),
         settings,
     )
-    return GeneralProblem(
-        model=model.kernel,
+    kernel, map = model.kernel, where.map
+    dim = kernel.dim if map is None else map.dim
+    return Problem(
+        model=kernel,
         prior=density,
         coordinates=where,
         priors=priors,
-        concerns=concerns,
-        searched=searched,
-        shuffled=model.shuffled,
-        layout=layout,
-        starts=model.start,
-        wide=wide,
         free_names=coordinate_names(layout, constraints),
-        model_recorder=model.recorder,
-        differenced=model.differenced,
-        functionals=model.functionals,
-        exact_sampler=model.exact_sampler,
-        derived_step=model.derived_step,
+        rows=Observations(
+            nobs=kernel.n,
+            cells=kernel.n * dim,
+            shuffled=model.shuffled,
+            identity=identity,
+        ),
+        defaults=Defaults(
+            estimator=estimator(where, kernel),
+            exact_sampler=model.exact_sampler,
+            step_plan=partial(step_plan, model.derived_step),
+        ),
+        searched=searched,
         stopped="" if found.whole else SEARCH,
+        concerns=concerns,
+        starts=OwnStarts(model.start, wide),
+        record=SomeRecord(layout, model.recorder),
+        forms=FreeForms(layout),
+        shape=Shape(bounded=bool(layout.constraints) and map is None),
+        functionals=model.functionals,
+        differenced=model.differenced,
+        own=layout,
     )
 
 

@@ -37,13 +37,13 @@ class GeneralInfo:
             f"{name}: {kind}" + (f" ({low:g}, {high:g})" if kind == "interval" else "")
             for name, (kind, low, high) in self.constraints.items()
         ]
-        columns = fit.problem.columns
-        all_kept = columns is None or len(columns) == fit.problem.layout.size
+        columns = fit.problem.record.columns
+        all_kept = columns is None or len(columns) == fit.problem.own.size
         part = (
             []
             if all_kept
             else [
-                f"Draws are kept of {len(columns)} of {fit.problem.layout.size} numbers; moments() "
+                f"Draws are kept of {len(columns)} of {fit.problem.own.size} numbers; moments() "
                 "has all."
             ]
         )
@@ -66,7 +66,7 @@ class ModelResults(Results):
     @classmethod
     def besides(cls, fit):
         # means and sds of all parameters where draws of some were kept
-        if fit.problem.columns is None:
+        if fit.problem.record.columns is None:
             return {"_moments": None}
         mean, sd = pooled(fit.recorders)
         return {"_moments": pd.DataFrame({"mean": mean, "sd": sd}, index=fit.problem.priors.names)}

@@ -225,7 +225,7 @@ class MMSB(Model):
 
     def functionals(self):
         # log-odds of links, which have no labels
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.communities.pairs import unlinked
         from sgmc.models.communities.results import log_odds
 

@@ -33,7 +33,7 @@ class MMSBResults(ModelResults):
     def besides(cls, fit):
         # and whole draws, means by chain, and mean probabilities of the pairs that were held out
         kept = super().besides(fit)
-        if fit.problem.columns is None:
+        if fit.problem.record.columns is None:
             return {**kept, "_bank": None, "_chain_means": None, "_completed": None}
         banks = [recorder.bank[0] for recorder in fit.recorders]
         count = min(map(len, banks))

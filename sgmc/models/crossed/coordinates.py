@@ -33,6 +33,11 @@ class CrossedCoordinates:
     max_precision = min_precision = 1.0
 
     @property
+    def arrays(self):
+        """What tells these coordinates from others."""
+        return [np.asarray(self.map.inner.centre), self.map.inner.roots]
+
+    @property
     def first(self):
         """Where phi begins among what is reported."""
         return self.blocks.d

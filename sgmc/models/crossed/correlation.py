@@ -136,9 +136,9 @@ def by_pairs(rows, model, theta):
 
 
 def at_centre(problem):
-    """`by_pairs` at the centre of a `CrossedProblem`."""
+    """`by_pairs` at the centre of a problem with `SampledEffects`."""
     theta = problem.coordinates.natural(np.zeros(problem.dim))
-    return by_pairs(problem.rows, problem.model, theta)
+    return by_pairs(problem.own.rows, problem.model, theta)
 
 
 def described(fit, factors, effective):

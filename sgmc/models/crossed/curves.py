@@ -32,10 +32,10 @@ class CurveDraws:
         problem, draws = fit.problem, whole_draws(fit)
         if draws is None:
             return None
-        d, logs = problem.rows.blocks.d, problem.coordinates.logs
+        d, logs = problem.own.rows.blocks.d, problem.coordinates.logs
         extra = np.exp(draws[:, draws.shape[1] - logs :]).T if logs else None
         beta = problem.coordinates.as_given(draws[:, :d])
-        return cls(beta, draws[:, problem.rows.dense[d:]], extra)
+        return cls(beta, draws[:, problem.own.rows.dense[d:]], extra)
 
 
 def whole_draws(fit):

@@ -1,6 +1,7 @@
 """The posterior of a regression with effects of several factors, effects among its parameters."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -11,15 +12,20 @@ from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.core.bank import ThinnedDraws
 from sgmc.core.deadline import OutOfTime
-from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import (
+from sgmc.errors import NotSupported
+from sgmc.fit.parts import (
     ACCEPTED,
-    DRAWS_MEMORY,
-    SEARCH,
-    Problem,
+    MOST_PATHS,
+    Defaults,
+    Observations,
+    Record,
+    Shape,
+    Signs,
     paths_between_draws,
+    refuse_too_many,
     rotating_paths,
 )
+from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
@@ -28,7 +34,7 @@ from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.narrow import rounded
-from sgmc.models.regression.problem import arrays_of
+from sgmc.models.regression.problem import by_products, identity
 
 GRADIENTS = 3  # of a path
 NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
@@ -40,9 +46,10 @@ LEAPFROGS, NUTS_PATHS = 8, 3
 EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
-@dataclass(kw_only=True)
-class CrossedProblem(Problem):
-    """The posterior of a regression with crossed factors; rows of the model are rows.
+@dataclass(frozen=True)
+class SampledEffects:
+    """What results read of a posterior with effects among its parameters; rows of the model are
+    rows.
 
     Attributes
     ----------
@@ -50,156 +57,59 @@ class CrossedProblem(Problem):
     effects : Effects
     edf : dict
         See `edf_of_smooths`.
-    near, within_reach : list of int
-        Effects and smooths whose sds may be zero, and those whose sds chains may bring near it.
     """
 
     rows: object
     effects: object
     edf: dict
-    near: list
-    within_reach: list
 
-    surveyed, partial = False, True
-    exact_sampler = "hmc"
 
-    @property
-    def table(self):
-        """Rows as the compiled model reads them."""
-        return self.rows.table
+@dataclass(frozen=True)
+class ThinnedRecord(Record):
+    """All parameters but the effects, means of these, and some whole draws.
 
-    @property
-    def columns(self):
-        """Places of all parameters but the effects."""
-        return self.rows.blocks.places
+    Attributes
+    ----------
+    columns : array of int
+        Places of the parameters that are kept.
+    """
 
-    @property
-    def nobs(self):
-        weight = self.table.weight
-        return self.model.n if weight is None else float(weight.sum())
+    columns: np.ndarray
 
-    @property
-    def cells(self):
-        # a row has few numbers
-        return self.model.n * (len(self.rows.dense) + self.rows.Z.shape[1])
+    def settled(self, problem, settings):
+        refuse_too_many(settings, len(self.columns))
+        return self
 
-    @property
-    def least_noise(self):
-        # there is no mini-batch
-        return "simple"
+    def kept(self, problem, x):
+        return problem.coordinates.printed(x), problem.priors.names
 
-    @property
-    def free_names(self):
-        return self.priors.names
+    def recorded(self, problem, x):
+        return problem.coordinates.natural(x)[..., self.columns]
 
-    @property
-    def fingerprint(self):
-        table, where = self.table, self.coordinates.map.inner
-        return [
-            *arrays_of(table.X),
-            table.y,
-            table.trials,
-            table.offset,
-            table.weight,
-            table.se,
-            np.asarray(where.centre),
-            where.roots,
-        ]
-
-    def tail_bounds(self, names):
-        # by priors alone
-        return tail_bounds(self.priors, names)
-
-    def default_sampler(self):
-        # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
-        # steps of one size, found in a short warmup, are too long or too short by far
-        if not self.within_reach:
-            return rotating_paths()
-        return registry.room("samplers")["nuts"](target_accept=ACCEPTED)
-
-    def thinning(self, settings):
-        if self.within_reach:
-            return paths_between_draws(settings, self.cells, LEAPFROGS, NUTS_PATHS)
-        return paths_between_draws(settings, self.cells, GRADIENTS)
-
-    @property
-    def flat_below(self):
-        # where the rows of a level tell nothing of its effect
-        return dict(zip(self.effects.sds, np.asarray(self.rows.blocks.loading.scale)))
-
-    def kept(self, x):
-        return self.coordinates.printed(x), self.priors.names
-
-    def recorded(self, x):
-        return self.coordinates.natural(x)[..., self.columns]
-
-    def recorder(self, draws, plan):
-        # means of all effects, and some whole draws
+    def recorder(self, problem, draws, plan):
         if plan.spaced:
             raise NotSupported(
                 "thin='distance' does not apply to crossed factors; give a number of steps"
             )
-        return ThinnedDraws(draws, plan.thin, self.coordinates.map, self.dim, self.columns)
-
-    def check_draws(self, settings):
-        if settings.start_given:
-            raise NotSupported(
-                "init: a start needs effects of crossed factors, too, and numbers for coefficients "
-                "and standard deviations do not give them; leave it, or give init='dispersed'"
-            )
-        if settings.keep is not None:
-            raise ArgumentError(
-                "keep does not apply to crossed factors: draws of all parameters but the effects "
-                "are kept; leave it, and use ranef_draws()"
-            )
-        size = 8 * settings.positions * settings.chains * len(self.columns)
-        if size > DRAWS_MEMORY:
-            raise ArgumentError(
-                f"{settings.kept_text} in {settings.chains} chains of {len(self.columns)} "
-                f"parameters are {size / 2**30:.1f} GB, over the limit of 1 GB; keep fewer and "
-                "thin more"
-            )
+        map = problem.coordinates.map
+        return ThinnedDraws(draws, plan.thin, map, problem.dim, self.columns)
 
 
-class SmoothProblem(CrossedProblem):
-    """The posterior of a regression with smooths and no factor: all of its few parameters are kept,
-    and chains have walkers whose densities are products of matrices.
-    """
+@dataclass(frozen=True)
+class SignsOfSmooths(Signs):
+    """Signs of sds that may be zero, of which all draws are kept."""
 
-    partial, recorded, kept = False, Problem.recorded, Problem.kept
-    recorder = Problem.recorder
+    coordinates: CrossedCoordinates
+    effects: object
+    near: list
 
-    def check_draws(self, settings):
-        if settings.start_given:
-            raise NotSupported(
-                "init: a start needs coefficients of smooths, too, and numbers for coefficients "
-                "and standard deviations do not give them; leave it, or give init='dispersed'"
-            )
-        Problem.check_draws(self, settings)
-
-    @property
-    def many(self):
-        # those of dense tables
-        return self.model.products and isinstance(self.table.X, np.ndarray)
-
-    @property
-    def warmup(self):
-        # walkers learn a step together
-        return SHARED_STEPS if self.many else None
-
-    def sign_draws(self, x):
-        signed = self.coordinates.natural(x)[..., self.rows.blocks.phi]
+    def of(self, x):
+        signed = self.coordinates.natural(x)[..., self.coordinates.blocks.phi]
         return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
-
-    def default_sampler(self):
-        return rotating_paths(EACH) if self.many else rotating_paths()
-
-    def thinning(self, settings):
-        return paths_between_draws(settings, self.cells, GRADIENTS)
 
 
 def crossed_problem(data, family, crossing, prior, settings):
-    """The `CrossedProblem`.
+    """The problem.
 
     Parameters
     ----------
@@ -228,21 +138,51 @@ def crossed_problem(data, family, crossing, prior, settings):
         stopped, arrow = SEARCH, found.centre.reached.map
     shift, logs = rows.fixed.shift, len(family.auxiliary)
     where = CrossedCoordinates(Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs)
-    kind = CrossedProblem if crossing.factors else SmoothProblem
-    return kind(
+    table, effects = rows.table, found.effects
+    # a row has few numbers
+    cells = found.model.n * (len(rows.dense) + rows.Z.shape[1])
+    # of smooths alone, all of the few parameters are kept, and walkers have products of matrices
+    alone = not crossing.factors
+    products = alone and by_products(found.model, table)
+    return Problem(
         model=found.model,
         prior=found.prior,
         coordinates=where,
         priors=found.priors,
-        concerns=undecided(near, found.effects) + exact + rounded(rows.fixed, data),
-        stopped=stopped,
+        free_names=found.priors.names,
+        rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
+        defaults=defaults([] if alone else reached, cells, products),
         searched=ModeSearch(1, (1.0,), can_search=False),
-        shuffled=False,
-        rows=rows,
-        effects=found.effects,
-        edf=known,
-        near=near,
-        within_reach=reached,
+        stopped=stopped,
+        concerns=undecided(near, effects) + exact + rounded(rows.fixed, data),
+        record=Record() if alone else ThinnedRecord(rows.blocks.places),
+        shape=Shape(
+            tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
+            # where the rows of a level tell nothing of its effect
+            flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
+        ),
+        signs=SignsOfSmooths(where, effects, near) if alone else Signs(),
+        products=products,
+        table=table,
+        own=SampledEffects(rows, effects, known),
+    )
+
+
+def defaults(within_reach, cells, products):
+    """The `Defaults`, by the sds of crossed effects that chains may bring near zero."""
+    sampler, gradients, most = rotating_paths(EACH if products else 1), GRADIENTS, MOST_PATHS
+    if within_reach:
+        # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
+        # steps of one size, found in a short warmup, are too long or too short by far
+        sampler = registry.room("samplers")["nuts"](target_accept=ACCEPTED)
+        gradients, most = LEAPFROGS, NUTS_PATHS
+    return Defaults(
+        estimator="simple",  # there is no mini-batch
+        exact_sampler="hmc",
+        unsurveyed="effects of levels or smooths",
+        sampler=sampler,
+        thinning=partial(paths_between_draws, cells=cells, gradients=gradients, most=most),
+        warmup=SHARED_STEPS if products else None,  # walkers learn a step together
     )
 
 

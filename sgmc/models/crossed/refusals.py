@@ -4,13 +4,24 @@ computed.
 
 import numpy as np
 
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 
 LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a matrix has 1.1 GB
 
 
 def refuse(data, crossing, settings):
-    """NotSupported or DataError for what is not there, or too large."""
+    """NotSupported, ArgumentError or DataError for what is not there, or too large."""
+    if settings.start_given:
+        what = "effects of crossed factors" if crossing.factors else "coefficients of smooths"
+        raise NotSupported(
+            f"init: a start needs {what}, too, and numbers for coefficients and standard "
+            "deviations do not give them; leave it, or give init='dispersed'"
+        )
+    if settings.keep is not None and crossing.factors:
+        raise ArgumentError(
+            "keep does not apply to crossed factors: draws of all parameters but the effects are "
+            "kept; leave it, and use ranef_draws()"
+        )
     if settings.precondition not in ("mode", "dense"):
         raise NotSupported(
             f"precondition={settings.precondition!r} with {' + '.join(crossing.labels)}; leave "

@@ -51,13 +51,13 @@ class CrossedInfo(ModelInfo):
 
     def remarks(self, fit):
         lines = [sized("Groups:", *one) for one in zip(self.effects.factors, self.sizes)]
-        rows = fit.problem.rows
+        rows = fit.problem.own.rows
         count = rows.blocks.effects - rows.curves.shape[1]
         if count:
             lines.append(
                 f"{count} effects are sampled with the other parameters; ranef() has them."
             )
-        for one, (edf, most) in fit.problem.edf.items():
+        for one, (edf, most) in fit.problem.own.edf.items():
             lines.append(f"{one}: {edf:.1f} effective degrees of freedom, of at most {most}.")
         return [*lines, *super().remarks(fit)]
 
@@ -72,7 +72,7 @@ class CrossedResults(Smooths, MixedResults):
     @classmethod
     def besides(cls, fit):
         # coefficients and smooths are few numbers, and saved
-        return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.edf}
+        return {"curve_draws": CurveDraws.of_fit(fit), "freedom": fit.problem.own.edf}
 
     def whole(self, what):
         """Return whole draws (m, dim): coefficients of the table's columns, effects, phi, logs."""
@@ -93,7 +93,7 @@ class CrossedResults(Smooths, MixedResults):
     def effects_at_draws(self, draws, seed=None):
         """Return the `BankedEffects` of each factor at whole draws."""
         seed = self.seed if seed is None else entropy(seed)
-        effects, rows = self._fit.problem.effects, self._fit.problem.rows
+        effects, rows = self._fit.problem.own.effects, self._fit.problem.own.rows
         return banked_effects(draws, rows, effects, self.model.sizes, seed)
 
     def effects_of_levels(self, what, k, levels, draws=None, seed=None):
@@ -137,7 +137,7 @@ class CrossedResults(Smooths, MixedResults):
         if self._fit is None:
             return self._levels.moments[k]
         mean, sd = pooled(self._fit.recorders)
-        places = self._fit.problem.rows.places(k).ravel()
+        places = self._fit.problem.own.rows.places(k).ravel()
         return mean[places], sd[places]
 
     def to_arviz(
@@ -249,11 +249,11 @@ class CrossedResults(Smooths, MixedResults):
     def rows_of_fit(self, random):
         """Return the fit's rows, with the effects of their levels or at effects of zero."""
         problem, draws = self._fit.problem, self.whole("predictions with effects or smooths")
-        table, offset = problem.rows.fixed, np.asarray(problem.model.offset)
+        table, offset = problem.own.rows.fixed, np.asarray(problem.model.offset)
         rows = Rows(
             self.model.family,
             table.X,
-            draws[:, : problem.rows.blocks.d],
+            draws[:, : problem.own.rows.blocks.d],
             self.auxiliary_at(draws),
             None,
             offset if len(offset) else np.zeros(len(table.y)),
@@ -264,11 +264,11 @@ class CrossedResults(Smooths, MixedResults):
             table.weight,
             table.se,
         )
-        own = problem.rows
+        own = problem.own.rows
         rows = with_curves(rows, own.curves, draws[:, own.dense[own.blocks.d :]])
         if not random:
             return rows
-        Z = [own.Z[:, span] for span in problem.effects.of_factor]
+        Z = [own.Z[:, span] for span in problem.own.effects.of_factor]
         return with_effects(rows, self.effects_at_draws(draws), own.codes, Z)
 
     def new_rows(self, exog, offset, endog, transform, trials=None, se=None):

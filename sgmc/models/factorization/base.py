@@ -114,7 +114,7 @@ class Factorization(Model):
 
     def functionals(self):
         # expected ratings of `judged_pairs`
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.factorization.results import judged_predictions
 
         return Functionals(

@@ -126,7 +126,7 @@ class HMM(Sequences):
         self.start = self.guess()
 
     def functionals(self):
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.hmm.results import long_run
 
         if "ordered" in self.constraints.values():

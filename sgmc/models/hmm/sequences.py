@@ -1,5 +1,7 @@
 """Sequences with a hidden state, cut into windows with buffers: what such models have in common."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sgmc.arguments.arrays import numeric, shaped
@@ -67,8 +69,8 @@ class Sequences(Model):
         made = super().problem(prior, checked)
         minibatches = checked.sampler is None or checked.sampler.minibatches
         if minibatches and made.coordinates.scaled and self.n > 1:
-            made.model, concerns = buffers.with_checked_buffer(made, self.buffer, checked.seed)
-            made.concerns = [*made.concerns, *concerns]
+            model, concerns = buffers.with_checked_buffer(made, self.buffer, checked.seed)
+            return replace(made, model=model, concerns=[*made.concerns, *concerns])
         return made
 
 

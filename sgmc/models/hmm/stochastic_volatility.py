@@ -1,5 +1,7 @@
 """Stochastic volatility as users meet it."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from sgmc.arguments.numbers import whole
@@ -108,7 +110,8 @@ class StochasticVolatility(Sequences):
             )
         made = super().problem(prior, checked)
         if self.particles is not None and made.coordinates.scaled:
-            made.concerns = [*made.concerns, *particle_bias.concerns(made, checked.seed)]
+            more = particle_bias.concerns(made, checked.seed)
+            return replace(made, concerns=[*made.concerns, *more])
         return made
 
     def kernel(self):

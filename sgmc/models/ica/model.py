@@ -12,7 +12,8 @@ from sgmc.arguments.tables import dense_table, finite_table, matrix
 from sgmc.coordinates.laplace import MAX_CURVATURE_DIM
 from sgmc.core.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
-from sgmc.fit.problem import ANY_MAP, EXACT
+from sgmc.fit.parts import EXACT
+from sgmc.fit.problem import ANY_MAP
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.priors import normal
@@ -137,7 +138,7 @@ class ICA(Model):
         return checked.precondition is not None and not natural
 
     def functionals(self):
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.ica.results import log_densities
         from sgmc.results.outcomes.rows import evenly

@@ -1,5 +1,6 @@
 """Latent Dirichlet allocation as users meet it."""
 
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -143,7 +144,7 @@ class LDA(Model):
 
     def functionals(self):
         # of documents held out, or where there are none, of some documents of the fit
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.lda.results import word_scores
 
         return Functionals(
@@ -183,9 +184,9 @@ class LDA(Model):
             )
         made = super().problem(prior, checked)
         if self.sweeps != "exact":
-            from sgmc.models.lda.sweeping import concerns
+            from sgmc.models.lda.sweeping import Sweeps
 
-            made.inquiry = partial(concerns, self)
+            return replace(made, evidence=(Sweeps(self),))
         return made
 
     @cached_property

@@ -58,13 +58,13 @@ class LDAResults(ModelResults):
     @classmethod
     def besides(cls, fit):
         # and by chain, means of topics and of the probabilities of words that were held out
-        shape = fit.problem.layout.shapes["topics"]
+        shape = fit.problem.own.shapes["topics"]
         kept = super().besides(fit)
-        if fit.problem.columns is None:
+        if fit.problem.record.columns is None:
             return {**kept, "_chain_means": None, "_completed": None, "_scores": None}
         completed = [r.probabilities for r in fit.recorders if hasattr(r, "probabilities")]
         weights = [r.total for r in fit.recorders]
-        some = len(fit.problem.columns) < fit.problem.layout.size
+        some = len(fit.problem.record.columns) < fit.problem.own.size
         return {
             **kept,
             "_chain_means": np.array([np.reshape(r.mean, shape) for r in fit.recorders])

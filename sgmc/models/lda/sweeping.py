@@ -7,6 +7,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import scores
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import SweepsWarning
+from sgmc.fit.parts import Evidence
 
 TRIED_SWEEPS, LONG_SWEEPS = (
     (8, 16, 32, 64),
@@ -94,28 +95,35 @@ def enough(model):
     return TRIED_SWEEPS[-1]
 
 
-def concerns(model, fit):
-    """A warning where sweeps move topics, at the last draws or the means of the chains, in a
-    list.
-    """
-    shape, columns = model.parameters["topics"], fit.problem.columns
-    if columns is None or len(columns) == np.prod(shape):
-        last = fit.problem.coordinates.natural(fit.x[:, -1]) if columns is None else fit.x[:, -1]
-    else:
-        last = [recorder.mean for recorder in fit.recorders]
-    each = [np.reshape(one, shape) for one in last]
-    counts, stands_for = some(model.counts)
-    pair = [model.sampled(counts, sweeps) for sweeps in (model.used_sweeps, LONG_SWEEPS)]
-    beta = model.prior["topics"].df
-    moved, error = shift(*pair, each, stands_for, beta, fit.settings.seed)
-    if moved + 2 * error <= LARGEST_TOPIC_SHIFT:
-        return []
-    return [
-        SweepsWarning(
-            f"{model.used_sweeps} Gibbs sweeps over a document do not forget how its tokens were "
-            f"first assigned: they move topics by {moved:.2g} posterior sds (standard error "
-            f"{error:.2g}).",
-            f"Use more sweeps, LDA(..., sweeps={4 * model.used_sweeps}), or for short documents "
-            "and few topics sweeps='exact'.",
-        )
-    ]
+class Sweeps(Evidence):
+    """What sweeps over the documents are off by."""
+
+    def __init__(self, model):
+        self.model = model
+
+    def extra_checks(self, fit):
+        # where sweeps move topics, at the last draws or the means of the chains
+        model = self.model
+        shape, columns = model.parameters["topics"], fit.problem.record.columns
+        if columns is None or len(columns) == np.prod(shape):
+            last = (
+                fit.problem.coordinates.natural(fit.x[:, -1]) if columns is None else fit.x[:, -1]
+            )
+        else:
+            last = [recorder.mean for recorder in fit.recorders]
+        each = [np.reshape(one, shape) for one in last]
+        counts, stands_for = some(model.counts)
+        pair = [model.sampled(counts, sweeps) for sweeps in (model.used_sweeps, LONG_SWEEPS)]
+        beta = model.prior["topics"].df
+        moved, error = shift(*pair, each, stands_for, beta, fit.settings.seed)
+        if moved + 2 * error <= LARGEST_TOPIC_SHIFT:
+            return []
+        return [
+            SweepsWarning(
+                f"{model.used_sweeps} Gibbs sweeps over a document do not forget how its tokens "
+                f"were first assigned: they move topics by {moved:.2g} posterior sds (standard "
+                f"error {error:.2g}).",
+                f"Use more sweeps, LDA(..., sweeps={4 * model.used_sweeps}), or for short "
+                "documents and few topics sweeps='exact'.",
+            )
+        ]

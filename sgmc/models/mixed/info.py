@@ -48,7 +48,7 @@ class MixedInfo(ModelInfo):
 
     def details(self, fit):
         # how effects are integrated out
-        rule = fit.problem.rule
+        rule = fit.problem.own.rule
         if not rule.nodes:
             return super().details(fit)
         by = f"{rule.nodes} quadrature nodes per group" if rule.nodes > 1 else "Laplace's method"

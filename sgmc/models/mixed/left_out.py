@@ -24,7 +24,7 @@ class LeftOut(Rows):
 
     Attributes
     ----------
-    problem : MixedProblem
+    problem : Problem
     table : Rows
         All rows of the fit.
     sizes : list of array
@@ -106,7 +106,7 @@ class LeftOutGroups(LeftOut):
     @staticmethod
     def units(problem, table):
         """What `LeftOut` has of each group."""
-        rows = problem.rows
+        rows = problem.own.rows
         return dict(
             X=np.arange(len(rows.level))[:, None],
             offset=np.zeros(len(rows.level)),
@@ -153,7 +153,7 @@ class LeftOutRows(LeftOut):
     @property
     def starts(self):
         """First row of each innermost group."""
-        rows = self.problem.rows
+        rows = self.problem.own.rows
         return rows.starts if rows.subgroups is None else rows.subgroups.starts
 
     def densities(self, rows):
@@ -173,7 +173,7 @@ class LeftOutRows(LeftOut):
         if within is None:
             yield groups, self.effects.points, None
             return
-        level = self.problem.rows.subgroups.level[groups]
+        level = self.problem.own.rows.subgroups.level[groups]
         parents = within.parent[level]
         for parent, points, apart in within.moved(self.effects.points, np.unique(parents)):
             yield groups[parents == parent], points, apart
@@ -182,12 +182,16 @@ class LeftOutRows(LeftOut):
         """Linear predictors of rows without effects, but for the outer ones, (row, draw)."""
         d = self.table.X.shape[1]
         eta = self.table.X[rows] @ points[:, :d].T + self.table.offset[rows, None]
-        return eta if apart is None else eta + self.problem.rows.Z[rows, : apart.shape[1]] @ apart.T
+        return (
+            eta
+            if apart is None
+            else eta + self.problem.own.rows.Z[rows, : apart.shape[1]] @ apart.T
+        )
 
     def slopes(self, rows):
         """How linear predictors of rows move with standard effects, (row, draw, q)."""
         q = self.effects.roots.shape[1]
-        return np.einsum("ia,mab->imb", self.problem.rows.Z[rows, -q:], self.effects.roots)
+        return np.einsum("ia,mab->imb", self.problem.own.rows.Z[rows, -q:], self.effects.roots)
 
     def density_of(self, rows, eta):
         """log p(y | eta) of rows, (row, draw, ..)."""
@@ -256,7 +260,7 @@ class LeftOutRows(LeftOut):
             plain[here] = one.density_of(here, one.plain(here, points, apart))[:, 0]
         count = 1.0 if self.table.frequency is None else self.table.frequency
         found = np.add.reduceat(count * plain, starts[:-1]) - compiled
-        inner = self.problem.rows.subgroups
+        inner = self.problem.own.rows.subgroups
         return found if inner is None else np.add.reduceat(found, inner.first[:-1])
 
     def derivatives(self, rows, eta):
@@ -284,7 +288,7 @@ class LeftOutRows(LeftOut):
 
     def one_set(self, q):
         """Nodes and log weights of the fit's rule; of several sets of them the first."""
-        rule = self.problem.rule
+        rule = self.problem.own.rule
         t, weight = rule.scheme.make(rule.nodes, q)
         return (t[0], weight[0]) if rule.scheme.scattered else (t, weight)
 

@@ -1,6 +1,7 @@
 """The posterior of a regression whose largest factor is integrated out."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -8,13 +9,24 @@ from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import coordinates, undo_centring
 from sgmc.core.design import design
 from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.fit.parts import Defaults, Shape
+from sgmc.fit.problem import Problem
 from sgmc.models.mixed.group_level import GroupLevel
 from sgmc.models.mixed.group_predictors import two_designs
 from sgmc.models.mixed.loading import UnitLoading
-from sgmc.models.mixed.problem import WORST_ERROR, GroupsProblem, nonzero, one_factor, stopped
+from sgmc.models.mixed.problem import (
+    WORST_ERROR,
+    IntegratedEffects,
+    estimator,
+    nonzero,
+    observations,
+    one_factor,
+    stopped,
+)
 from sgmc.models.mixed.random_effects import of_factor
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.rules import scheme_of
@@ -23,17 +35,12 @@ from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.search import first_guess, moments_of_outcomes
 
 
-@dataclass(kw_only=True)
-class LevelsProblem(GroupsProblem):
-    """The posterior with a factor integrated out: groups are its levels, and parts of the rows that
-    have none.
-    """
-
-    def strata(self):
-        raise NotSupported(
-            "subsample='stratified' does not apply where the levels of a factor are integrated "
-            "out; use subsample='block'"
-        )
+def refuse_strata():
+    """Rows without a level are groups, too, and have no outcome to tell strata by."""
+    raise NotSupported(
+        "subsample='stratified' does not apply where the levels of a factor are integrated out; "
+        "use subsample='block'"
+    )
 
 
 def levels_problem(model, settings):
@@ -75,18 +82,21 @@ def levels_problem(model, settings):
             mode, priors.names, data.n, priors.auxiliary, priors.chosen
         )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    return LevelsProblem(
+    return Problem(
         model=kernel,
         prior=density_of(priors, shift),
         coordinates=coordinates(mode, back, precondition, False, priors.auxiliary),
         priors=model.priors,
-        concerns=concerns,
+        free_names=priors.names,
+        rows=observations(kernel, table, rule, refuse_strata),
+        defaults=Defaults(estimator=estimator(kernel)),
         searched=ModeSearch(1, (1.0,)),
-        shuffled=True,
         stopped=stopped(mode, rule),
+        concerns=concerns,
+        shape=Shape(tail_bounds=partial(tail_bounds, model.priors)),
+        table=table,
         mode=mode,
-        rows=rows,
-        rule=rule,
+        own=IntegratedEffects(rows, rule),
     )
 
 

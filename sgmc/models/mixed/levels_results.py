@@ -11,7 +11,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.core import deadline
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.problem import DRAWS_MEMORY
+from sgmc.fit.parts import DRAWS_MEMORY
 from sgmc.models.mixed.levels_problem import effects_of_levels
 from sgmc.models.mixed.random_effects import posterior_of
 from sgmc.models.mixed.rows_with_effects import with_effects
@@ -59,7 +59,7 @@ class LevelsInfo(ModelInfo):
 
     def details(self, fit):
         # how coefficients are integrated out
-        rule = fit.problem.rule
+        rule = fit.problem.own.rule
         if not rule.nodes:
             return super().details(fit)
         off = f" (error of log density differences: about {max(rule.error, 1e-9):.1g})"
@@ -69,7 +69,9 @@ class LevelsInfo(ModelInfo):
 
     def ranges(self, fit):
         """Ranges of the levels' posterior means and sds, where there is time for them."""
-        work = ROW_WORK * SHOWN_DRAWS * len(fit.problem.table.y) * max(fit.problem.rule.nodes, 1)
+        work = (
+            ROW_WORK * SHOWN_DRAWS * len(fit.problem.table.y) * max(fit.problem.own.rule.nodes, 1)
+        )
         if fit.stand_in or deadline.current().left() < 2 * work / deadline.OPERATIONS:
             return ""
         effects = effects_of_levels(fit, fit.settings.seed, self.sizes)
@@ -224,7 +226,7 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
             )
         rows = rows_of(self, exog, offset, transform=transform, **how)
         if exog is None:
-            held = self._fit.problem.rows
+            held = self._fit.problem.own.rows
             code = np.repeat(held.level, np.diff(held.starts))
             return with_effects(rows, self.level_effects(self.seed), code[:, None], [held.Z])
         split = self.model.split

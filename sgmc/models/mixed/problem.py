@@ -1,6 +1,7 @@
 """The posterior of a regression with grouped effects, the effects integrated out."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -16,8 +17,9 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
+from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_step
 from sgmc.fit.plan import GRADIENT
-from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
+from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import folded
@@ -40,121 +42,104 @@ MOST_THINNED = 16  # between draws: of eight schools they are then nearly indepe
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
 
-@dataclass(kw_only=True)
-class GroupsProblem(Problem):
-    """A posterior with effects integrated out; rows of the model are groups.
+@dataclass(frozen=True)
+class IntegratedEffects:
+    """What results read of a posterior with effects integrated out; rows of the model are groups.
 
     Attributes
     ----------
-    mode : Mode
     rows : GroupedRows
     rule : Rule
-    """
-
-    mode: object
-    rows: object
-    rule: Rule
-
-    @property
-    def table(self):
-        """Rows as the compiled model reads them."""
-        return self.rows.table
-
-    @property
-    def cells(self):
-        # of rows, not of groups, with the nodes of each
-        return len(self.table.y) * (self.model.width + self.rule.nodes)
-
-    @property
-    def nobs(self):
-        weight = self.table.weight
-        return len(self.table.y) if weight is None else float(weight.sum())
-
-    @property
-    def least_noise(self):
-        # of second order, where the groups' curvatures fit memory
-        return GRADIENT if self.model.n * self.model.width**2 <= CURVATURES else "cv"
-
-    @property
-    def free_names(self):
-        return self.priors.names
-
-    @property
-    def fingerprint(self):
-        table, where = self.table, self.coordinates
-        X = [table.X] if isinstance(table.X, np.ndarray) else [np.asarray(self.model.n)]
-        return [
-            *X,
-            table.y,
-            table.trials,
-            table.offset,
-            table.weight,
-            table.se,
-            self.rows.Z,
-            self.rows.starts,
-            self.mode.theta,
-            self.mode.precision,
-            where.to_theta,
-        ]
-
-    def tail_bounds(self, names):
-        return tail_bounds(self.priors, names)
-
-    @property
-    def grouped(self):
-        return True
-
-
-@dataclass(kw_only=True)
-class MixedProblem(GroupsProblem):
-    """The posterior of a regression with group terms.
-
-    Attributes
-    ----------
-    effects : Effects
+    effects : Effects or None
+        None where their sds are known.
     near_zero : list of int
         Effects whose sds may be zero.
     """
 
+    rows: object
+    rule: Rule
+    effects: object = None
+    near_zero: tuple = ()
+
+
+@dataclass(frozen=True)
+class FoldedSigns(Signs):
+    """Signs of sds, which have the one that they have at the mode, so that draws are about one
+    mode; or any, where they may be zero, so that chains are alike that seldom change it.
+    """
+
+    coordinates: object
+    mode: Mode
     effects: object
     near_zero: list
 
     @property
-    def beyond_scores(self):
-        # sds that may be zero, and correlations of such effects, are reported without a sign, and
-        # have a kink where it changes
+    def names(self):
+        # sds that may be zero, and correlations of such effects, have a kink where the sign changes
         pairs = zip(self.effects.cors, self.effects.loading.correlations())
         cors = [name for name, pair in pairs if set(pair) & set(self.near_zero)]
         return [*(self.effects.sds[j] for j in self.near_zero), *cors]
 
-    def tail_bounds(self, names):
-        # each level of normal outcomes has a density that falls as 1 / sd
-        levels = len(self.rows.level) if self.model.closed else 0
-        return tail_bounds(self.priors, names, dict.fromkeys(self.effects.sds, levels))
-
-    def sign_draws(self, x):
+    def of(self, x):
         signed = self.coordinates.natural(x)[..., self.coordinates.first :]
         return {
             self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near_zero
         }
 
-    def thinning(self, settings):
-        # sds that may be zero are skewed, and errors of their own sds are large beside those of
-        # other parameters, so that draws are made nearly independent where it costs little
-        if not (self.near_zero and self.model.closed):
-            return 1
-        work = settings.draws * settings.chains * self.cells
-        return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
-
-    def fold_signs(self, x, entropy):
-        # sds have the sign that they have at the mode, so that draws are about one mode; or any,
-        # where they may be zero, so that chains are alike that seldom change it
+    def folded(self, x, entropy):
         return self.coordinates.turned(x, self.mode.theta, self.near_zero, entropy)
 
-    def strata(self):
-        raise NotSupported(
-            "subsample='stratified' does not apply to group terms; use subsample='block'"
-        )
+
+def observations(model, table, rule, strata):
+    """The `Observations` of groups."""
+    return Observations(
+        nobs=table.nobs,
+        # of rows, not of groups, with the nodes of each
+        cells=len(table.y) * (model.width + rule.nodes),
+        shuffled=True,
+        identity=identity,
+        unit="group",
+        strata=strata,
+    )
+
+
+def identity(problem):
+    """What tells the rows of groups and the mode from others."""
+    table, rows, mode = problem.table, problem.own.rows, problem.mode
+    dense = isinstance(table.X, np.ndarray)
+    return [
+        table.X if dense else np.asarray(problem.model.n),
+        table.y,
+        table.trials,
+        table.offset,
+        table.weight,
+        table.se,
+        rows.Z,
+        rows.starts,
+        mode.theta,
+        mode.precision,
+    ]
+
+
+def estimator(model):
+    """Of second order, where the groups' curvatures fit memory."""
+    return GRADIENT if model.n * model.width**2 <= CURVATURES else "cv"
+
+
+def refuse_strata():
+    """There are no outcomes of groups to tell strata by."""
+    raise NotSupported(
+        "subsample='stratified' does not apply to group terms; use subsample='block'"
+    )
+
+
+def thinning(cells, settings):
+    """Steps between draws of normal outcomes with sds that may be zero: these are skewed, and
+    errors of their own sds are large beside those of other parameters, so that draws are made
+    nearly independent where it costs little.
+    """
+    work = settings.draws * settings.chains * cells
+    return int(np.clip(SPARE_CELLS // work, 1, MOST_THINNED))
 
 
 def mixed_problem(data, family, grouping, prior, settings, nodes=None):
@@ -212,21 +197,31 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             unseen=getattr(data.source, "unseen", None),
         )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    return MixedProblem(
+    where = folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading)
+    seen = observations(kernel, table, rule, refuse_strata)
+    skewed = near and kernel.closed
+    # each level of normal outcomes has a density that falls as 1 / sd
+    decay = dict.fromkeys(effects.sds, len(rows.level) if kernel.closed else 0)
+    return Problem(
         model=kernel,
         prior=density(priors, shift, bent),
-        coordinates=folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading),
+        coordinates=where,
         priors=priors,
-        concerns=concerns,
+        free_names=priors.names,
+        rows=seen,
+        defaults=Defaults(
+            estimator=estimator(kernel),
+            exact_sampler=STEADY if skewed else EXACT,
+            thinning=partial(thinning, seen.cells) if skewed else each_step,
+        ),
         searched=ModeSearch(1, (1.0,), can_search=False),
-        shuffled=True,
         stopped=stopped(mode, rule),
+        concerns=concerns,
+        shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
+        signs=FoldedSigns(where, mode, effects, near),
+        table=table,
         mode=mode,
-        rows=rows,
-        effects=effects,
-        rule=rule,
-        near_zero=near,
-        exact_sampler=STEADY if near and kernel.closed else EXACT,
+        own=IntegratedEffects(rows, rule, effects, near),
     )
 
 

@@ -214,8 +214,8 @@ def level_effects(results, seed):
 
 def effects_at(problem, points, seed, sizes):
     """The same at points (m, dim) in the natural coordinates of a problem's compiled model."""
-    rows, q = problem.rows, problem.effects.outer.q
-    loading, first = problem.effects.loading, problem.coordinates.first
+    rows, q = problem.own.rows, problem.own.effects.outer.q
+    loading, first = problem.own.effects.loading, problem.coordinates.first
     points = np.ascontiguousarray(points)
     roots = loading.root(points[:, first : first + loading.size])
     outer = of_factor(problem, points, roots[:, :q, :q], seed, sizes[0])
@@ -248,7 +248,7 @@ def of_factor(problem, points, roots, seed, sizes):
         roots=np.ascontiguousarray(roots),
         seed=seed,
         conditional=conditional(problem.model),
-        place=places(problem.rows.level),
+        place=places(problem.own.rows.level),
         sizes=sizes,
     )
 

@@ -145,7 +145,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
     def left_out(self, unit):
         """Return what `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
         fitted_rows(self, "loo")
-        if self._fit.problem.rule.nodes == 1:
+        if self._fit.problem.own.rule.nodes == 1:
             raise NotSupported(
                 "loo does not apply to Laplace's approximation of integrals (nodes=1); fit with "
                 "nodes=3"
@@ -157,8 +157,8 @@ def codes_of_fit(problem):
     """Levels of the rows that a problem has, (n, factors), and the covariates of each factor's
     effects.
     """
-    rows, inner = problem.rows, problem.rows.subgroups
+    rows, inner = problem.own.rows, problem.own.rows.subgroups
     codes = [np.repeat(rows.level, np.diff(rows.starts))]
     if inner is not None:
         codes.append(np.repeat(inner.level, np.diff(inner.starts)))
-    return np.column_stack(codes), [rows.Z[:, span] for span in problem.effects.spans()]
+    return np.column_stack(codes), [rows.Z[:, span] for span in problem.own.effects.spans()]

@@ -50,7 +50,7 @@ class TiedMeans(Model):
         return TiedMeansKernel(self.y, self.variance)
 
     def functionals(self):
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.mixture.results import centre_and_distance
 
         return Functionals(
@@ -183,7 +183,7 @@ class GaussianMixture(Model):
 
     def functionals(self):
         # of rows evenly spread along the first coordinate
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.mixture.results import log_densities
         from sgmc.results.outcomes.rows import evenly

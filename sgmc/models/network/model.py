@@ -259,7 +259,7 @@ class BNN(Model):
 
     def functionals(self):
         # predictions, which stay as they are where hidden units change places
-        from sgmc.fit.problem import Functionals
+        from sgmc.fit.parts import Functionals
         from sgmc.models.network.results import predictions
 
         if not self.hidden:

@@ -21,7 +21,7 @@ def predictions(results, rows, X, y):
     whole = whole_draws(fit)
     if whole is None:
         return None
-    law, names = recipe.law, fit.problem.layout.names
+    law, names = recipe.law, fit.problem.own.names
     beside = [k for k, name in enumerate(names) if name[0] not in "Wb"]
     flat = whole.reshape(-1, whole.shape[2])
     found = np.stack([law.predictor(*recipe.said(theta, X), y).ravel() for theta in flat])
@@ -42,7 +42,7 @@ class NetworkResults(ModelResults):
     def besides(cls, fit):
         # the whole draws that were kept
         kept = super().besides(fit)
-        if fit.problem.columns is None:
+        if fit.problem.record.columns is None:
             return {**kept, "_bank": None}
         banks = [recorder.bank for recorder in fit.recorders]
         return {**kept, "_bank": tuple(np.concatenate(part) for part in zip(*banks))}

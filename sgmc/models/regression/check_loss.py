@@ -105,7 +105,7 @@ def few_beyond(table, tau):
     law by the share h^2 (q^2 - 1) / 2 at its quantile q, and by more the larger q is where errors
     spread with x: coverage goes with q^2 times that share (measured).
     """
-    total = len(table.y) if table.weight is None else float(table.weight.sum())
+    total = table.nobs
     rows, d = total * min(tau, 1 - tau), table.X.shape[1]
     q = stats.norm.ppf(tau)
     bias = q**2 * (q**2 - 1) * (SILVERMAN * total**-0.2) ** 2 / 2

@@ -90,7 +90,7 @@ class ModelInfo:
             return ["The design matrix is used in place, without a copy."]
         if mapping(table.X) is None:
             return []
-        size = shown(fit.problem.file_bytes)
+        size = shown(fit.problem.rows.file_bytes)
         return [f"The design is read from a file of {size}, rows in random order."]
 
     def refuse_code(self, own):

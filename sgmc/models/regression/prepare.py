@@ -58,6 +58,11 @@ class Table:
     working: np.ndarray | None = None
 
     @property
+    def nobs(self):
+        """Observations: rows, or the sum of their frequency weights."""
+        return len(self.y) if self.weight is None else float(self.weight.sum())
+
+    @property
     def columns(self):
         """What a pass reads: design, outcomes, and what there is of offsets and weights."""
         return [self.X, self.response, self.offset, self.multiplicity]

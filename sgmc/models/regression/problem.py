@@ -1,7 +1,7 @@
 """The posterior of a regression in sampler coordinates, and how it is built from a table."""
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import partial
 
 import numpy as np
 
@@ -16,13 +16,13 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
-from sgmc.core.storage import advise, mapping
 from sgmc.errors import NotSupported
 from sgmc.fit.decision import WIDE
 from sgmc.fit.noise import groups_of
+from sgmc.fit.parts import EXACT, Defaults, Forms, Observations, Shape
 from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT
-from sgmc.fit.problem import CURVATURE, EXACT, SEARCH, Problem
+from sgmc.fit.problem import CURVATURE, SEARCH, Problem, Workspace
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.regression.bounded import (
     between_ends,
@@ -53,163 +53,82 @@ EIGENVECTORS = (
 )
 
 
-@dataclass(kw_only=True)
-class RegressionProblem(Problem):
-    """The posterior of a regression.
+@dataclass(frozen=True)
+class RegressionForms(Forms):
+    """Other coordinates of a regression.
 
     Attributes
     ----------
-    mode : Mode
-    table : Table
-        Rows as the compiled model reads them.
-    normal : bool
-        Outcomes, or their logs, have errors of a scale that is sampled and tails that are bounded
-        by a power, and means linear.
-    log_concave : bool
-        The likelihood has one mode, whatever the data.
-    single : Model or None
-        The compiled model with products of many points in float32, where the table is in whitened
-        coordinates.
-    terms : PriorTerms or None
+    terms : PriorTerms
         The prior of phi.
-    laplace : Coordinates or None
-        Those whitened at the mode, where `coordinates` are of another Gaussian.
     """
 
-    mode: object
-    table: object
-    normal: bool = False
-    log_concave: bool = True
-    single: object = None
-    terms: object = None
-    laplace: object = None
+    terms: object
 
-    @cached_property
-    def nearest(self):
+    def nearest(self, problem):
         # of wide tables with one linear predictor a row
-        where = self.coordinates
-        wide = self.many and self.model.width == 1 and self.dim >= WIDE
-        if self.laplace is not None or not (wide and where.rotated and where.map is None):
-            return self
-        found = variational(self.single or self.model, self.prior_terms)
+        where, model = problem.coordinates, problem.model
+        wide = problem.products and model.width == 1 and problem.dim >= WIDE
+        if problem.laplace is not None or not (wide and where.rotated and where.map is None):
+            return problem
+        found = variational(problem.single or model, partial(self.prior_terms, problem))
         if found is None:
-            return self
+            return problem
         centre, root = found
         with one_blas_thread():
             moved = replace(where, map=Affine(centre, root), white=where.white @ root)
-        return replace(self, coordinates=moved, laplace=where, anchors={}, shared={}, limits={})
+        return replace(problem, coordinates=moved, laplace=where)
 
-    def prior_terms(self, y):
+    def prior_terms(self, problem, y):
         """Gradient and precision (d,) or (d, d) of the log prior at natural coordinates y (d,)."""
-        if isinstance(self.prior, Quadratic):
-            precision = np.asarray(self.prior.precision)
-            return -precision * y - np.asarray(self.prior.slope), precision
-        L = self.coordinates.L
+        if isinstance(problem.prior, Quadratic):
+            precision = np.asarray(problem.prior.precision)
+            return -precision * y - np.asarray(problem.prior.slope), precision
+        where = problem.coordinates
         with one_blas_thread():
-            _, gradient, precision = self.terms(self.coordinates.origin + L @ y)
-            return L.T @ gradient, L.T @ precision @ L
+            _, gradient, precision = self.terms(where.origin + where.L @ y)
+            return where.L.T @ gradient, where.L.T @ precision @ where.L
 
-    @property
-    def approximation(self):
-        return self.laplace or self.coordinates
 
-    @property
-    def own_nobs(self):
-        """Observations of its own rows."""
-        return self.model.n if self.table.weight is None else float(self.table.weight.sum())
+def tail_index(nobs, dim, table, priors, family):
+    """Of every parameter: with normal errors and flat priors, sigma's too, coefficients have a t
+    distribution with n - d - 1 degrees of freedom, and sigma a density that falls as sigma^(d - n);
+    of n times, those count that bound sigma.  0 for other regressions, whose index is not known.
+    """
+    normal = family.name in ("ols", "survreg") and bool(family.auxiliary)
+    if not normal or any(family != "flat" for family in priors.columns("family")):
+        return 0.0
+    return 1 / max(nobs - one_sided(table) - dim, 1)
 
-    @property
-    def nobs(self):
-        return self.own_nobs
 
-    @property
-    def least_noise(self):
-        return GRADIENT
+def one_sided(table):
+    """Observations that are known from one side only."""
+    y, weight = table.y, table.weight
+    if not np.iscomplexobj(y):
+        return 0
+    return float((y.imag < 0).sum() if weight is None else weight[y.imag < 0].sum())
 
-    @property
-    def free_names(self):
-        # the parameters; auxiliary ones stand for their logs
-        return self.priors.names
 
-    @property
-    def many(self):
-        # those of dense tables
-        return self.model.products and isinstance(self.table.X, np.ndarray)
+def strata_of(table):
+    """The stratum of each row: those given, or the outcome's levels or quantile groups."""
+    if table.strata is None:
+        return groups_of(table.y.real)
+    return groups_of(table.strata, SMALLEST_BATCH)
 
-    @property
-    def unimodal(self):
-        # so it is under priors that are log-concave, too, or nearly so
-        return self.log_concave and not len(self.priors.shrunk)
 
-    @property
-    def tail_index(self):
-        # with normal errors and flat priors, sigma's too, coefficients have a t distribution with n
-        # - d - 1 degrees of freedom, and sigma a density that falls as sigma^(d - n); of n times,
-        # those count that bound sigma
-        if not self.normal or any(family != "flat" for family in self.priors.columns("family")):
-            return 0.0
-        rows = self.nobs - self.one_sided
-        return 1 / max(rows - self.dim, 1)
-
-    def tail_bounds(self, names):
-        return tail_bounds(self.priors, names)
-
-    @property
-    def one_sided(self):
-        """Observations that are known from one side only."""
-        y, weight = self.table.y, self.table.weight
-        if not np.iscomplexobj(y):
-            return 0
-        return float((y.imag < 0).sum() if weight is None else weight[y.imag < 0].sum())
-
-    @property
-    def file_bytes(self):
-        columns = self.table.columns
-        return sum(one.nbytes for one in columns if one is not None and mapping(one) is not None)
-
-    def will_read(self, random):
-        advise(self.table.columns, random)
-
-    def strata(self):
-        # those given, or the outcome's levels or quantile groups
-        table = self.table
-        if table.strata is None:
-            return groups_of(table.y.real)
-        return groups_of(table.strata, SMALLEST_BATCH)
-
-    @property
-    def fingerprint(self):
-        """Arrays that tell this posterior from others: the table, strata included, in the sampler's
-        coordinates, and these.
-        """
-        table, where, mode = self.table, self.coordinates, self.mode
-        return [
-            *arrays_of(table.X),
-            table.y,
-            table.trials,
-            table.offset,
-            table.weight,
-            table.se,
-            table.strata,
-            mode.theta,
-            mode.precision,
-            where.L,
-            where.origin,
-            where.to_theta,
-        ]
-
-    @property
-    def curvature_covariance(self):
-        """Covariance of what is reported by the curvature at the mode alone: D T H^-1 T' D, D the
-        slopes of the logs' exp.
-        """
-        white, where = self.mode.axes[0], self.coordinates
-        with one_blas_thread():
-            half, theta = where.back @ white, where.back @ self.mode.theta
-            slope = np.where(
-                self.priors.logged, np.exp(np.where(self.priors.logged, theta, 0.0)), 1.0
-            )
-            return slope[:, None] * (half @ half.T) * slope
+def identity(problem):
+    """What tells a problem's table, strata included, and its mode from others."""
+    table, mode = problem.table, problem.mode
+    return [
+        *arrays_of(table.X),
+        table.y,
+        table.trials,
+        table.offset,
+        table.weight,
+        table.se,
+        table.strata,
+        *([] if mode is None else [mode.theta, mode.precision]),
+    ]
 
 
 def arrays_of(X):
@@ -337,19 +256,48 @@ def as_far_as_known(found, family, stopped):
     )
 
 
-def built(found, family, *, coordinates, kind=None, **how):
-    """The `RegressionProblem` of what was found, or one of another kind."""
-    return (kind or RegressionProblem)(
-        coordinates=replace(coordinates, report=found.priors.report),
-        priors=found.priors,
+def built(found, family, *, model, prior, coordinates, known=None, nobs=None, **how):
+    """The problem of what was found; `known` is the anchor that the search has left, `nobs` given
+    where observations are not those of the table.
+    """
+    table, mode, priors = found.table, found.mode.without_rows(), found.priors
+    where = replace(coordinates, report=priors.report)
+    dim = model.dim if where.map is None else where.map.dim
+    nobs = table.nobs if nobs is None else nobs
+    return Problem(
+        model=model,
+        prior=prior,
+        coordinates=where,
+        priors=priors,
+        workspace=Workspace(model, prior, where, known),
+        free_names=priors.names,  # auxiliary ones stand for their logs
+        rows=Observations(
+            nobs=nobs,
+            cells=model.n * dim,
+            shuffled=not table.given,
+            columns=table.columns,
+            strata=partial(strata_of, table),
+            identity=identity,
+        ),
+        defaults=Defaults(
+            estimator=GRADIENT, exact_sampler=SKEWED if coordinates.walled else EXACT
+        ),
         searched=found.modes.moved(coordinates.back),
-        terms=found.terms,
-        shuffled=not found.table.given,
-        mode=found.mode.without_rows(),
-        table=found.table,
-        normal=family.name in ("ols", "survreg") and bool(family.auxiliary),
+        forms=RegressionForms(found.terms),
+        shape=Shape(
+            # under priors that are log-concave, too, or nearly so
+            unimodal=family.log_concave and not len(priors.shrunk),
+            tail_index=tail_index(nobs, dim, table, priors, family),
+            tail_bounds=partial(tail_bounds, priors),
+        ),
         prior_alone=isinstance(found, Alone),
-        log_concave=family.log_concave,
-        exact_sampler=SKEWED if coordinates.walled else EXACT,
+        products=by_products(model, table),
+        table=table,
+        mode=mode,
         **how,
     )
+
+
+def by_products(model, table):
+    """Whether densities at many points are products of matrices: those of dense tables."""
+    return bool(model.products) and isinstance(table.X, np.ndarray)

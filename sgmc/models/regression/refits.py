@@ -127,7 +127,7 @@ class Refits:
 
 def count_rows(results):
     """Rows of the fit, for fits whose likelihood is a product over them."""
-    if results._fit is not None and results._fit.problem.grouped:
+    if results._fit is not None and results._fit.problem.rows.grouped:
         raise NotSupported(
             "cross-validation of rows does not apply to group terms; use loo(group=True), which "
             "leaves out groups"

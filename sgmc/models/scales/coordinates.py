@@ -34,6 +34,11 @@ class LearnedCoordinates:
     max_precision = min_precision = 1.0
 
     @property
+    def arrays(self):
+        """What tells these coordinates from others."""
+        return [np.asarray(self.map.outer.place), np.asarray(self.map.inner.values)]
+
+    @property
     def logs(self):
         """How many of what is reported are sampled as logs, the last ones."""
         return self.shrunk.groups + self.shrunk.logs

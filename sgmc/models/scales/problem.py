@@ -1,6 +1,7 @@
 """The posterior of a regression with learned scales, and how it is built from a table."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
@@ -13,9 +14,11 @@ from sgmc.coordinates.prior_table import resolve
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
-from sgmc.fit.problem import SEARCH, Problem, paths_between_draws, rotating_paths
+from sgmc.fit.parts import Defaults, Observations, paths_between_draws, rotating_paths
+from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.prepare import prepare
+from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.scales.centre import Scales, about, search
@@ -28,60 +31,8 @@ from sgmc.models.scales.turned import turned
 FEW_LEAPS, MANY_LEAPS = 6, 12
 
 
-@dataclass(kw_only=True)
-class LearnedProblem(Problem):
-    """The posterior of a regression whose prior scales are learned.
-
-    Attributes
-    ----------
-    table : Table
-        With the columns of the coefficients alone.
-    """
-
-    table: object
-
-    surveyed = False
-    exact_sampler = "hmc"
-    exact_alone = "a learned prior scale"
-
-    @property
-    def nobs(self):
-        weight = self.table.weight
-        return self.model.n if weight is None else float(weight.sum())
-
-    @property
-    def cells(self):
-        # local scales are in no row, and the map takes work of its own
-        return self.model.n * self.coordinates.shrunk.d + self.coordinates.shrunk.k**2
-
-    @property
-    def least_noise(self):
-        # there is no mini-batch
-        return "simple"
-
-    @property
-    def free_names(self):
-        return self.priors.names
-
-    @property
-    def fingerprint(self):
-        table, where = self.table, self.coordinates.map
-        X = table.X.arrays if isinstance(table.X, CodedTable) else [table.X]
-        return [
-            *X, table.y, table.trials, table.offset, table.weight,
-            np.asarray(where.outer.place), np.asarray(where.inner.values),
-        ]  # fmt: skip
-
-    def default_sampler(self):
-        return rotating_paths()
-
-    def thinning(self, settings):
-        leaps = MANY_LEAPS if self.coordinates.shrunk.locals else FEW_LEAPS
-        return paths_between_draws(settings, self.cells, leaps)
-
-
 def learned_problem(data, family, prior, settings):
-    """The `LearnedProblem`.
+    """The problem.
 
     Parameters
     ----------
@@ -127,15 +78,28 @@ def learned_problem(data, family, prior, settings):
         learned = Scales(shrunk, groups, hyperpriors)
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
-    return LearnedProblem(
-        model=compiled(table, family, widened(table.X, shrunk.size - shrunk.logs)),
+    kernel = compiled(table, family, widened(table.X, shrunk.size - shrunk.logs))
+    # local scales are in no row, and the map takes work of its own
+    cells = kernel.n * shrunk.d + shrunk.k**2
+    leaps = MANY_LEAPS if shrunk.locals else FEW_LEAPS
+    shown = with_globals(priors, groups, hyperpriors)
+    return Problem(
+        model=kernel,
         prior=ShrunkPrior(shrunk, density(as_flat(priors, where), hyperpriors, shift, shrunk)),
         coordinates=LearnedCoordinates(learned_map(learned, centre, power), shrunk, back),
-        priors=with_globals(priors, groups, hyperpriors),
-        concerns=concerns,
+        priors=shown,
+        free_names=shown.names,
+        rows=Observations(nobs=table.nobs, cells=cells, shuffled=True, identity=identity),
+        defaults=Defaults(
+            estimator="simple",
+            exact_sampler="hmc",
+            unsurveyed="a learned prior scale",
+            sampler=rotating_paths(),
+            thinning=partial(paths_between_draws, cells=cells, gradients=leaps),
+        ),
         searched=ModeSearch(1, (1.0,), can_search=False),
-        shuffled=True,
         stopped=stopped,
+        concerns=concerns,
         table=table,
     )
 

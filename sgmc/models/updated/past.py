@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.models.regression.problem import RegressionForms
 from sgmc.models.updated.taylor import Rows, Taylor
 
 MOST_UPDATED = 512  # of which a full precision matrix is carried on: 2 MB
@@ -105,21 +106,22 @@ def past_of(results):
         raise NotSupported(f"update: {refusal}; fit all rows together")
     problem = results._fit.problem
     where, mode = problem.approximation, problem.mode
-    before = getattr(problem, "past", None)
+    update = problem.own
+    before = None if update is None else update.past
     own = Rows(problem, prior=before is None)
     return Past(
         (*(() if before is None else before.parts), own),
         where.back @ mode.theta,
         where.back @ mode.axes[0],
         (*(() if before is None else before.counts), own.nobs),
-        () if before is None else (*before.drifts, problem.account.drift),
+        () if before is None else (*before.drifts, update.account.drift),
     )
 
 
 def refused(results):
     """Why results in memory cannot be carried on; empty where they can."""
     problem, model = results._fit.problem, results.model
-    if not hasattr(problem, "own_nobs"):
+    if not isinstance(problem.forms, RegressionForms):
         return (
             f"{model.title} has effects of groups, smooths, learned scales or levels that are "
             "integrated out, whose posterior has no Gaussian to carry on"

@@ -1,7 +1,6 @@
 """The posterior of an update in sampler coordinates."""
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,14 +10,11 @@ from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, FormulaError, UpdateWarning
+from sgmc.fit.parts import Evidence
 from sgmc.fit.problem import CURVATURE
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.prepare import prepare
-from sgmc.models.regression.problem import (
-    RegressionProblem,
-    as_far_as_known,
-    whitened,
-)
+from sgmc.models.regression.problem import as_far_as_known, whitened
 from sgmc.models.regression.search import power_of, search_of
 from sgmc.models.updated.account import FIT_AGAIN, anchored
 from sgmc.models.updated.prior import Carried, CarriedPriors
@@ -27,10 +23,9 @@ from sgmc.models.updated.weighed import weighed
 UNSEEN = "update keeps the coefficients that there are: fit all rows together, or leave them out"
 
 
-@dataclass(kw_only=True)
-class UpdatedProblem(RegressionProblem):
-    """The posterior of an update: the table has the new rows, the prior is what is carried on of
-    the earlier ones.
+@dataclass(frozen=True)
+class Update(Evidence):
+    """What an update has beside the rows that are new, and what the verdict is told of it.
 
     Attributes
     ----------
@@ -38,43 +33,38 @@ class UpdatedProblem(RegressionProblem):
         Of the earlier rows.
     account : Account
     other : Weighed or None
+    coordinates : Coordinates
+    names : list of str
     """
 
-    past: object = None
-    account: object = None
-    other: object = None
+    past: object
+    account: object
+    other: object
+    coordinates: object
+    names: list
 
-    @property
-    def nobs(self):
-        # earlier and new ones
-        return self.past.nobs + self.own_nobs
-
-    @cached_property
-    def compared(self):
-        """Differences from the other answer, by `beside`."""
-        return {}
-
-    def beside(self, fit):
+    def differences(self, fit):
         """Differences of the draws from the old ones, weighed, and their errors, (2, d) each; None
         where weights are of no use.
         """
         if self.other is None or not self.other.usable:
             return None
-        if "apart" not in self.compared:
+        if "differences" not in fit.computed:
             weights = None if fit.weights is None else np.tile(fit.weights, len(fit.x))
-            self.compared["apart"] = self.other.apart(self.coordinates.theta(fit.x), weights)
-        return self.compared["apart"]
+            apart = self.other.apart(self.coordinates.theta(fit.x), weights)
+            fit.computed["differences"] = apart
+        return fit.computed["differences"]
 
     def extra_checks(self, fit):
-        found, apart = [self.account.concern()], self.beside(fit)
+        found, apart = [self.account.concern()], self.differences(fit)
         if apart is not None:
-            found.append(self.other.concern(*apart, self.priors.names))
+            found.append(self.other.concern(*apart, self.names))
         elif not self.account.known:
             found.append(
                 UpdateWarning(
                     f"the new rows move the mode by {self.account.drift:.2g} posterior sds, and "
                     f"how much of the earlier rows is neglected is unknown for "
-                    f"{len(self.priors.names)} parameters: the old draws are too few, or too far "
+                    f"{len(self.names)} parameters: the old draws are too few, or too far "
                     "away, to be weighed by the new rows.",
                     FIT_AGAIN,
                 )
@@ -86,7 +76,7 @@ class UpdatedProblem(RegressionProblem):
         # with twice their errors
         if self.account.known:
             return self.account.neglected, "what the update neglects"
-        apart, errors = self.beside(fit)
+        apart, errors = self.differences(fit)
         size = float((np.abs(apart) + 2 * errors).max())
         return size, "the distance from the old draws, weighed by the new rows"
 
@@ -133,8 +123,9 @@ def updated_problem(model, settings):
         made = whitened(found, data, family, settings, precondition, False)
     except OutOfTime:
         made = as_far_as_known(found, family, CURVATURE)
-    own = {one.name: getattr(made, one.name) for one in fields(made)}
-    return UpdatedProblem(**own, past=past, account=account, other=other)
+    own = Update(past, account, other, made.coordinates, priors.names)
+    seen = replace(made.rows, nobs=past.nobs + made.rows.nobs)
+    return replace(made, rows=seen, own=own, evidence=(own,))
 
 
 def prepared(data, settings, precondition):

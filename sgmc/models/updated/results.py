@@ -5,6 +5,11 @@ from sgmc.models.regression.info import ModelInfo
 from sgmc.models.regression.results import RegressionResults
 
 
+def counts_of(fit):
+    """Observations of the first fit and of each update."""
+    return *fit.problem.own.past.counts, fit.problem.table.nobs
+
+
 class UpdatedInfo(ModelInfo):
     """What a result keeps of a regression and its updates."""
 
@@ -16,17 +21,17 @@ class UpdatedInfo(ModelInfo):
     def heading(self, fit):
         # old and new rows
         left, right = super().heading(fit)
-        problem = fit.problem
-        rows = f"{problem.past.nobs:.12g} old + {problem.own_nobs:.12g} new"
+        update, table = fit.problem.own, fit.problem.table
+        rows = f"{update.past.nobs:.12g} old + {table.nobs:.12g} new"
         return left, [(k, rows if k == "No. Observations" else v) for k, v in right]
 
     def remarks(self, fit):
         # the chain of updates, too
-        problem = fit.problem
-        counts = " + ".join(f"{one:.12g}" for one in (*problem.past.counts, problem.own_nobs))
-        number = len(problem.past.counts)
+        update = fit.problem.own
+        counts = " + ".join(f"{one:.12g}" for one in counts_of(fit))
+        number = len(update.past.counts)
         return [
-            f"Update {number} of a posterior, of {counts} observations: {problem.account}.",
+            f"Update {number} of a posterior, of {counts} observations: {update.account}.",
             *super().remarks(fit),
         ]
 
@@ -50,11 +55,11 @@ class UpdatedResults(RegressionResults):
 
     @classmethod
     def besides(cls, fit):
-        problem = fit.problem
+        account = fit.problem.own.account
         return {
-            "updates": (*problem.past.counts, problem.own_nobs),
-            "drift": problem.account.drift,
-            "neglected": problem.account.neglected,
+            "updates": counts_of(fit),
+            "drift": account.drift,
+            "neglected": account.neglected,
         }
 
     def resume(self, draws=None, data=None, **how):

@@ -128,7 +128,8 @@ class Rows:
 
     Parameters
     ----------
-    problem : RegressionProblem
+    problem : Problem
+        Of a regression
     prior : bool
         Whether its prior belongs to it: that of the first fit does, those of updates are the
         other parts.
@@ -140,7 +141,7 @@ class Rows:
     @property
     def nobs(self):
         """Observations."""
-        return self.problem.own_nobs
+        return self.problem.table.nobs
 
     @property
     def inverse(self):
@@ -166,7 +167,7 @@ class Rows:
         gradient, precision = self.expansion(place)
         d, third, fourth = len(place), None, None
         few = self.problem.model.n <= EXPANDED_ROWS
-        rows = 0 if few or not self.problem.shuffled else EXPANDED_ROWS
+        rows = 0 if few or not self.problem.rows.shuffled else EXPANDED_ROWS
         tilt = None
         if d <= LARGEST_THIRD:
             third, fourth = curves(

@@ -131,7 +131,10 @@ def refuse(fit):
         (spec.sticky, f"{spec.name} has a spike-and-slab prior, which no other sampler has"),
         (bool(spec.distortion), f"draws of {spec.name} are not meant to be the posterior's"),
         (fit.problem.partial, "only some of the parameters are kept"),
-        (fit.problem.grouped, "models with group terms have no exact sampler that begins at draws"),
+        (
+            fit.problem.rows.grouped,
+            "models with group terms have no exact sampler that begins at draws",
+        ),
     ):
         if holds:
             raise NotSupported(f"arbiter does not apply: {why}")
@@ -146,7 +149,7 @@ def spread(x, many):
 
 def referee(problem):
     """The exact sampler with the fewest rows a step, by the bounds at a typical distance."""
-    exact = registry.room("samplers")[problem.exact_sampler]()
+    exact = registry.room("samplers")[problem.defaults.exact_sampler]()
     if not problem.coordinates.whitened:
         return exact
     spec = registry.room("samplers")[SUBSAMPLED]()

@@ -44,7 +44,7 @@ def functional_draws(fit, results):
         return None
     names, draws = found
     spec, whole, x = fit.plan.spec, whole_draws(fit), None
-    if not (spec.exact or fit.problem.bounded or whole is None):
+    if not (spec.exact or fit.problem.shape.bounded or whole is None):
         fit, x = unbounded(fit, whole, SCORED_DRAWS)
     heat = None if x is None else temperatures(fit, x, fit.settings.seed)
     return FunctionalDraws(functionals.what, names, draws, heat)

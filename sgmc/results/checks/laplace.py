@@ -13,7 +13,7 @@ def from_laplace(fit):
     where its moments are not known.
     """
     where, own = fit.problem.approximation, fit.problem.coordinates
-    if not (where.scaled and fit.problem.surveyed):
+    if not (where.scaled and not fit.problem.defaults.unsurveyed):
         return np.full((2, len(fit.problem.free_names)), np.nan)
     sd = sds(where)
     if where.whitened and where is own:  # as parameters would be if the map were affine

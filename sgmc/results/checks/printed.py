@@ -259,7 +259,7 @@ def vouch(fit, theta, names, some, quantiles):
     w = np.full(fit.x.shape[0] * fit.x.shape[1], 1 / (fit.x.shape[0] * fit.x.shape[1]))
     if fit.weights is not None:
         w = np.tile(fit.weights / fit.weights.sum(), fit.x.shape[0]) / fit.x.shape[0]
-    signs = fit.problem.sign_draws(fit.x)
+    signs = fit.problem.signs.of(fit.x)
     folds = {list(names).index(name): signs[name] for name in signs if name in names}
     try:
         centre, covariance = moments_of(fit)

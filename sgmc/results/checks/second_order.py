@@ -42,7 +42,9 @@ def bounds(fit, some, duals, departure):
         return found
     far = fit.problem.coordinates.scaled and departure_from_laplace(fit) >= SHAPE_DEPARTURE
     wanted = np.flatnonzero(far | ~(departure <= NEARLY_GAUSSIAN))
-    count = min(len(some.draws), int(SCORE_WORK / (2 * fit.problem.cells * max(len(wanted), 1))))
+    count = min(
+        len(some.draws), int(SCORE_WORK / (2 * fit.problem.rows.cells * max(len(wanted), 1)))
+    )
     if not len(wanted) or count < FEWEST_COMPARED:
         return found
     rows = np.linspace(0, len(some.draws) - 1, count).astype(int)

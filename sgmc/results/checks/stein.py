@@ -106,7 +106,7 @@ def scored(
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
-    label = kind if kind is not None else "exact" if exact else problem.least_noise
+    label = kind if kind is not None else "exact" if exact else problem.defaults.estimator
     found = scores_at(fit, points, entropy, label, batch)
     if problem.model.refreshes:
         moved = (found != 0).any(axis=0)
@@ -127,12 +127,12 @@ def scored(
 
 def by_products(problem):
     """Whether densities of a wide table are computed by products of matrices."""
-    return problem.many and problem.dim >= WIDE
+    return problem.products and problem.dim >= WIDE
 
 
 def most_scores(fit):
     """How many points may have exact scores, or densities."""
-    count = SCORE_WORK / fit.problem.cells
+    count = SCORE_WORK / fit.problem.rows.cells
     if by_products(fit.problem) and fit.plan.spec.all_rows:
         return max(count, SHARE_OF_PASSES * fit.passes)
     return count
@@ -144,7 +144,7 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """
     parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
     problem = fit.problem.computed(fit.plan.single and kind == "exact")
-    problem.will_read(random=kind != "exact")
+    problem.rows.will_read(random=kind != "exact")
     estimators = [estimator(problem, entropy, k, kind, batch) for k in range(len(parts))]
     end = deadline.current()  # threads do not inherit it
     rows = fit.problem.model.n if kind == "exact" else min(fit.problem.model.n, batch)
@@ -178,8 +178,10 @@ def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):
     """A gradient estimator and its stream."""
     n, rng = problem.model.n, Rng(seed_sequence(entropy, "scores", part))
     exact = kind == "exact"
-    rows = Everything(n) if exact else (Block if problem.shuffled else Uniform)(n, min(n, batch))
-    name = kind if not exact else "simple" if by_products(problem) else problem.least_noise
+    rows = (
+        Everything(n) if exact else (Block if problem.rows.shuffled else Uniform)(n, min(n, batch))
+    )
+    name = kind if not exact else "simple" if by_products(problem) else problem.defaults.estimator
     return problem.gradient(name, rows, rng), rng
 
 
@@ -206,7 +208,9 @@ def checked(fit, entropy):
     else:
         wanted = DRAWS_PER_DIMENSION * d if enough else MAX_QUADRATIC_DRAWS
         most, fewest = max(MAX_QUADRATIC_DRAWS, wanted), max(FEWEST_SCORED, wanted)
-    share = fit.problem.model.n * d / fit.problem.cells  # fewer rows where each is made of many
+    share = (
+        fit.problem.model.n * d / fit.problem.rows.cells
+    )  # fewer rows where each is made of many
     batch = max(1, round(SCORE_BATCH * min(1.0, share)))
     some = scored(fit, entropy, None, most, fewest, batch=batch)
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
@@ -289,7 +293,7 @@ def undefined(fit):
     if problem.partial and whole_draws(fit) is None:
         return PARTIAL
     # Stein's identity needs densities that vanish at the ends of the coordinates, without jumps
-    if problem.unbounded() is not problem:
+    if problem.forms.unbounded(problem) is not problem:
         return "the sampler's coordinates end at probabilities of zero"
     apart = fit.computed.get("apart")
     return "" if apart is None or not apart.breaks else "the density jumps or ends"

@@ -59,7 +59,7 @@ def temperatures(fit, whole, entropy):
     """
     problem = fit.problem
     chains, draws, d = whole.shape
-    work = max(SCORE_WORK / problem.cells, SHARE * fit.passes) / 3
+    work = max(SCORE_WORK / problem.rows.cells, SHARE * fit.passes) / 3
     count = int(min(SCORED_DRAWS, work, chains * draws)) // chains
     if count * chains < FEWEST_SCORED_DRAWS:
         return None

@@ -110,7 +110,7 @@ def not_near_zero(fit, seen):
     """
     if fit.plan.spec.independent or seen.weights is not None:
         return []
-    for name, scale in fit.problem.flat_below.items():
+    for name, scale in fit.problem.shape.flat_below.items():
         found = near_zero(seen.draws[..., seen.names.index(name)], scale)
         if found is None or found.z > -NECK_ERRORS:
             continue

@@ -28,10 +28,10 @@ def proposals(fit):
     """
     if not fit.plan.spec.independent:
         return []
-    if fit.problem.beyond_scores:  # of skewed sds weights look even as long as no tail is reached
+    if fit.problem.signs.names:  # of skewed sds weights look even as long as no tail is reached
         return [
             ProposalWarning(
-                f"{', '.join(fit.problem.beyond_scores)} may be zero: it is unknown whether the "
+                f"{', '.join(fit.problem.signs.names)} may be zero: it is unknown whether the "
                 "proposals reach as far as the posterior.",
                 "Use sampler='auto', 'barker' or 'hmc'.",
             )

@@ -26,7 +26,7 @@ def whole_draws(fit):
 
 def all_kept(problem):
     """Whether the draws that were kept are those of all parameters, in their order."""
-    return np.array_equal(problem.columns, np.arange(problem.model.dim))
+    return np.array_equal(problem.record.columns, np.arange(problem.model.dim))
 
 
 def positions(fit, whole):
@@ -43,7 +43,7 @@ def unbounded(fit, whole, most):
     draw, dim); no draws where their scores cannot be had, or where they are in single precision, in
     which small probabilities are zero.
     """
-    problem = fit.problem.unbounded()
+    problem = fit.problem.forms.unbounded(fit.problem)
     if problem is fit.problem:
         return fit, positions(fit, whole)
     if problem is None or problem.partial and not all_kept(problem):

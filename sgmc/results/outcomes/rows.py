@@ -322,7 +322,7 @@ def fitted_rows(results, what):
             f"{what} needs the data of the fit: these results were loaded from a file, or saved "
             "without theirs"
         )
-    results._fit.problem.will_read(random=False)
+    results._fit.problem.rows.will_read(random=False)
     return results.table_rows()
 
 

@@ -112,7 +112,7 @@ def refuse_other(results, what):
             f"{what} does not apply to cov_type={results.cov_type!r}, whose draws are not of prior "
             "times likelihood: fit with cov_type='nonrobust'"
         )
-    if results.priors.report is not None or family.parts or results._fit.problem.grouped:
+    if results.priors.report is not None or family.parts or results._fit.problem.rows.grouped:
         raise NotSupported(f"{what} does not apply to thresholds, second designs and group terms")
 
 

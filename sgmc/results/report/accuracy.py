@@ -47,12 +47,12 @@ def accuracy(fit, theta, names, some, quantiles):
     table = printed_errors(fit, theta, names, some, quantiles).join(
         beside[~beside.index.duplicated()], how="left"
     )
-    table.loc[table.index.isin(fit.problem.beyond_scores), "departure"] = np.inf
+    table.loc[table.index.isin(fit.problem.signs.names), "departure"] = np.inf
     by_draws = tail_index(theta, fit.weights, quantiles)
     by_slopes = table.pop("edge_index").to_numpy()
     # a bound that is known is in the place of an estimate beyond it: what exists is printed
-    estimated = np.fmin(np.fmax(by_draws, by_slopes), fit.problem.tail_bounds(names))
-    table["tail_index"] = np.fmax(estimated, fit.problem.tail_index)
+    estimated = np.fmin(np.fmax(by_draws, by_slopes), fit.problem.shape.tail_bounds(names))
+    table["tail_index"] = np.fmax(estimated, fit.problem.shape.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
     if unknown.any():

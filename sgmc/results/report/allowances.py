@@ -23,7 +23,7 @@ def verdict(fit, table, concerns, ess, along=None, heat=None):
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit))
     found = beside(found, fit.problem.stand_in_rows)
-    if fit.problem.unimodal or not found.trustworthy:
+    if fit.problem.shape.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
 

@@ -182,13 +182,13 @@ def minibatch_text(fit):
     if not fit.plan.spec.uses_gradient:
         return "-"
     if fit.plan.spec.all_rows:
-        return f"all {fit.problem.unit}s"
+        return f"all {fit.problem.rows.unit}s"
     if not fit.plan.spec.minibatches:
-        return f"random {fit.problem.unit}s"
+        return f"random {fit.problem.rows.unit}s"
     always = fit.problem.always_computed(fit.plan.gradient)
     sizes = sorted(c.batch_size for c in fit.chains)
     text = f"{sizes[0]}" if sizes[0] == sizes[-1] else f"{sizes[0]}-{sizes[-1]}"
-    unit = fit.problem.unit + ("" if text == "1" and not always else "s")
+    unit = fit.problem.rows.unit + ("" if text == "1" and not always else "s")
     return (
         f"{text}{f' + {always} fixed' if always else ''} {unit}"
         f"{' (adaptive)' if fit.settings.adaptive else ''}"
