@@ -138,7 +138,11 @@ def translate(modules):
     there = all(made(module.sources[0]).exists() for module in modules)
     if not there or not wanted.items() <= found.items():
         from Cython.Build import cythonize
+        from Cython.Build.Dependencies import create_dependency_tree
 
+        # only this tree's files count: what pip installs after a build looks newer than its C
+        tree = create_dependency_tree()  # cythonize has the same
+        tree.timestamp = lambda path: 0 if os.path.isabs(path) else os.path.getmtime(path)
         gc.set_threshold(1_000_000)  # a fifth of the time is spent on looking for garbage
         MADE.mkdir(parents=True, exist_ok=True)
         RECORD.write_text(json.dumps(found | {"sources": None}))  # until all of it is made

@@ -149,7 +149,7 @@ def two():
     return 2 * one() + NUMBER
 """,
     "sgmc/core/number.h": "#define NUMBER 0",
-    "sgmc/core/three.pyx": "",
+    "sgmc/core/three.pyx": "cimport foreign",
     "sgmc/api/names.py": "def write(place): pass",
     "sgmc/api/stubs.py": "def write(place): pass",
 }
@@ -172,8 +172,10 @@ def installed(tmp_path):
     python = next((tmp_path / "venv").glob("*/python"))
     (place,) = (tmp_path / "venv").rglob("site-packages")
     (place / "zz.pth").write_text(sysconfig.get_path("purelib"))  # Cython and others are lent
+    (place / "foreign.pxd").touch()
     how = ("--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q", "-e")
     run(sys.executable, "-m", "pip", "--python", python, "install", *how, tree)
+    (place / "foreign.pxd").touch()  # as if it were installed now: no reason to compile anything
     return tree, python
 
 
