@@ -11,13 +11,13 @@ from .made import fitted, make
 
 
 def pytest_generate_tests(metafunc):
-    """Give a covering array of strength 2, and of strength 3 where the extended tier is asked for:
-    to find it takes as long as a hundred fits.
+    """Give a covering array of strength 2, and of strength 3 where every test is asked for: to find
+    it takes as long as a hundred fits.
     """
     if "case" not in metafunc.fixturenames:
         return
     found, more = cases(), []
-    if any(metafunc.config.getoption(name) for name in ("--all", "--long", "--tiers")):
+    if metafunc.config.getoption("--long"):
         more = [one for one in cases(strength=3, fills=1, seed=2) if one not in found]
     more = [pytest.param(one, marks=pytest.mark.extended) for one in more]
     metafunc.parametrize("case", [*found, *more], ids=str)
