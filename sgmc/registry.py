@@ -1,9 +1,10 @@
-"""Names to classes: samplers, gradient estimators, subsampling schemes, regression families.
+"""Names to classes: samplers, gradient estimators, subsampling schemes, regression families, terms
+of formulas.
 
 A room is a folder.  Its modules are imported once and searched for classes that carry `name` in
 their own body, so that a new leaf is one file and a plain subclass never replaces its parent.
 Other packages add theirs by entry points ``sgmc.samplers``, ``sgmc.gradients``,
-``sgmc.subsampling`` and ``sgmc.families``, or by `register`.
+``sgmc.subsampling``, ``sgmc.families`` and ``sgmc.terms``, or by `register`.
 """
 
 import importlib
@@ -25,6 +26,7 @@ ROOMS = {
     "gradients": "sgmc.gradients",
     "subsampling": "sgmc.subsampling",
     "families": "sgmc.models.regression.families",
+    "terms": "sgmc.terms",
     "grouped": "sgmc.models.mixed",
     "crossed": "sgmc.models.crossed",
     "scales": "sgmc.models.scales",
@@ -73,7 +75,7 @@ def register(cls: type[Same]) -> type[Same]:
     Parameters
     ----------
     cls : type
-        A sampler specification, gradient estimator, subsampler or regression model.
+        A sampler specification, gradient estimator, subsampler, regression model or penalised term.
 
     Raises
     ------
@@ -84,7 +86,7 @@ def register(cls: type[Same]) -> type[Same]:
     if kind not in ROOMS:
         raise ArgumentError(
             f"{cls.__name__} is neither a sampler specification, a gradient estimator, a "
-            "subsampler nor a regression model"
+            "subsampler, a regression model nor a term"
         )
     if not belongs(cls, kind):
         raise ArgumentError(f"{cls.__name__} needs a class attribute `name` of its own")

@@ -40,9 +40,9 @@ def refuse_large(bars: Sequence[Any], smooths: Sequence[Any]) -> None:
         what = f"there are {len(taken)} group terms and smooths; at most {MOST_TAKEN_OFF} are read"
         raise Refused(taken[-1], what)
     for one in smooths:
-        alone = len(one.sizes) == 1
+        alone, sizes = one.kind.covariates == 1, one.kind.sizes
         most = MOST_BASIS if alone else MOST_TENSOR
-        if math.prod(one.sizes) > most or min(one.sizes) < 0:
+        if math.prod(sizes) > most or min(sizes, default=0) < 0:
             of = "one covariate" if alone else "two covariates"
             what = f"a smooth of {of} has at most {most} basis functions"
             raise Refused(one.text, what)

@@ -1,4 +1,4 @@
-"""Smooth terms of a formula, ``s(x)`` and ``te(x, z)``: taken off, so that patsy sees the rest."""
+"""Penalised terms of a formula, such as ``s(x)``: taken off, so that patsy sees the rest."""
 
 from ast import literal_eval
 from collections.abc import Callable, Sequence
@@ -8,17 +8,12 @@ from typing import TYPE_CHECKING, Any
 from sgmc.arguments.choices import nearest
 from sgmc.formula.bars import written
 from sgmc.formula.calls import taken_off
+from sgmc.registry import room
+from sgmc.splines.penalised import PenalisedTerm
 
 if TYPE_CHECKING:
     from sgmc.errors import FormulaError
     from sgmc.formula.dot import _Resolver
-
-
-CURVE, SURFACE = "s", "te"
-COVARIATES = {CURVE: 1, SURFACE: 2}
-SIZES = {CURVE: 10, SURFACE: 5}  # elements of the basis of a covariate, by default
-OPTIONS = ("k", "by", "bs", "knots")
-FIXED = ("cr", "cc", "bs", "cs")  # patsy's bases, whose `te` has no penalty
 
 
 @dataclass(frozen=True)
@@ -35,19 +30,14 @@ class SmoothCall:
         Code over placeholders.
     by : str or None
         Code of what the curve is multiplied by.
-    sizes : tuple of int
-        Elements of the basis of each covariate.
-    bs : str
-    knots : tuple of float or None
+    kind : PenalisedTerm
     """
 
     text: str
     label: str
     covariates: tuple[Any, ...]
     by: str | None
-    sizes: tuple[Any, ...]
-    bs: str
-    knots: tuple[Any, ...] | None
+    kind: PenalisedTerm
 
     @property
     def code(self) -> str:
@@ -57,7 +47,7 @@ class SmoothCall:
     @property
     def lines(self) -> list[str]:
         """Code of the terms of what is not penalised, besides the intercept, a list."""
-        found = list(self.covariates) if self.bs != "cc" else []
+        found = list(self.covariates) if self.kind.flat > 1 else []
         if len(found) > 1:
             found.append(" : ".join(found))
         return found if self.by is None else [self.by, *(f"{self.by} : {one}" for one in found)]
@@ -85,12 +75,11 @@ def split(
 
 
 def is_smooth(tokens: list[str], at: int) -> bool:
-    """Whether a smooth term begins at a place; patsy's `te` of its own bases is none."""
-    if tokens[at] not in COVARIATES or tokens[at + 1 : at + 2] != ["("]:
+    """Whether a penalised term begins at a place; patsy's `te` of its own bases is none."""
+    kind = room("terms").get(tokens[at])
+    if kind is None or tokens[at + 1 : at + 2] != ["("] or at and tokens[at - 1] == ".":
         return False
-    if at and tokens[at - 1] == ".":
-        return False
-    return not (tokens[at] == SURFACE and tokens[at + 2] in FIXED and tokens[at + 3] == "(")
+    return not (tokens[at + 2] in kind.others and tokens[at + 3] == "(")
 
 
 def read(
@@ -100,7 +89,7 @@ def read(
 
     Parameters
     ----------
-    name : {"s", "te"}
+    name : str
     tokens : list of str
         Of its arguments.
     resolver : object
@@ -118,46 +107,36 @@ def read(
     text = quoted(
         f"{name}({written(tokens)})".replace(" ,", ",").replace(" =", "=").replace("= ", "=")
     )
+    kind = room("terms")[name]
     for key in options:
-        if key not in OPTIONS:
-            raise error(f"{text}: there is no option {key!r}{nearest(key, OPTIONS)}")
-    wanted = COVARIATES[name]
-    if len(given) != wanted:
-        many = "one covariate, s(x)" if wanted == 1 else "two covariates, te(x, z)"
-        raise error(f"{text}: a smooth of {many}; {len(given)} are given")
-    k, bs, knots = (value(options.get(key), key, text, error) for key in ("k", "bs", "knots"))
-    sizes = (k,) * wanted if isinstance(k, int) else k
-    if sizes is None:
-        sizes = (SIZES[name],) * wanted
-    if not (isinstance(sizes, tuple | list) and len(sizes) == wanted and all(map(whole, sizes))):
-        raise error(f"{text}: k must be a whole number{' or two' if wanted > 1 else ''}")
-    if knots is not None and (wanted > 1 or not isinstance(knots, tuple | list)):
-        raise error(f"{text}: knots are those of one covariate: s(x, knots=[0, 1])")
-    if not all(isinstance(one, int | float) for one in knots or ()):
-        raise error(f"{text}: knots must be numbers, such as knots=[0, 1]")
-    if len(options.get("by", [""])) != 1:
+        if key not in kind.options():
+            raise error(f"{text}: there is no option {key!r}{nearest(key, kind.options())}")
+    if len(given) != kind.covariates:
+        many = "one covariate" if kind.covariates == 1 else "two covariates"
+        raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given")
+    by = options.pop("by", None)
+    if by is not None and len(by) != 1:
         raise error(f"{text}: by must be one column, a factor or a number")
-    by = resolver.resolve(options["by"]) if "by" in options else None
-    covariates = tuple(resolver.resolve(one) for one in given)
-    knots = None if knots is None else tuple(map(float, knots))
-    return SmoothCall(text, label, covariates, by, tuple(sizes), bs or "cr", knots)
+    values = {key: value(one, key, text, error) for key, one in options.items()}
+    try:
+        # None is the default of every option
+        made = kind(**{key: one for key, one in values.items() if one is not None})
+    except ValueError as wrong:
+        raise error(f"{text}: {wrong}") from None
+    by = None if by is None else resolver.resolve(by)
+    return SmoothCall(text, label, tuple(resolver.resolve(one) for one in given), by, made)
 
 
 def refuse_twice(calls: Sequence[Any], error: "Callable[[str], FormulaError]") -> None:
     """FormulaError for a curve that stands in two terms: the data tell only their sum."""
-    curves = [(call.covariates, call.by) for call in calls]
+    curves = [(call.covariates, call.by, type(call.kind)) for call in calls]
     for call in calls:
-        if curves.count((call.covariates, call.by)) > 1:
+        if curves.count((call.covariates, call.by, type(call.kind))) > 1:
             raise error(f"{call.label} is there twice, and only the sum can be known: drop one")
-        inside = [((one,), call.by) for one in call.covariates if len(call.covariates) > 1]
+        inside = [(one,) for one in call.covariates if len(call.covariates) > 1]
         for other, curve in zip(calls, curves):
-            if curve in inside:
+            if curve[0] in inside and curve[1] == call.by:
                 raise error(f"{call.label} has {other.label} in it: leave one of them out")
-
-
-def whole(number: object) -> bool:
-    """Whether it is a whole number."""
-    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def arguments(tokens: list[str]) -> list[list[str]]:
@@ -173,12 +152,8 @@ def arguments(tokens: list[str]) -> list[list[str]]:
     return parts
 
 
-def value(
-    tokens: list[str] | None, key: str, text: str, error: "Callable[[str], FormulaError]"
-) -> Any:
-    """What an option says, None where it is not given."""
-    if tokens is None:
-        return None
+def value(tokens: list[str], key: str, text: str, error: "Callable[[str], FormulaError]") -> Any:
+    """What an option says."""
     try:
         return literal_eval(" ".join(tokens))
     except (ValueError, SyntaxError):

@@ -1,8 +1,8 @@
 """Classes whose objects files may hold: a name in the file to a place in the package.
 
 A name stays when its class moves to another module or gets another name: then only the table
-changes.  Samplers and regression families are found in their rooms, those of the user's that are
-registered among them.
+changes.  Samplers, regression families and bases of terms are found in their rooms, those of the
+user's that are registered among them.
 """
 
 import importlib
@@ -89,7 +89,6 @@ HOMES = {
     "sgmc.formula.transforms": "Standardize Center BSplines Categories",
     "sgmc.formula.r_words": "Poly NaturalTerm Relevel",
     "sgmc.splines.natural": "NaturalSplines",
-    "sgmc.splines.bases": "Basis",
     "sgmc.splines.smooth": "Smooth",
     "sgmc.prepared.kept": "KeptColumn",
     "sgmc.prepared.keeping": "Study",
@@ -98,7 +97,10 @@ HOMES = {
     "patsy.mgcv_cubic_splines": "CR CC TE",
 }
 # where two classes have one name: name in the file -> (module, class)
-RENAMED = {"SmoothBlock": ("sgmc.splines.smooth", "Block")}
+RENAMED = {
+    "SmoothBlock": ("sgmc.splines.smooth", "Block"),
+    "Basis": ("sgmc.splines.bases", "SplineBasis"),
+}
 # classes that refuse a state of its own: what they are made of again
 ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}
 
@@ -131,15 +133,16 @@ def leaves(kind: str) -> dict[str, type[Any]]:
 
 
 def of_rooms() -> dict[str, type[Any]]:
-    """Samplers, regressions and their families, those among them that users have registered: name
-    in files -> class.
+    """Samplers, regressions and their families, bases of terms, those among them that users have
+    registered: name in files -> class.
     """
     samplers = leaves("samplers") | {one.__name__: one for one in room("samplers").values()}
     models = leaves("families") | {one.__name__: one for one in room("families").values()}
     families = (one.family for one in room("families").values())
     classes = (one if isinstance(one, type) else type(one) for one in families)
     models |= {one.__name__: one for one in classes}
-    kinds = {"sampler": samplers, "regression": models}
+    bases = {one.basis.__name__: one.basis for one in room("terms").values()}
+    kinds = {"sampler": samplers, "regression": models, "term": bases}
     return {f"{kind} {name}": one for kind, them in kinds.items() for name, one in them.items()}
 
 
@@ -151,7 +154,7 @@ def name_of(cls: Any) -> str | None:
         return known
     if issubclass(cls, errors.SGMCWarning):
         return f"warning {name}" if vars(errors).get(name) is cls else None
-    for kind in ("sampler", "regression"):
+    for kind in ("sampler", "regression", "term"):
         if of_rooms().get(f"{kind} {name}") is cls:
             return f"{kind} {name}"
     return None

@@ -1,9 +1,11 @@
-"""Bases of smooth curves, and the penalty of their curvature.
+"""Bases of curves, and what is penalised of them.
 
-A basis has k piecewise cubic polynomials B on u in [0, 1], the range of a covariate.  Curves
-f = B c whose integral of f''^2 is zero are the straight lines, among periodic ones the constants.
+A basis of splines has k piecewise cubic polynomials B on u in [0, 1], the range of a covariate.
+Curves f = B c whose integral of f''^2 is zero are the straight lines, among periodic ones the
+constants.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,16 +17,71 @@ from sgmc.arguments.types import Bools, Floats
 from sgmc.core import deadline
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
-from sgmc.splines.restored import refuse_unsound
+from sgmc.splines.restored import refuse_unsound, rising
 
 SHORTEST = {"cr": 3, "bs": 4, "cc": 4}  # bases: with fewer elements nothing is left to be penalised
 ROWS_OF_PENALTY = 32  # made together, so that the products of an interval stay in the cache
 EXTREMES = 2  # knots that are the ends of an interval, others being between them at equal distances
 
 
+class Basis(ABC):
+    """A basis of curves of a covariate, for a kind of term (`sgmc.splines.kinds`).
+
+    Attributes
+    ----------
+    low, high : float
+        Ends of the range.
+    flat : {1, 2}
+        Of what is not penalised: constants alone, or straight lines.
+    beyond : str
+        What curves do beyond the ends, in words.
+    """
+
+    low: float
+    high: float
+    flat: int
+    beyond: str
+
+    def of_file(self, state: dict[str, Any]) -> None:
+        """Take over the attributes in a file; ValueError for those that no fit makes."""
+        for name, value in state.items():
+            object.__setattr__(self, name, value)
+        refuse_unsound(self, lambda one: rising((one.low, one.high), 2) and one.sound())
+
+    def position(self, x: Floats) -> Floats:
+        """u for numbers x (n,), which is in [0, 1] between the ends."""
+        return (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
+
+    def outside(self, x: Floats) -> Bools:
+        """Which of the numbers x (n,) are beyond the ends."""
+        u = self.position(x)
+        return (u < 0) | (u > 1)
+
+    def grid(self, count: int) -> Floats:
+        """Numbers x at which curves are shown, about so many."""
+        return np.linspace(self.low, self.high, count)
+
+    @property
+    @abstractmethod
+    def elements(self) -> int:
+        """How many there are, k."""
+
+    @abstractmethod
+    def values(self, x: Floats) -> Floats:
+        """B at numbers x (n,), an array (n, k)."""
+
+    @abstractmethod
+    def penalised(self) -> Floats:
+        """Combinations R (k, r) of the basis such that a curve B R b has the penalty |b|^2."""
+
+    @abstractmethod
+    def sound(self) -> bool:
+        """Whether numbers and shapes are such as a fit makes: those in a file may be others."""
+
+
 @dataclass(frozen=True)
-class Basis:
-    """A basis of curves.
+class SplineBasis(Basis):
+    """A basis of cubic splines.
 
     Attributes
     ----------
@@ -43,20 +100,25 @@ class Basis:
     knots: np.ndarray
     curves: Any
     cyclic: bool
+    beyond = "goes on as a straight line"
 
-    def of_file(self, state: dict[str, Any]) -> None:
-        """Take over the attributes in a file; ValueError for those that no fit makes."""
-        for name, value in state.items():
-            object.__setattr__(self, name, value)
-        refuse_unsound(self, restored.curves)
+    @property
+    def flat(self) -> int:  # type: ignore[override]
+        """See `Basis`: no line but the constant is periodic."""
+        return 1 if self.cyclic else 2
 
-    def position(self, x: Floats) -> Floats:
-        """u for numbers x (n,)."""
-        return (np.asarray(x, dtype=float) - self.low) / (self.high - self.low)
+    @property
+    def elements(self) -> int:
+        """See `Basis`."""
+        return len(self.knots) + (2 if isinstance(self.curves, BSpline) else -int(self.cyclic))
+
+    def sound(self) -> bool:
+        """See `Basis`."""
+        return restored.curves(self)
 
     def values(self, x: Floats) -> Floats:
-        """B at numbers x (n,), an array (n, k): beyond the ends curves go on as straight lines, and
-        cyclic ones begin again.
+        """See `Basis`: beyond the ends curves go on as straight lines, and cyclic ones begin
+        again.
         """
         u = self.position(x)
         if self.cyclic:
@@ -79,19 +141,17 @@ class Basis:
         return total
 
     def penalised(self) -> Floats:
-        """Combinations R (k, r) of the basis such that a curve B R b has the penalty |b|^2."""
+        """See `Basis`."""
         values, vectors = np.linalg.eigh(self.penalty())
-        flat = 1 if self.cyclic else 2
-        return vectors[:, flat:] / np.sqrt(values[flat:])
+        return vectors[:, self.flat :] / np.sqrt(values[self.flat :])
 
     def outside(self, x: Floats) -> Bools:
-        """Which of the numbers x (n,) are beyond the ends; none where curves begin again."""
-        u = self.position(x)
-        return np.zeros(len(u), dtype=bool) if self.cyclic else (u < 0) | (u > 1)
+        """See `Basis`; none where curves begin again."""
+        return super().outside(x) & (not self.cyclic)
 
 
-def basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> Basis:
-    """The `Basis` for numbers x (n,).
+def spline_basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> SplineBasis:
+    """The `SplineBasis` for numbers x (n,).
 
     Parameters
     ----------
@@ -139,7 +199,7 @@ def basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> Basis:
         at = np.linspace(0.0, 1.0, count)
     else:
         at = (np.quantile(used, np.linspace(0.0, 1.0, count)) - low) / (high - low)
-    return Basis(float(low), float(high), at, curves(at, k, bs), bs == "cc")
+    return SplineBasis(float(low), float(high), at, curves(at, k, bs), bs == "cc")
 
 
 def curves(at: Floats, k: int, bs: str) -> Any:

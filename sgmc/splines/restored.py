@@ -50,8 +50,8 @@ def natural(one: Any) -> bool:
 
 
 def curves(one: Any) -> bool:
-    """Of smooths."""
-    if not (rising((one.low, one.high), 2) and rising(one.knots, 2)):
+    """Of splines."""
+    if not (rising(one.knots, 2) and isinstance(one.cyclic, bool)):
         return False
     if isinstance(one.curves, BSpline):
         t, c, k = one.curves.t, one.curves.c, one.curves.k
@@ -64,16 +64,14 @@ def curves(one: Any) -> bool:
 def smooth(one: Any) -> bool:
     """Whether the parts of a `Smooth` have the shapes that its columns need."""
     count = len(one.bases)
-    lines = int(np.prod([1 if basis.cyclic else 2 for basis in one.bases]))
+    lines = int(np.prod([basis.flat for basis in one.bases]))
     sizes = [root.shape[1] for root in one.roots]
     sound = len(sizes) == count == len(one.covariates.exog_names) <= 2
     for basis, root in zip(one.bases, one.roots):
-        elements = len(basis.knots) + (2 if isinstance(basis.curves, BSpline) else -basis.cyclic)
-        sound &= numbers(root, elements, None)
+        sound &= numbers(root, basis.elements, None)
     for block in one.blocks:
         ends = [
-            size if own else 2 - basis.cyclic
-            for size, own, basis in zip(sizes, block.part, one.bases)
+            size if own else basis.flat for size, own, basis in zip(sizes, block.part, one.bases)
         ]
         width = int(np.prod(ends))
         sound &= len(block.part) == count and 0 <= block.by < one.width

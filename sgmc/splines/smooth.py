@@ -26,7 +26,6 @@ from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
-from sgmc.splines.bases import basis
 from sgmc.splines.restored import refuse_unsound
 
 BASIS_COPIES = 4  # of the columns of a smooth, while it is fitted
@@ -108,7 +107,7 @@ class Smooth:
     @property
     def lines(self) -> int:
         """Coefficients of what is not penalised, besides an intercept, of each curve."""
-        whole = int(np.prod([1 if one.cyclic else 2 for one in self.bases]))
+        whole = int(np.prod([one.flat for one in self.bases]))
         return whole if self.numeric else whole - 1
 
     @property
@@ -125,7 +124,7 @@ class Smooth:
         """What the curves have unpenalised of covariates (n, c), besides a constant, (n, lines):
         x, and z and x z of surfaces; with a number as multiplier a constant too.
         """
-        columns = [column for column, one in zip(x.T, self.bases) if not one.cyclic]
+        columns = [column for column, one in zip(x.T, self.bases) if one.flat > 1]
         if len(columns) > 1:
             columns.append(columns[0] * columns[1])
         first = [np.ones(len(x))] if self.numeric else []
@@ -135,9 +134,7 @@ class Smooth:
         """Of each of them names that its coefficient may have in a design, a list; where several
         are there they add up.
         """
-        names = [
-            name for name, one in zip(self.covariates.exog_names, self.bases) if not one.cyclic
-        ]
+        names = [name for name, one in zip(self.covariates.exog_names, self.bases) if one.flat > 1]
         terms = [[name] for name in names] + ([names] if len(names) > 1 else [])
         terms = [[]] * self.numeric + terms
         if self.multipliers is None:
@@ -195,13 +192,13 @@ class Smooth:
     def parts(
         self, x: Floats, look: Callable[..., Any] | None = None
     ) -> list[tuple[Floats, Floats]]:
-        """Of each covariate N, (n, 2), or (n, 1) where curves are cyclic, and P, (n, r); ``look()``
-        is called before each piece of the rows.
+        """Of each covariate N, (n, 2), or (n, 1) where lines are penalised, and P, (n, r);
+        ``look()`` is called before each piece of the rows.
         """
         found = []
         for column, one, root, at, sd in zip(x.T, self.bases, self.roots, self.centre, self.scale):
             ones, line = np.ones(len(x)), (one.position(column) - at) / sd
-            N = ones[:, None] if one.cyclic else np.column_stack([ones, line])
+            N = ones[:, None] if one.flat == 1 else np.column_stack([ones, line])
             known = np.flatnonzero(np.isfinite(column))
             P = np.full((len(x), root.shape[1]), np.nan)
             step = max(CHUNK_CELLS // len(root), 1)
@@ -254,10 +251,9 @@ def fitted(
     frequency = np.ones(len(x)) if weight is None else weight
     names = list(covariates.exog_names)
     seen = frequency > 0
-    refuse_beyond_memory(call, len(x))
-    bases = [
-        basis(column[seen], k, call.bs, call.knots, call.text) for column, k in zip(x.T, call.sizes)
-    ]
+    refuse_beyond_memory(call, call.kind.sizes, len(x))
+    bases = call.kind.bases(x[seen], call.text)
+    refuse_beyond_memory(call, [one.elements for one in bases], len(x))
     u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
@@ -283,10 +279,10 @@ def fitted(
     return found, found.multiplied(parts, w)
 
 
-def refuse_beyond_memory(call: Any, rows: int) -> None:
+def refuse_beyond_memory(call: Any, sizes: Sequence[int], rows: int) -> None:
     """OutOfMemoryError for a smooth whose columns are more than memory holds."""
-    size = int(np.prod(call.sizes, dtype=object))
-    blame = f"{call.text} has {size:,} basis functions, {rows:,} rows each; give a smaller k"
+    size = int(np.prod(sizes, dtype=object))
+    blame = f"{call.text} has {size:,} basis functions, {rows:,} rows each; {call.kind.smaller}"
     parts = {
         "columns of the smooth": BASIS_COPIES * 8.0 * rows * size,
         "its matrices": 8.0 * size**2,

@@ -28,10 +28,14 @@ TABLE = {
     "samplers": ("a file per family of dynamics", "errors core coordinates samplers/bases"),
     "diagnostics": ("numbers from plain arrays of draws and scores", "errors arguments"),
     "splines": (
-        "bases of smooth curves, and columns of designs made of them",
+        "what kinds of penalised terms share: bases of curves, columns of designs made of them",
         "errors arguments core",
     ),
-    "formula": ("formulas and tables to designs and outcomes", "errors arguments core splines"),
+    "terms": ("a file per kind of penalised term", "errors arguments core splines"),
+    "formula": (
+        "formulas and tables to designs and outcomes",
+        "errors arguments core registry splines",
+    ),
     "saved": (
         "objects as arrays and plain values, for files that execute nothing when they are opened",
         BELOW + " formula",
@@ -124,7 +128,7 @@ TABLE |= {
 }
 
 # rooms of leaves: a file imports no other file of its room
-LEAVES = ("subsampling", "gradients", "samplers", "models/regression/families")
+LEAVES = ("subsampling", "gradients", "samplers", "models/regression/families", "terms")
 
 # rooms that are entered by the front door only: others import the names that it exports
 DOORS = {"fit": ("tuning",)}

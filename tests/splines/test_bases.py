@@ -5,7 +5,7 @@ import pytest
 from scipy.integrate import quad_vec
 
 from sgmc.errors import ArgumentError, FormulaError
-from sgmc.splines.bases import basis
+from sgmc.splines.bases import spline_basis
 
 X = np.random.default_rng(0).gamma(2.0, size=60)
 KINDS = ["cr", "bs", "cc"]
@@ -13,7 +13,7 @@ KINDS = ["cr", "bs", "cc"]
 
 @pytest.fixture(params=KINDS)
 def made(request):
-    return basis(X, 8, request.param, None, "s(x)")
+    return spline_basis(X, 8, request.param, None, "s(x)")
 
 
 def at(made, u, nu=0):
@@ -56,7 +56,7 @@ def test_curves_are_smooth_where_pieces_meet(made):
 
 @pytest.mark.parametrize("kind", ["cr", "bs"])
 def test_beyond_the_ends_curves_are_straight(kind):
-    made = basis(X, 8, kind, None, "s(x)")
+    made = spline_basis(X, 8, kind, None, "s(x)")
     for end, far in ((made.low, -1.0), (made.high, 1.0)):
         span = made.high - made.low
         points = made.values(np.array([end, end + far * span, end + 2 * far * span]))
@@ -72,14 +72,14 @@ def test_beyond_the_ends_curves_are_straight(kind):
 
 
 def test_periodic_curves_begin_again():
-    made = basis(X, 8, "cc", (0.0, 12.0), "s(x)")
+    made = spline_basis(X, 8, "cc", (0.0, 12.0), "s(x)")
     np.testing.assert_allclose(made.values(X), made.values(X + 24.0), atol=1e-12)
     assert not made.outside(X + 24.0).any()
 
 
 def test_natural_splines_interpolate_their_knots():
     """Element j of a cubic regression spline is 1 at knot j, and 0 at the others."""
-    made = basis(X, 8, "cr", None, "s(x)")
+    made = spline_basis(X, 8, "cr", None, "s(x)")
     knots = made.low + (made.high - made.low) * made.knots
     np.testing.assert_allclose(made.values(knots), np.eye(8), atol=1e-12)
     np.testing.assert_allclose(knots, np.quantile(np.unique(X), np.linspace(0, 1, 8)))
@@ -98,4 +98,4 @@ def test_natural_splines_interpolate_their_knots():
 )
 def test_what_does_not_suit_is_refused(error, match, values, how):
     with pytest.raises(error, match=match):
-        basis(values, text="s(x)", **how)
+        spline_basis(values, text="s(x)", **how)

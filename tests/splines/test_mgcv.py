@@ -9,7 +9,7 @@ from scipy import special
 
 import sgmc
 from sgmc.errors import GroupsWarning
-from sgmc.splines.bases import Basis
+from sgmc.splines.bases import SplineBasis
 
 from .mgcv import FITS, SURFACE, table
 
@@ -93,7 +93,7 @@ def test_smooths_are_those_of_mgcv_at_its_penalty(name):
 @pytest.mark.parametrize("name", ["engel", "cancer", "sunspots"])
 @pytest.mark.parametrize("mistake", ["penalty x 2", "slopes for curvature", "knots alone"])
 def test_mistakes_show_at_the_penalty(name, mistake, monkeypatch):
-    right = Basis.penalty
+    right = SplineBasis.penalty
 
     def penalty(basis):
         if mistake == "penalty x 2":
@@ -105,7 +105,7 @@ def test_mistakes_show_at_the_penalty(name, mistake, monkeypatch):
         bend = basis.curves(basis.knots, 2)
         return bend.T @ bend / len(basis.knots)
 
-    monkeypatch.setattr(Basis, "penalty", penalty)
+    monkeypatch.setattr(SplineBasis, "penalty", penalty)
     assert farthest(name, penalised(name)) > 1e-2
 
 

@@ -68,8 +68,8 @@ def columns_of(smooths, data):
                 warn(
                     ExtrapolationWarning(
                         f"{count} of {len(x)} new rows have {name} outside of {basis.low:g} to "
-                        f"{basis.high:g}, the range that {one.label} was fitted to: there it goes "
-                        "on as a straight line.",
+                        f"{basis.high:g}, the range that {one.label} was fitted to: there it "
+                        f"{basis.beyond}.",
                         "Leave such rows out, or give knots=(low, high) in the formula to widen "
                         "the range.",
                     )

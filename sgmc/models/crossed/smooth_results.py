@@ -71,7 +71,7 @@ class Smooths:
         names = list(one.covariates.exog_names)
         if at is None:
             count = count or (ALONG if len(names) == 1 else SIDE)
-            sides = [np.linspace(basis.low, basis.high, count) for basis in one.bases]
+            sides = [basis.grid(count) for basis in one.bases]
             x = np.column_stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")])
         else:
             x = np.asarray(at, dtype=float)

@@ -1,0 +1,1 @@
+"""Penalised terms of formulas, a file a kind."""
