@@ -23,8 +23,9 @@ TABLE = (
         "formula",
         REQUIRED,
         """As in R: ``"y ~ x1 + C(g)"``; ``"y ~ ."`` for all other columns, ``"y ~ . - x1"``; group
-        terms ``(x1 | g)``, smooths ``s(x1)`` and ``te(x1, x2)``; backticks around names with
-        spaces.  Counts of outcomes: ``"cbind(successes, failures) ~ x1"``.
+        terms ``(x1 | g)``, smooths ``s(x1)`` and ``te(x1, x2)``, random walks ``rw1(week)``;
+        backticks around names with spaces.  Counts of outcomes:
+        ``"cbind(successes, failures) ~ x1"``.
         Texts from outside: ``sgmc.formula(text, safe=True)``.""",
         "str or `sgmc.formula`",
         "str | SafeFormula",
