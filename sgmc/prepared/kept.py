@@ -9,10 +9,10 @@ from sgmc.core.files import Damaged
 from sgmc.core.memory import available, shown
 from sgmc.errors import DataError, OutOfMemoryError
 from sgmc.formula.columns import Places, is_missing
-from sgmc.prepared.prepared import SealedTable
 from sgmc.prepared.recipe import check_sections, kept_arrays
 from sgmc.prepared.rows import check_codes, refuse_cut
 from sgmc.prepared.schema import INT
+from sgmc.prepared.sealed import SealedTable
 from sgmc.saved.designs import are_levels, are_texts
 
 READING = 3  # copies of the columns while a fit reads them

@@ -18,10 +18,10 @@ from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.prepare import LEAST_MEMORY, MEMORY_SHARE, prepare
-from sgmc.prepared.prepared import SealedTable
 from sgmc.prepared.prepared import open as sealed
 from sgmc.prepared.reading import refuse_groups
-from sgmc.sources.source import is_path, of
+from sgmc.prepared.sealed import SealedTable
+from sgmc.sources.opening import is_path, of
 
 ORDER_SEED = 0  # seed of the order of rows in prepared files, which serve fits of any seed
 

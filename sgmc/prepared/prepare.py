@@ -35,7 +35,7 @@ from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, resumed, scatter
 from sgmc.prepared.staging import StagingDirectory
 from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 if TYPE_CHECKING:
     from sgmc.prepared.kept import KeptColumns

@@ -1,121 +1,24 @@
 """A prepared table: what `sgmc.prepare` writes, `sgmc.open` opens and every verb takes as data."""
 
 import copy
-import os
 from collections.abc import Mapping
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import FilePath, Floats
-from sgmc.core.files import Damaged, read_tree
-from sgmc.core.memory import shown
-from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.coded import CodedTable
-from sgmc.formula.safe import SafeFormula
-from sgmc.formula.terms import left_out_warning
-from sgmc.prepared.layout import manifest, mapped, verify
+from sgmc.prepared.kept import KeptColumns
+from sgmc.prepared.layout import manifest
 from sgmc.prepared.outcome import as_outcome
-from sgmc.prepared.recipe import check_design, refuse_subset_of
+from sgmc.prepared.recipe import check_design
 from sgmc.prepared.rows import check_rows
 from sgmc.prepared.scaling import of_file
-from sgmc.prepared.schema import NOTES, VECTORS
-from sgmc.saved import Trust, Unreadable, restored
-from sgmc.version import __version__
-
-if TYPE_CHECKING:
-    from sgmc.prepared.kept import KeptColumns
-
-
-SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
-
-
-class SealedTable:
-    """A table in a sealed file; see `Prepared`, and `kept.KeptColumns`.
-
-    Attributes
-    ----------
-    path : str
-    formula : str
-    columns : list of str
-        Of the source.
-    n : int
-        Rows of the table.
-    rows : int
-        Rows of the source that they stand for.
-    compressed : bool
-        Whether equal rows have become one, with a frequency in `weights`.
-    dtype : numpy.dtype
-        Of the numbers of the design: float64 or float32.
-    seed : int
-        Of the random order.
-    dropped : int
-        Rows lost to missing values.
-    left_out : dict
-        Columns that the dot of the formula left out -> reason.
-    notes : tuple of SGMCWarning
-        What was warned of when the file was made.
-    arguments : dict
-        What was given of ``weights``, ``offset``, ``exposure``, ``se``, ``strata``, ``subset`` and
-        ``missing``.
-    nbytes : int
-        Of the file.
-    groups : None
-        Clusters, which files do not have.
-    subset : function or None
-        That chose the rows, where the file was made for a call that has it.
-    """
-
-    subset = groups = None
-
-    def __init__(self, path, check=False, trust=None):
-        self.path, self.trust = path, trust or Trust()
-        with _whole(path):
-            sections, known, facts = manifest(path)
-            small = {name: sections[name] for name in SMALL if name in sections}
-            verify(path, sections if check else small, known)
-            arrays = {name: mapped(path, section) for name, section in sections.items()}
-        refuse_subset_of(path, facts, self.trust)
-        content, check = arrays["recipe"].tobytes(), lambda found: self.check(found, arrays, facts)
-        recipe = _recipe(path, content, self.trust, check)
-        self.formula, self.columns = facts["formula"], facts["columns"]
-        if facts.get("safe"):
-            self.formula = SafeFormula(self.formula)
-        self.n, self.dtype, self.seed = facts["n"], np.dtype(facts["dtype"]), facts["seed"]
-        self.dropped, self.left_out = facts["dropped"], facts["left_out"]
-        self.notes = notes_of(facts)
-        self.arguments = facts["arguments"]
-        self.rows, self.compressed = facts["rows"], facts["compressed"]
-        self.nbytes = os.path.getsize(path)
-        self.take(arrays, recipe)
-
-    def check(self, recipe, arrays, facts):
-        """Raise Damaged where the recipe is not that of what the file has."""
-        raise NotImplementedError
-
-    def take(self, arrays, recipe):
-        """Take over what the file has: arrays by name, and the recipe of the design."""
-        raise NotImplementedError
-
-    def __reduce__(self):
-        return type(self), (self.path, False, self.trust)
-
-    def __repr__(self) -> str:
-        return f"<prepared {str(self.formula)!r}: {self.n} rows, {self.width} columns>"
-
-    def __str__(self) -> str:
-        compression = f"{self.n:,} different rows with frequencies" if self.compressed else "none"
-        parts = {
-            "formula": str(self.formula),
-            "rows": f"{self.rows:,}" + f" ({self.dropped:,} dropped)" * bool(self.dropped),
-            "compression": compression,
-            "columns": f"{self.width:,}, {self.dtype}",
-            "file": f"{self.path}, {shown(self.nbytes)}",
-        }
-        return "\n".join(f"{name:<13}{text}" for name, text in parts.items())
+from sgmc.prepared.schema import VECTORS
+from sgmc.prepared.sealed import SealedTable, whole_file
+from sgmc.saved import Trust
 
 
 class Prepared(SealedTable):
@@ -212,27 +115,11 @@ class Prepared(SealedTable):
         return float(self.n) * width
 
 
-def notes_of(facts):
-    """The warnings in the facts of a file, as `Table` has them; older ones are about the dot."""
-    if "notes" in facts:
-        return tuple(NOTES[code](*text) for code, *text in facts["notes"])
-    return (left_out_warning(facts["left_out"]),) if facts["left_out"] else ()
-
-
 def reopened(path, outcome, trust):
     """A table as it was when it was sent to another process: its file is opened again."""
     prepared = Prepared(path, trust=trust)
     prepared.checked = outcome is not None  # where it came from
     return prepared if outcome is None else prepared.of_outcome(outcome)
-
-
-@contextmanager
-def _whole(path):
-    """Damaged as DataError."""
-    try:
-        yield
-    except Damaged as error:
-        raise DataError(f"{path} {error}") from error
 
 
 def _design(coding, arrays):
@@ -243,35 +130,13 @@ def _design(coding, arrays):
     return CodedTable(*parts, coding.by)
 
 
-def _recipe(path, content, trust, check=lambda found: None):
-    """The recipe of the columns in a file; `check` raises Damaged for one of other columns."""
-    tree = {}
-    try:
-        tree = read_tree(content)
-        found = restored(tree["content"], trust, "sgmc.open(path")
-        with _whole(path):
-            check(found)
-    except (ArgumentError, DataError):
-        raise
-    except Unreadable as error:
-        raise DataError(
-            f"{path} was prepared by sgmc {tree.get('version')!s:.20}, and this is sgmc "
-            f"{__version__}: {error}; prepare it again"
-        ) from error
-    except Exception as error:  # whole, but no recipe of ours
-        raise DataError(
-            f"{path} has no recipe of a design in it ({type(error).__name__}: {error!s:.200})"
-        ) from error
-    return found
-
-
 def open(
     path: FilePath,
     check: bool = False,
     *,
     functions: Mapping[str, Any] | None = None,
     trust_formulas: bool = False,
-) -> "Prepared | KeptColumns":
+) -> Prepared | KeptColumns:
     """Open a file that `sgmc.prepare` has written.
 
     Nothing in the file is executed: it has arrays, plain values and names of functions, which are
@@ -302,10 +167,8 @@ def open(
     DataError
         If it is damaged, of another kind, or of a format of another release.
     """
-    from sgmc.prepared.kept import KeptColumns
-
     path = readable("path", path)
-    with _whole(path):
+    with whole_file(path):
         kind = manifest(path)[2]["kind"]
     trust = Trust({} if functions is None else functions, trust_formulas)
     return (KeptColumns if kind == "columns" else Prepared)(path, check, trust)

@@ -7,7 +7,7 @@ from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
 from sgmc.formula import dot
 from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.kept import KeptColumns
-from sgmc.prepared.prepared import SealedTable
+from sgmc.prepared.sealed import SealedTable
 
 
 def read(formula, data, *, outcome, scope, **given):

@@ -33,7 +33,7 @@ def functions_of(spec):
 
 
 def plain_notes(notes):
-    """Warnings as plain lists, see `prepared.notes_of`."""
+    """Warnings as plain lists, see `sealed.notes_of`."""
     return [[one.code, one.message, one.advice] for one in notes]
 
 

@@ -69,22 +69,51 @@ def submodule(module, name):
     )
 
 
-def lazy(path, name):
-    """Return whether a Python file imports `name` only within functions."""
-    return path.suffix == ".py" and name not in imports_at_once(path)
-
-
 @cache
-def imports_at_once(path):
-    """Return the dotted names that a Python file imports outside functions and classes, and not
-    for types alone.
+def imports_that_run(path):
+    """Return the dotted names that a source file imports, in functions too, but for types alone."""
+    text = path.read_text()
+    return python_imports_that_run(text, path) if path.suffix == ".py" else cython_imports(text)
+
+
+def python_imports_that_run(text, path):
+    """Return the dotted names that Python code imports, but for those of `TYPE_CHECKING`."""
+    return python_imports(ast.unparse(WithoutTypes().visit(ast.parse(text))), path)
+
+
+class WithoutTypes(ast.NodeTransformer):
+    """Leaves out what only checkers of types read."""
+
+    def visit_If(self, node):
+        """Leave out the branch of `TYPE_CHECKING`."""
+        if ast.unparse(node.test) != "TYPE_CHECKING":
+            return self.generic_visit(node)
+        return [ast.Pass(), *map(self.visit, node.orelse)]
+
+
+def circles(graph):
+    """Return the circles of a graph {name: names}: groups of names that reach each other, sorted.
+
+    By Tarjan's algorithm (1972): a name whose walk comes back to none that was met before it ends a
+    group.
     """
-    tree = ast.parse(path.read_text())
-    at_once = ast.Module([node for node in tree.body if not waits(node)], [])
-    return python_imports(ast.unparse(at_once), path)
+    met, back, stack, found = {}, {}, [], []
 
+    def visit(name):
+        met[name] = back[name] = len(met)
+        stack.append(name)
+        for other in sorted(graph[name] & graph.keys()):
+            if other not in met:
+                visit(other)
+            if other in stack:
+                back[name] = min(back[name], back[other])
+        if back[name] == met[name]:
+            place = stack.index(name)
+            if len(stack) > place + 1:
+                found.append(sorted(stack[place:]))
+            del stack[place:]
 
-def waits(node):
-    """Return whether imports in a statement are not run with the module."""
-    typing = isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    return typing or isinstance(node, (ast.FunctionDef, ast.ClassDef))
+    for name in sorted(graph):
+        if name not in met:
+            visit(name)
+    return sorted(found)

@@ -10,7 +10,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, MissingExtra
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 from .tables import write
 

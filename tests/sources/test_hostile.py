@@ -10,7 +10,7 @@ import pytest
 import sgmc
 from sgmc.errors import DataError
 from sgmc.sources import delimited, lines
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 from tests.faults.children import Child, Raised, forking
 
 WIDE = 70 << 20  # bytes of one value

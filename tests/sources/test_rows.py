@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sgmc.formula.frames import as_frame
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 from .tables import CHUNK, READERS, TEXT_SUFFIXES, N, parts, table, typed, written
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sgmc.errors import DataError
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 from .tables import CHUNK
 

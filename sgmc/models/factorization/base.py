@@ -86,7 +86,7 @@ class Factorization(Model):
         sizes = len(self.users), len(self.items), self.dim
         return {
             "sizes": sizes,
-            "fresh": (0, 0) if self.test is None else fresh(self.test, sizes),
+            "fresh": (0, 0) if self.test is None else self.test.fresh(sizes),
             "biases": self.biases,
             "centre": self.centre,
             "unit": self.unit,
@@ -108,7 +108,7 @@ class Factorization(Model):
         pairs = (none, none, np.empty(0), np.empty(0))
         if test is not None:
             value = np.full(len(test.user), np.nan) if test.value is None else test.value
-            pairs = (test.user, test.item, value, moments(test, form))
+            pairs = (test.user, test.item, value, test.moments(form))
         how = {"judged": self.judged_pairs, "prior": self.newcomers(), "form": form}
         return partial(Rated, pairs=pairs, **how)
 
@@ -200,18 +200,3 @@ class Factorization(Model):
         from sgmc.models.factorization.results import FactorInfo
 
         return FactorInfo(self)
-
-
-def fresh(pairs, sizes):
-    """New users and items of a `RatingTable`, given how many have ratings."""
-    return len(pairs.users) - sizes[0], len(pairs.items) - sizes[1]
-
-
-def moments(pairs, form):
-    """Moments of order below this number are finite, of expected ratings of pairs, (n,)."""
-    users, items, _ = form["sizes"]
-    of_user, of_item = form["moments"]
-    return np.minimum(
-        np.where(pairs.user >= users, of_user, np.inf),
-        np.where(pairs.item >= items, of_item, np.inf),
-    )

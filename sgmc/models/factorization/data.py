@@ -38,6 +38,19 @@ class RatingTable:
         """One number a pair, (n,)."""
         return self.user.astype(np.int64) * len(self.items) + self.item
 
+    def fresh(self, sizes):
+        """New users and items, given how many have ratings."""
+        return len(self.users) - sizes[0], len(self.items) - sizes[1]
+
+    def moments(self, form):
+        """Moments of order below this number are finite, of expected ratings of the pairs, (n,)."""
+        users, items, _ = form["sizes"]
+        of_user, of_item = form["moments"]
+        return np.minimum(
+            np.where(self.user >= users, of_user, np.inf),
+            np.where(self.item >= items, of_item, np.inf),
+        )
+
 
 def rating_table(ratings, columns):
     """The ratings that a model is fitted to.

@@ -6,7 +6,6 @@ import pandas as pd
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import GeneralInfo, ModelResults
-from sgmc.models.factorization.base import fresh, moments
 from sgmc.models.factorization.data import pair_table
 
 FRESH_DRAWS = 2000  # of newcomers' predictions, at least
@@ -66,7 +65,7 @@ class FactorInfo(GeneralInfo):
     def about_newcomers(self):
         """How test pairs of users and items without ratings are predicted."""
         users, items = self.form["fresh"]
-        without = int((moments(self.test, self.form) <= 1).sum())
+        without = int((self.test.moments(self.form) <= 1).sum())
         text = (
             f"Of the test pairs' users {users}, of their items {items} have no ratings: their "
             "factors are drawn from the prior given each draw."
@@ -222,7 +221,7 @@ class FactorResults(ModelResults):
         each = np.clip(each, self.model.form["low"], self.model.form["high"])
         mean = shares @ each
         mean, sd = where_finite(
-            mean, np.sqrt(shares @ (each - mean) ** 2), moments(pairs, self.model.form)
+            mean, np.sqrt(shares @ (each - mean) ** 2), pairs.moments(self.model.form)
         )
         frame = pd.DataFrame({"mean": mean, "sd": sd, "top": best}, self.model.items[open_to])
         return (
@@ -238,7 +237,7 @@ class FactorResults(ModelResults):
             e, total = p - mean, total + weight
             mean += weight / total * e
             square += weight * e * (p - mean)
-        return where_finite(mean, np.sqrt(square / total), moments(pairs, self.model.form))
+        return where_finite(mean, np.sqrt(square / total), pairs.moments(self.model.form))
 
     def _draws_of_predictions(self, pairs, clip=True):
         """(weight, predictions of pairs) for each draw of all parameters, newcomers drawn several
@@ -248,7 +247,7 @@ class FactorResults(ModelResults):
 
         form = self.model.form
         unit = form.get("unit", 1.0)
-        new = fresh(pairs, form["sizes"])
+        new = pairs.fresh(form["sizes"])
         draws = [one for bank in self._banks for one in zip(*bank)]
         repeats = -(-FRESH_DRAWS // len(draws)) if any(new) else 1
         everyone = Everyone(self.model.newcomers, form["sizes"], form["biases"], new)
@@ -303,7 +302,7 @@ def summed(fit):
 
 
 def where_finite(mean, sd, moments):
-    """Means and sds, infinite where the law has none; see `moments`."""
+    """Means and sds, infinite where the law has none; see `RatingTable.moments`."""
     return np.where(moments > 1, mean, np.inf), np.where(moments > 2, sd, np.inf)
 
 

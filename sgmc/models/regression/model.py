@@ -10,7 +10,7 @@ from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.core.deadline import limited
 from sgmc.core.interrupts import handled
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import check_outcomes, equations, of_table
 from sgmc.models.regression.from_arrays import from_arrays, outcome_name
@@ -294,7 +294,6 @@ class Regression(PriorPredictive):
         from sgmc.fit.sampling import fit
         from sgmc.fit.settings import check_settings
         from sgmc.fit.workers import on_workers
-        from sgmc.models.regression.prior_alone import refuse_prior_only
         from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)
@@ -393,6 +392,25 @@ class Regression(PriorPredictive):
         from sgmc.models.regression.problem import regression_problem
 
         return regression_problem(self.data, self.family, prior, checked)
+
+
+def refuse_prior_only(model, settings):
+    """NotSupported for models whose prior is not that of single coefficients."""
+    if type(model).problem is not Regression.problem:
+        raise NotSupported(
+            f"prior_only=True does not go with {model!r}, whose group terms, smooths, learned "
+            "scales, updates or partitions have priors of their own: leave it out"
+        )
+    if settings.batch_size is not None:
+        raise NotSupported(
+            f"prior_only=True with batch_size={settings.batch_size} or tune=: there are no rows to "
+            "take mini-batches of; leave them out"
+        )
+    if settings.robust:
+        raise NotSupported(
+            f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: it "
+            "goes with cov_type='nonrobust' alone"
+        )
 
 
 def check_beside(data, prior, checked):

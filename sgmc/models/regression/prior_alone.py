@@ -103,24 +103,3 @@ def prior_found(table, priors, family, data, outcome):
     likelihood = Likelihood(table, data, family, priors, model, shift)
     searched = ModeSearch(1, (1.0,))
     return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, concerns, searched)
-
-
-def refuse_prior_only(model, settings):
-    """NotSupported for models whose prior is not that of single coefficients."""
-    from sgmc.models.regression.model import Regression
-
-    if type(model).problem is not Regression.problem:
-        raise NotSupported(
-            f"prior_only=True does not go with {model!r}, whose group terms, smooths, learned "
-            "scales, updates or partitions have priors of their own: leave it out"
-        )
-    if settings.batch_size is not None:
-        raise NotSupported(
-            f"prior_only=True with batch_size={settings.batch_size} or tune=: there are no rows to "
-            "take mini-batches of; leave them out"
-        )
-    if settings.robust:
-        raise NotSupported(
-            f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: it "
-            "goes with cov_type='nonrobust' alone"
-        )

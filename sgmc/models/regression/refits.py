@@ -15,6 +15,7 @@ from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
+from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.search import units_of
 from sgmc.results.outcomes.loo import Loo, begun, weights_of
 from sgmc.results.outcomes.residuals import in_order, numbers_of
@@ -240,10 +241,8 @@ def same_model(results, data):
 
 def check_data(results, data):
     """The data, if they are what the fit's kind of data is."""
-    from sgmc.models.regression.model import Regression
-
     of_arrays = results.model.formula is None
-    if data is None or of_arrays != isinstance(data, Regression):
+    if data is None or of_arrays != isinstance(data, PriorPredictive):
         wanted = (
             f"a model, such as sgmc.{results.model.kind.__name__}(y, X)"
             if of_arrays

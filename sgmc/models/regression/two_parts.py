@@ -40,7 +40,7 @@ class TwoDesigns(Regression):
         from sgmc.formula.parts import joined, split
         from sgmc.formula.safe import like
         from sgmc.prepared.opening import opened
-        from sgmc.prepared.prepared import SealedTable
+        from sgmc.prepared.sealed import SealedTable
 
         second = cls.family.parts
         first, other = split(formula, second)

@@ -8,7 +8,7 @@ from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.model import Regression
 from sgmc.models.updated.past import kept_past, past_of
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
 OURS = ("prior", "tune", "cov_type", "modes", "init")  # arguments of fits that updates have none of

@@ -21,7 +21,7 @@ class Pieces:
     Parameters
     ----------
     results : Results
-    exog : whatever `sgmc.sources.source.of` takes, a table in memory, or a design
+    exog : whatever `sgmc.sources.opening.of` takes, a table in memory, or a design
     beside : dict
         Offset, outcomes and the like of the rows, by the argument's name: a column's name, one
         number for all rows, or one for each.  Of what the fit had from a column, the default is

@@ -19,7 +19,7 @@ from sgmc.results.outcomes.labels import plain
 from sgmc.results.outcomes.pieces import Pieces
 from sgmc.results.outcomes.rows import ROWS_MEMORY, ROWS_WORK
 from sgmc.results.outcomes.writing import checked, table_file
-from sgmc.sources.source import of
+from sgmc.sources.opening import of
 
 
 class Method(NamedTuple):
