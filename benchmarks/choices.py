@@ -16,7 +16,7 @@ import numpy as np
 import sgmc
 from sgmc.core.blas import one_blas_thread
 from sgmc.diagnostics import ess
-from sgmc.fit.sampling import fit
+from sgmc.fit.run import fit
 from sgmc.fit.settings import check_settings
 
 ALTERNATIVES = {

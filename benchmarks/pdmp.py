@@ -93,13 +93,13 @@ def shares(n, d):
     """Print where the time of an event goes."""
     model = simulated(n, d)
     fit = model.fit(sampler="zzcv", chains=1, draws=10, seed=SEED)._fit
-    roomy = replace(fit.settings, draws=200_000)
+    roomy = replace(fit.plan, settings=replace(fit.settings, draws=200_000))
     begun = time.process_time()
     fit.problem.workspace.limits.clear()
     fit.problem.bounds(False)
     once, times, events = time.process_time() - begun, {}, 2_000_000
     for record in (False, True) * 3:
-        chain = build_chain(fit.problem, fit.plan, roomy, 0)
+        chain = build_chain(roomy, 0)
         chain.run(1000, record)
         begun = time.process_time()
         chain.run(events, record)

@@ -13,12 +13,12 @@ import hashlib
 import os
 import time
 from concurrent.futures import ThreadPoolExecutor
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 
 import sgmc
-from sgmc.fit import sampling as fitting
+from sgmc.fit import run as fitting
 from sgmc.fit.chains import Watch, build_chain, run_chains
 
 N, D = 100_000, 10
@@ -26,12 +26,12 @@ STEPS = {"lmsgld": 200_000, "mala": 150}
 
 
 def caught(sampler):
-    """Problem, plan and settings of a fit, for `build_chain`."""
-    kept, real = SimpleNamespace(), fitting.fit
+    """The plan of a fit, for `build_chain`."""
+    kept, real = [], fitting.fit
 
     def spy(problem, settings, begun, saved):
         done = real(problem, settings, begun, saved)
-        kept.__dict__.update(problem=problem, plan=done.plan, settings=settings)
+        kept.append(done.plan)
         return done
 
     rng = np.random.default_rng(1)
@@ -42,16 +42,18 @@ def caught(sampler):
         sgmc.Logit(y, X).fit(seed=1, sampler=sampler, draws=1000)
     finally:
         fitting.fit = real
-    return vars(kept)
+    return kept[0]
 
 
-def seconds(parts, steps, chains, threads):
+def seconds(plan, steps, chains, threads):
     """Wall time of that many chains of that many steps."""
-    built = [build_chain(**parts, k=k) for k in range(chains)]
+    built = [build_chain(plan, k) for k in range(chains)]
+    alone = replace(plan.settings, threads=threads, draws=0)
+    plan = replace(plan, warmup=steps, step_origin="given", settings=alone)
     for chain in built:
         chain.run(1, False)
     begun = time.perf_counter()
-    run = run_chains(built, steps, 0, threads, Watch(), adapt=False)
+    run = run_chains(built, plan, Watch())
     assert run.statuses == ["ok"] * chains
     return time.perf_counter() - begun
 

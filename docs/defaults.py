@@ -6,7 +6,7 @@ import math
 from types import SimpleNamespace
 
 from sgmc.coordinates.densities import LONGEST_PULLED
-from sgmc.fit import decision, noise, paths, plan, tolerance
+from sgmc.fit import choose, noise, paths, plan, tolerance
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
 from sgmc.results.report import concerns
@@ -116,13 +116,13 @@ CONSTANTS = [
     ),
     (
         "departure from a Gaussian for `auto`",
-        decision.AUTO_DEPARTURE,
+        choose.AUTO_DEPARTURE,
         "in posterior sds; beyond, `auto` takes an exact sampler",
         "0",
     ),
     (
         "sd of an auxiliary parameter's log for `auto`",
-        decision.SKEWED,
+        choose.SKEWED,
         "beyond, its posterior is skewed, and `auto` takes an exact sampler: "
         "`lmsgld` left sds of negativebinomial's alpha 1 % off at 0.4, 1.6 % at 0.6, 4 % at 0.7, "
         "and single chains diverged from 0.37 on",
@@ -249,9 +249,9 @@ def continuous_samplers():
         f"`chain_diagnostics`), and `{held}`,\nwhich hold rates for a step.  Draws lie on a "
         "regular grid of times, one autocorrelation time apart: that of the worst coordinate, "
         "by\n16 to 32 batch means over the second half of warmup, each chain's own.  Warmup is "
-        f"{paths.WARMUP_DRAWS} such times as the sampler expects them (its `memory`), by the "
+        f"{plan.PATHS_WARMUP} such times as the sampler expects them (its `memory`), by the "
         f"events\nthat it expects in a unit of time (its `events`), at least "
-        f"{paths.LEAST_WARMUP:,} events and at most {plan.MAX_STEPS:,}.\n\n"
+        f"{plan.LEAST_EVENTS:,} events and at most {plan.MAX_STEPS:,}.\n\n"
         + table(["sampler", "parameters", "rows of a proposed event"], map(continuous, found))
     )
 

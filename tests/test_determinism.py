@@ -20,7 +20,7 @@ from sgmc.errors import SGMCWarning
 from sgmc.fit import chains as running
 from sgmc.fit.chains import build_chain
 from sgmc.fit.noise import share_design_effect
-from sgmc.fit.sampling import fit
+from sgmc.fit.run import fit
 
 SAMPLERS = {
     "auto": dict(),
@@ -102,17 +102,17 @@ def test_other_fits_in_between_do_not_matter():
 
 
 def parts(sampler, monkeypatch):
-    """Problem, plan and settings of a fit, caught on their way."""
-    caught = {}
+    """Draws and plan of a fit, caught on their way."""
+    caught = []
 
     def spy(problem, settings, begun, saved):
         done = fit(problem, settings, begun, saved)
-        caught.update(problem=problem, plan=done.plan, settings=settings, x=done.x)
+        caught.extend((done.x, done.plan))
         return done
 
-    monkeypatch.setattr("sgmc.fit.sampling.fit", spy)
+    monkeypatch.setattr("sgmc.fit.run.fit", spy)
     drawn(sampler)
-    return caught.pop("x"), caught
+    return caught
 
 
 def to_the_end(chain, plan, draws, length):
@@ -133,11 +133,10 @@ def test_chains_built_alone_and_run_in_turns_are_those_of_the_fit(sampler, monke
     """Chain k from k alone, the last first; then two chains a few steps each in turn,
     in pieces of different lengths.
     """
-    x, how = parts(sampler, monkeypatch)
-    plan = how["plan"]
+    x, plan = parts(sampler, monkeypatch)
     for order in ([3], [2, 0]):
-        chains = {k: build_chain(**how, k=k) for k in order}
-        share_design_effect(**how, chains=list(chains.values()))
+        chains = {k: build_chain(plan, k) for k in order}
+        share_design_effect(plan, list(chains.values()))
         turns = [to_the_end(chains[k], plan, x.shape[1], 7 + k) for k in order]
         while turns:
             turns = [turn for turn in turns if next(turn, "done") != "done"]

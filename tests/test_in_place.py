@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
-from sgmc.fit import decision, noise
+from sgmc.fit import choose, noise
 from sgmc.models.regression.from_arrays import is_lent
 
 N, D = 24_000, 80
@@ -180,7 +180,7 @@ def test_noise_is_seen_in_all_of_a_sorted_table(subsample, exact, monkeypatch):
     found = fitted(y, read_only(X, None), **how).gradient_noise().tau
     # sds of 2000 rows: 3 % or so, with heavy tails 10 %
     np.testing.assert_allclose(found, expected, rtol=0.15)
-    monkeypatch.setattr(decision, "pilot_rows", lambda *of_what: 2000)
+    monkeypatch.setattr(choose, "pilot_rows", lambda *of_what: 2000)
     first = fitted(y, read_only(X, None), **how).gradient_noise().tau
     assert np.abs(first / expected - 1).max() > 0.15  # the mistake is seen
 

@@ -3,6 +3,7 @@ and posteriors of fits.
 """
 
 import itertools
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -23,6 +24,7 @@ from sgmc.fit.noise import (
     shared_rows,
     subsampler,
 )
+from sgmc.fit.plan import Choice
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.problem import regression_problem
 from sgmc.registry import room
@@ -179,14 +181,15 @@ def imbalanced(n=20_000, rate=-4.0, seed=0):
 
 
 def parts(df, gradient, subsample, seed=3):
-    """Problem, settings and the noise that the plan expects, with the draws it is averaged over."""
+    """A choice and the noise that its plan expects, with the draws it is averaged over."""
     how = check_settings(sampler="lmsgld", gradient=gradient, subsample=subsample, seed=seed)
     model = sgmc.Logit.from_formula("y ~ .", df)
     problem = regression_problem(model.data, model.family, None, how)
     z = draws_of_laplace(seed, problem.model.dim)
     whole = problem.gradient(gradient, Everything(len(df)), stream(seed))
-    seen = pilot(whole, problem.coordinates, z, True, shared_rows(problem, how, gradient))
-    return problem, how, noise_of(problem, gradient, how, seen), np.concatenate([z, -z])
+    choice = Choice(problem=problem, settings=how, gradient=gradient)
+    seen = pilot(whole, problem.coordinates, z, True, shared_rows(choice))
+    return choice, noise_of(replace(choice, pilot=seen)), np.concatenate([z, -z])
 
 
 @pytest.mark.cover(0)
@@ -196,9 +199,10 @@ def test_the_noise_that_the_plan_expects_is_that_of_estimates(subsample, gradien
     """4,000 estimates at each of the pilot's 16 draws of the Laplace approximation: 1 % of error;
     blocks of one permutation have a design effect besides, of some 10 % in 100 blocks.
     """
-    problem, how, noise, z = parts(imbalanced(), gradient, subsample)
-    batch, rng, where = 200, stream(), problem.coordinates
-    estimator = problem.gradient(gradient, subsampler(problem, how, gradient, batch), rng)
+    choice, noise, z = parts(imbalanced(), gradient, subsample)
+    batch, rng, problem = 200, stream(), choice.problem
+    where = problem.coordinates
+    estimator = problem.gradient(gradient, subsampler(choice, batch), rng)
     found, white = np.zeros(len(where.white)), where.white
     for one in z:
         g = np.array([evaluate(estimator, where.from_white(one), rng)[0] for _ in range(4000)])
@@ -217,7 +221,7 @@ def test_batches_of_equal_noise_are_smaller(gradient, preferential, stratified):
     """
     n = len(imbalanced())
     schemes = "uniform", "preferential", "stratified"
-    uniform, by_size, by_outcome = (parts(imbalanced(), gradient, s)[2].of(200, n) for s in schemes)
+    uniform, by_size, by_outcome = (parts(imbalanced(), gradient, s)[1].of(200, n) for s in schemes)
     assert uniform / by_size > preferential and uniform / by_outcome > stratified
 
 
@@ -319,10 +323,7 @@ def test_strata_of_one_and_two_rows(subsample, outcome):
     # skewed: a success or two
     assert (np.abs(results.params - reference.params) < 0.15 * reference.bse).all()
     if subsample == "stratified":
-        assert (
-            shared_rows(results._fit.problem, results._fit.settings, "taylor").allocation(20)[1]
-            == outcome
-        )
+        assert shared_rows(results._fit.plan).allocation(20)[1] == outcome
 
 
 @pytest.mark.extended

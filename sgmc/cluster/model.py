@@ -165,7 +165,7 @@ class PartitionedRegression(Regression):
         from sgmc.core.deadline import OutOfTime, limited
         from sgmc.core.interrupts import handled
         from sgmc.core.phases import begin, watched
-        from sgmc.fit.sampling import fit
+        from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
 
         begun, rest = time.perf_counter(), dict(arguments)

@@ -1,14 +1,14 @@
-"""From a problem to draws: settings, pilot, plan, chains.
+"""From a problem to draws: settings, choice, plan, run.
 
 What other rooms call is named here; the modules behind it are the room's own affair.
 """
 
 from sgmc.fit.chains import CHUNK_SECONDS, POLL_SECONDS, build_chain
-from sgmc.fit.decision import choose_sampler, make_plan
+from sgmc.fit.choose import choose_sampler, plan_fit
 from sgmc.fit.fitted import variance_of
 from sgmc.fit.noise import noise_of, noise_of_plan, share_design_effect
-from sgmc.fit.plan import steps_after_warmup
-from sgmc.fit.sampling import fit, prepared, sample
+from sgmc.fit.plan import make_plan
+from sgmc.fit.run import fit, sample
 from sgmc.fit.settings import check_init, check_settings, check_step
 from sgmc.fit.stopping import ACCURACY_IS, error_bound, largest_time, looks, quantile
 from sgmc.fit.tolerance import OVERHEAD
@@ -30,10 +30,9 @@ __all__ = [
     "make_plan",
     "noise_of",
     "noise_of_plan",
-    "prepared",
+    "plan_fit",
     "quantile",
     "sample",
     "share_design_effect",
-    "steps_after_warmup",
     "variance_of",
 ]

@@ -1,18 +1,21 @@
-"""The chains of a fit: how each is built, what all of them will take, and how they run, in threads
-without the interpreter lock, in short chunks between which Ctrl-C and the clock act.
+"""The chains of a fit: how each is built, what all of them will take, and how they run: in threads
+without the interpreter lock, in short chunks between which Ctrl-C and the clock act, or on workers
+of a cluster.
 """
 
 import math
+import pickle
 import threading
 import time
 from collections import deque
 from concurrent.futures import wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from sgmc.core import deadline, phases
+from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.interrupts import came, taken, unbroken
@@ -20,11 +23,12 @@ from sgmc.core.memory import shown
 from sgmc.core.recorders import Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.threads import Threads
-from sgmc.errors import NotSupported, ReadingWarning, StepSizeWarning, warn
+from sgmc.errors import ArgumentError, NotSupported, ReadingWarning, StepSizeWarning, warn
 from sgmc.fit import paths
-from sgmc.fit.noise import batch_search, largest, subsampler
+from sgmc.fit.choose import plan_fit
+from sgmc.fit.noise import batch_search, largest, share_design_effect, subsampler
 from sgmc.fit.plan import KEPT_TIME
-from sgmc.fit.settings import MOST_POSITIONS
+from sgmc.fit.settings import MOST_POSITIONS, check_settings
 from sgmc.subsampling.uniform import Everything
 
 LONG = 10.0  # seconds of a run that are said before they are spent
@@ -35,39 +39,30 @@ LARGE = 1 << 30  # bytes of such a table: less stays in memory once it is read
 CHUNK_SECONDS = 0.03
 POLL_SECONDS, SHORTEST_POLL = 0.05, 0.002
 TIME_LIMIT = "time limit"
+LOCAL = ("client", "progress", "checkpoint", "time_limit", "threads")  # of this machine alone
 RUNNING = threading.local()  # .task: the chain that a thread runs
 
 
 # ---- building ------------------------------------------------------------------------------------
 
 
-def build_chain(problem, plan, settings, k):
+def build_chain(plan, k):
     """The k-th chain; it depends on the seed and on k alone."""
-    n, d = problem.model.n, problem.dim
+    problem, settings, spec, (n, d) = plan.problem, plan.settings, plan.spec, plan.size
     rng = Rng(seed_sequence(settings.seed, "chain", k))
     batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
-    rows = (
-        subsampler(problem, settings, plan.gradient, batch)
-        if plan.spec.minibatches
-        else Everything(n)
-    )
+    rows = subsampler(plan, batch) if spec.minibatches else Everything(n)
     gradient = problem.computed(plan.single).gradient(plan.gradient, rows, rng)
-    if plan.spec.needs_bounds:
-        gradient.bounds = paths.bounds_of(plan.spec, plan.gradient, settings, problem)
-    chain = Chain(
-        starts(problem, plan, settings, k),
-        plan.spec.build(d, plan.schedule(0)),
-        gradient,
-        rng,
-        plan.schedule,
-        plan.spec.continuous,
-    )
+    if spec.needs_bounds:
+        gradient.bounds = paths.bounds_of(plan)
+    transition = spec.build(d, plan.schedule(0))
+    chain = Chain(starts(plan, k), transition, gradient, rng, plan.schedule, spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
-    if plan.spec.continuous:
-        paths.equip(chain.sampler, plan, problem)
-    chain.recorder = recorder(problem, plan, settings, settings.draws)
+    if spec.continuous:
+        paths.equip(chain.sampler, plan)
+    chain.recorder = recorder(plan, settings.draws)
     if settings.adaptive:
-        chain.batches = batch_search(problem, plan, settings)
+        chain.batches = batch_search(plan)
     if settings.keep_warmup and plan.warmup:
         chain.watched = Watched(plan.warmup, d, partial(problem.record.recorded, problem))
     if settings.max_data_passes is not None:
@@ -75,9 +70,9 @@ def build_chain(problem, plan, settings, k):
     return chain
 
 
-def starts(problem, plan, settings, k):
+def starts(plan, k):
     """Where chain k starts; those of its walkers one behind the other."""
-    walkers = plan.spec.walkers
+    problem, settings, walkers = plan.problem, plan.settings, plan.spec.walkers
     if walkers > 1 and problem.partial:
         raise NotSupported(
             f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
@@ -90,16 +85,14 @@ def starts(problem, plan, settings, k):
     return np.concatenate([first, *others])
 
 
-def recorder(problem, plan, settings, draws):
+def recorder(plan, draws):
     """Where the draws of a chain go."""
     walkers = plan.spec.walkers
     if walkers > 1:  # whole steps, so that a chain that goes on has its walkers in turn
-        return Walkers(math.ceil(draws / walkers) * walkers, walkers, problem.dim, plan.thin)
-    return (
-        paths.recorder(plan, settings, draws, problem.dim)
-        if plan.spec.continuous
-        else problem.record.recorder(problem, draws, plan)
-    )
+        return Walkers(math.ceil(draws / walkers) * walkers, walkers, plan.problem.dim, plan.thin)
+    if plan.spec.continuous:  # draws lie on lines, which are kept too
+        return paths.recorder(plan, draws)
+    return plan.problem.record.recorder(plan.problem, draws, plan)
 
 
 class Watched:
@@ -169,13 +162,14 @@ class Forecast:
         phases.say(f"{self.what}: about {lasting(expected)}{limit}")
 
 
-def forecast(problem, plan, settings, steps):
+def forecast(plan, steps):
     """The `Forecast` of the chains of a plan, each of which makes so many steps after warmup."""
-    rows, each = problem.model.n, plan.batch if plan.spec.minibatches else problem.model.n
+    rows, unit = plan.problem.model.n, plan.problem.rows.unit
+    each = plan.batch if plan.spec.minibatches else rows
     made = "events" if plan.spec.continuous else "steps"
     return Forecast(
-        f"{plan.spec.name} with {rows:,} {problem.rows.unit}s, {settings.chains} chains x "
-        f"{plan.warmup + steps:,} {made} of {each:,} {problem.rows.unit}{'s' if each > 1 else ''}"
+        f"{plan.spec.name} with {rows:,} {unit}s, {plan.settings.chains} chains x "
+        f"{plan.warmup + steps:,} {made} of {each:,} {unit}{'s' if each > 1 else ''}"
     )
 
 
@@ -187,11 +181,11 @@ def lasting(seconds):
     return f"{seconds:.0f} s"
 
 
-def warn_of_tiny_steps(problem, plan):
+def warn_of_tiny_steps(plan):
     """A StepSizeWarning, in a list, where steps are so small against the posterior that chains
     hardly move; issued before they start.
     """
-    spec, where = plan.spec, problem.coordinates
+    spec, where = plan.spec, plan.problem.coordinates
     # others are adapted while chains run, or in units of their own
     told = plan.step_origin in ("given", "derived") and not spec.own_preconditioner
     if not (told and where.scaled and spec.uses_gradient) or spec.continuous:
@@ -212,20 +206,13 @@ def warn_of_tiny_steps(problem, plan):
     return [found]
 
 
-def warn_of_reading(problem, plan, settings, steps):
-    """A ReadingWarning, in a list, where chains would read a large file very often; issued before
-    they start.
+def warn_of_reading(plan, steps):
+    """A ReadingWarning, in a list, where chains of so many steps after warmup would read a large
+    file very often; issued before they start.
 
     Its seconds are those of one pass that is made here.
-
-    Parameters
-    ----------
-    problem : Problem
-    plan : Plan
-    settings : Settings
-    steps : int
-        Of each chain after warmup.
     """
+    problem, settings = plan.problem, plan.settings
     passes = settings.chains * (plan.warmup + steps)
     if not plan.spec.all_rows or problem.rows.file_bytes < LARGE or passes <= MOST_PASSES:
         return []
@@ -287,17 +274,18 @@ class Watch:
     forecast: object = None
 
 
-def run_chains(chains, warmup, steps, threads, watch, adapt=True):
-    """Run every chain for `warmup` steps and then until its recorder is full,
-    at most `steps` steps.
+def run_chains(chains, plan, watch, draws=None):
+    """Run every chain for its warmup and then until its recorder is full, at most for the steps
+    that so many draws take; by default those that are asked for.
 
-    Chains in continuous time make as many events as their recorder takes; `steps` is then what is
-    expected.
+    Chains in continuous time make as many events as their recorder takes; the steps are then what
+    is expected.
 
-    Samplers adapt in warmup unless `adapt` is false.  The clock and the user may only stop a run: a
-    stopped one is a prefix of the whole.  Chains that continue from a state go on where they were;
-    chains take turns, so that a stopped run has some of each.
+    Samplers adapt in warmup unless their step is given.  The clock and the user may only stop a
+    run: a stopped one is a prefix of the whole.  Chains that continue from a state go on where they
+    were; chains take turns, so that a stopped run has some of each.
     """
+    warmup, steps = plan.warmup, plan.steps(draws or plan.settings.draws)
     stop, begun, run = threading.Event(), time.perf_counter(), Run()
     end = Deadline(deadline.current().end - watch.reserve)
     tell, total = watch.progress or phases.reporting(), (warmup + steps) * len(chains)
@@ -307,10 +295,10 @@ def run_chains(chains, warmup, steps, threads, watch, adapt=True):
 
     earlier = made()
     queue = deque(
-        Task(k, chain, warmup, steps, adapt, watch.checkpoint, end)
+        Task(k, chain, warmup, steps, plan.adapts, watch.checkpoint, end)
         for k, chain in enumerate(chains)
     )
-    threads = min(threads, len(chains))
+    threads = min(plan.settings.threads, len(chains))
     pool = Threads(threads)
     with unbroken():  # Ctrl-C in the midst of `submit` or `wait` would leave their locks held
         try:
@@ -431,3 +419,122 @@ def running():
     call.
     """
     return getattr(RUNNING, "task", None)
+
+
+# ---- on workers of a cluster ---------------------------------------------------------------------
+
+# Each makes a chain from the model, the seed and its number, as a thread here would, and returns
+# its state.
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where chains run, and what they are made of.
+
+    Attributes
+    ----------
+    client : distributed.Client
+    model : Model
+        With `problem`.
+    prior : object
+    arguments : dict
+        Of the fit.
+    """
+
+    client: object
+    model: object
+    prior: object
+    arguments: dict
+
+    def refuse(self, settings):
+        """NotSupported or ArgumentError for what does not go with chains elsewhere."""
+        if not (hasattr(self.client, "submit") and hasattr(self.client, "scatter")):
+            raise ArgumentError(
+                f"client must be a dask.distributed.Client, not {self.client!r:.80}"
+            )
+        for name in ("checkpoint", "time_limit"):
+            if getattr(settings, name) is not None:
+                raise NotSupported(
+                    f"{name} does not go with client=, whose chains run elsewhere: leave one out"
+                )
+
+    def sealed(self):
+        """What a worker needs, pickled."""
+        rest = {k: v for k, v in self.arguments.items() if k not in LOCAL}
+        try:
+            import cloudpickle
+
+            return cloudpickle.dumps((self.model, self.prior, rest))
+        except Exception as error:  # whatever a user's class raises
+            raise ArgumentError(
+                f"client: the model cannot be sent to workers ({type(error).__name__}: {error}); "
+                "leave files, locks and other open things out of its attributes, or leave client "
+                "out"
+            ) from error
+
+    def run(self, chains, plan):
+        """Run the chains of a plan, which a worker's must be equal to, elsewhere, and put their
+        states into those here.
+        """
+        begun, mine = time.perf_counter(), in_words(plan)
+        shared = self.client.scatter(self.sealed(), broadcast=True, hash=False)
+        futures = [self.client.submit(one_chain, shared, k, pure=False) for k in range(len(chains))]
+        results = self.client.gather(futures)
+        for chain, (theirs, state, *_) in zip(chains, results):
+            other = [name for name, value in mine.items() if theirs[name] != value]
+            if other:
+                raise NotSupported(
+                    f"client: a worker found another {other[0]} ({theirs[other[0]]}, here "
+                    f"{mine[other[0]]}): its linear algebra rounds otherwise; give step_size=, "
+                    "batch_size=, thin= and warmup=, or leave client out"
+                )
+            chain.set_state(state)
+        statuses = [status for *_, status, _ in results]
+        nans = [one for *_, found in results for one in found]
+        undefined = [NaNs(nans[0].text, sum(one.recorded for one in nans))] if nans else []
+        return Run(statuses, "", time.perf_counter() - begun, undefined)
+
+
+@dataclass(frozen=True)
+class NaNs:
+    """What a function returned that is no number, in words, and at how many steps."""
+
+    text: str
+    recorded: int
+
+
+def on_workers(model, prior, settings, arguments):
+    """Settings whose client, if there is one, knows what chains are made of."""
+    if settings.client is None:
+        return settings
+    given = {**arguments, "seed": settings.seed}
+    given.pop("prior", None)
+    workers = Workers(settings.client, model, prior, given)
+    workers.refuse(settings)
+    return replace(settings, client=workers)
+
+
+def one_chain(sealed, k):
+    """Chain k of a fit, on a worker: its plan, state and status, and what was NaN in it."""
+    model, prior, arguments = pickle.loads(sealed)
+    settings = replace(check_settings(**arguments, progress=False), threads=1)
+    plan = plan_fit(model.problem(prior, settings), settings)
+    chain = build_chain(plan, k)
+    if plan.spec.noisy and plan.pilot is not None:
+        share_design_effect(plan, [chain])
+    with one_blas_thread():
+        run = run_chains([chain], plan, Watch())
+    nans = [NaNs(one.text, one.recorded) for one in plan.problem.undefined]
+    return in_words(plan), chain.state(), run.statuses[0], nans
+
+
+def in_words(plan):
+    """What must be the same on a worker, in words that can be compared."""
+    return {
+        "sampler": repr(plan.spec),
+        "gradient": plan.gradient,
+        "step size": float(np.float64(plan.schedule(0))),
+        "mini-batch": plan.batch,
+        "thinning": plan.thinning,
+        "warmup": plan.warmup,
+    }

@@ -43,10 +43,11 @@ class Saved:
     seconds: float
 
 
-def mark(problem, plan, settings):
+def mark(plan):
     """What makes the draws of a run: what the user chose, a checksum of the posterior,
     and what was derived from it.
     """
+    problem, settings = plan.problem, plan.settings
     return {
         "rows": problem.model.n,
         "parameters": list(problem.priors.names),

@@ -7,7 +7,7 @@ import numpy as np
 
 from sgmc.errors import NotSupported
 from sgmc.fit.noise import cancels
-from sgmc.fit.plan import alpha_at_draws
+from sgmc.fit.plan import Plan, alpha_at_draws
 
 NONE = float("nan")  # where a figure does not apply
 # what draws are in the place of a sampler's, for which there was no time
@@ -23,9 +23,8 @@ class Fit:
 
     Attributes
     ----------
-    problem : Problem
     plan : Plan
-    pilot : Pilot
+        With problem, settings and pilot.
     x : array (chain, draw, d)
         Kept draws in sampler coordinates.
     times : array (draw,) or None
@@ -39,7 +38,6 @@ class Fit:
     noise : GradientNoise
     seconds : float
         In all sessions.
-    settings : Settings
     states : list of dict
         Of the chains, to continue from.
     concerns : list of SGMCWarning
@@ -59,9 +57,7 @@ class Fit:
         What several checks need of the draws, by name.
     """
 
-    problem: object
-    plan: object
-    pilot: object
+    plan: Plan
     x: np.ndarray
     times: np.ndarray | None
     weights: np.ndarray | None
@@ -69,7 +65,6 @@ class Fit:
     chains: list
     noise: object
     seconds: float
-    settings: object
     states: list
     concerns: list
     recorders: list
@@ -79,6 +74,21 @@ class Fit:
     warmup: object = None
     starts: np.ndarray | None = None
     computed: dict = field(init=False, default_factory=dict)
+
+    @property
+    def problem(self):
+        """The posterior in the coordinates of the draws."""
+        return self.plan.problem
+
+    @property
+    def settings(self):
+        """What the user asked for."""
+        return self.plan.settings
+
+    @property
+    def pilot(self):
+        """What was seen before sampling, a `Pilot`; None where nobody looked."""
+        return self.plan.pilot
 
     @property
     def searched(self):
@@ -105,7 +115,7 @@ class Fit:
     def felt_noise(self):
         """V of independent mini-batches that would widen the draws as much as these do."""
         plan, worst = self.plan, self.noise.worst
-        if not (plan.spec.noisy and cancels(plan.gradient, self.settings)):
+        if not (plan.spec.noisy and cancels(plan)):
             return worst
         parts = math.ceil(self.problem.model.n / self.chains[0].batch_size)
         return worst * plan.spec.noise_left(self.langevin_time, parts)
@@ -256,16 +266,8 @@ class ChainFacts:
         return self.accepted / self.proposed if self.proposed else NONE
 
 
-def facts_of(chain, plan, n):
-    """The facts of a chain that has run.
-
-    Parameters
-    ----------
-    chain : Chain
-    plan : Plan
-    n : int
-        Rows of the data.
-    """
+def facts_of(chain, plan):
+    """The facts of a chain that has run."""
     transition = chain.sampler
     counts = [
         float(getattr(transition, name, NONE))
@@ -288,7 +290,7 @@ def facts_of(chain, plan, n):
     beyond = transition.beyond / corrected if corrected else NONE
     return ChainFacts(
         chain.steps,
-        chain.gradient.touched / n,
+        chain.gradient.touched / plan.problem.model.n,
         *counts,
         step,
         getattr(transition, "e_bfmi", NONE),
@@ -333,7 +335,7 @@ class Warmup:
         return int(self.steps[1] - self.steps[0]) if len(self.steps) > 1 else 1
 
 
-def warmup_of(chains, plan, problem, seed):
+def warmup_of(chains, plan):
     """The `Warmup` of chains that have ended theirs, in sampler coordinates; None where it was not
     kept.
     """
@@ -345,14 +347,16 @@ def warmup_of(chains, plan, problem, seed):
     if plan.weighted:  # the start has the weight of the first step
         made = [plan.schedule(max(int(step) - 1, 0)) for step in steps]
         weights = plan.spec.langevin_time(np.array(made))
-    return Warmup(problem.signs.folded(positions, seed), steps, weights)
+    folded = plan.problem.signs.folded(positions, plan.settings.seed)
+    return Warmup(folded, steps, weights)
 
 
-def places_of(chains, problem, seed):
+def places_of(chains, plan):
     """Where chains are, an array (chain, d) of what is kept of a position; with several walkers
     per chain, the first walker of each.
     """
+    problem = plan.problem
     places = np.stack(
         [problem.record.recorded(problem, np.array(chain.x[: problem.dim])) for chain in chains]
     )
-    return problem.signs.folded(places[:, None], seed)[:, 0]
+    return problem.signs.folded(places[:, None], plan.settings.seed)[:, 0]

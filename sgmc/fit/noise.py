@@ -62,20 +62,12 @@ class Pilot:
         The posterior's mean minus the mode in sds, and its sd over the Laplace sd, to first order
         in the departure from a Gaussian: what skewness does to the sd is of second order, and shows
         in the shift long before.
-    thin, warmup : int or None
-        Steps between draws, and of warmup, that the sampler of `auto` was counted with; None: the
-        plan's own.
-    single : bool
-        Whether it was counted with products in float32.
     """
 
     noise: np.ndarray
     covariance: np.ndarray
     mean_shift: np.ndarray
     sd_ratio: np.ndarray
-    thin: int | None = None
-    warmup: int | None = None
-    single: bool = False
 
     def worst_noise(self, factors=1.0):
         """Largest noise of a parameter, for factors of V1 (one a stratum); V1 itself by default."""
@@ -213,20 +205,16 @@ def noise_in_x(coordinates, x, covariance):
 # ---- the rows of mini-batches --------------------------------------------------------------------
 
 
-def scheme(settings):
-    """The subsampler class of a fit."""
-    return registry.lookup("subsampling", settings.subsample, "subsample")
-
-
-def subsampler(problem, settings, gradient, batch):
+def subsampler(choice, batch):
     """A subsampler for one chain."""
-    shared = shared_rows(problem, settings, gradient)
-    return scheme(settings)(problem.model.n, batch, *([] if shared is None else [shared]))
+    shared = shared_rows(choice)
+    scheme = choice.settings.scheme
+    return scheme(choice.problem.model.n, batch, *([] if shared is None else [shared]))
 
 
-def shared_rows(problem, settings, gradient):
-    """What the subsamplers of a fit share, made at first use, for an estimator of that name; None
-    for schemes without needs.
+def shared_rows(choice):
+    """What the subsamplers of a fit share, made at first use, for the estimator chosen; None for
+    schemes without needs.
 
     It depends on the data, the estimator and the seed alone.  For samplers that thin events below
     bounds the rows' sizes are those of their bounds.
@@ -236,7 +224,8 @@ def shared_rows(problem, settings, gradient):
     ArgumentError
         Where batch_size is less than the scheme needs.
     """
-    cls = scheme(settings)
+    problem, settings, gradient = choice.problem, choice.settings, choice.gradient
+    cls = settings.scheme
     if not cls.needs:
         return None
     key = cls.name, gradient, settings.seed
@@ -340,38 +329,39 @@ class GradientNoise:
         return GradientNoise(worst, worst * anisotropy, np.sqrt(seen * searches[0].max_precision))
 
 
-def noise_of_plan(problem, plan, settings, seen, chains):
+def noise_of_plan(plan, chains):
     """The `GradientNoise` of a plan; gives long blocks of its chains their design effect."""
-    n, d = problem.model.n, problem.dim
+    n, d = plan.size
     if not plan.spec.noisy:
         return GradientNoise(0.0, 0.0, np.zeros(d))
-    if seen is None:
+    if plan.pilot is None:  # nobody looked
         return GradientNoise(np.nan, np.nan, np.full(d, np.nan))
-    known = noise_of(problem, plan.gradient, settings, seen)
+    known = noise_of(plan)
     worst = known.of(plan.batch, n)
     if worst == 0:
         return GradientNoise(0.0, 0.0, np.zeros(d))
-    effect = share_design_effect(problem, plan, settings, chains)
+    effect = share_design_effect(plan, chains)
     mean = float(effect.mean())
     return GradientNoise(
         worst * mean,
         worst * mean * known.anisotropy,
-        seen.tau() * np.sqrt(worst / known.one_row * effect),
+        plan.pilot.tau() * np.sqrt(worst / known.one_row * effect),
     )
 
 
-def noise_of(problem, gradient, settings, seen):
-    """Noise and cost of an estimator of that name, of whose kind the pilot was, under the
-    subsampling scheme of the fit.
+def noise_of(choice):
+    """Noise and cost of the estimator chosen, of whose kind the pilot was, under the subsampling
+    scheme of the fit.
     """
-    cls, rows = registry.lookup("gradients", gradient, "gradient"), scheme(settings)
+    problem, gradient, seen = choice.problem, choice.gradient, choice.pilot
+    cls, rows = registry.lookup("gradients", gradient, "gradient"), choice.settings.scheme
     common = cls.block_noise if rows.name == "block" else 0.0
     each = cls.row_cost + (cls.recomputes and not problem.model.width)
     each *= getattr(problem.model, "row_cost", 1.0)  # more where rows share work when all are taken
     # an exact sampler's pilot looks for none; and rows that are all alike have none
     if seen is None or not seen.worst_noise():
         return Noise(0.0, problem.always_computed(gradient), each, common)
-    shared = shared_rows(problem, settings, gradient)
+    shared = shared_rows(choice)
 
     def law(m):
         return seen.worst_noise(1 / m if shared is None else shared.factors(m))
@@ -383,28 +373,28 @@ def noise_of(problem, gradient, settings, seen):
         common,
         law if rows.replaces or shared is not None else None,
         seen.widest_noise() / problem.coordinates.max_precision / seen.worst_noise(),
-        cancels(gradient, settings),
+        cancels(choice),
     )
 
 
-def cancels(gradient, settings):
+def cancels(choice):
     """Whether the errors of a sweep's batches add up to zero; not with control values that change
     on the way.
     """
-    cls = registry.lookup("gradients", gradient, "gradient")
-    return scheme(settings).sweeps and cls.staleness == 1
+    cls = registry.lookup("gradients", choice.gradient, "gradient")
+    return choice.settings.scheme.sweeps and cls.staleness == 1
 
 
-def share_design_effect(problem, plan, settings, chains):
+def share_design_effect(plan, chains):
     """Give long blocks their design effect a coordinate, computed once at a draw of the Laplace
     approximation; returns it.
     """
-    n, d = problem.model.n, problem.dim
+    problem, settings, (n, d) = plan.problem, plan.settings, plan.size
     if (
-        not problem.model.width
+        not problem.model.width  # no scores to compute it from
         or settings.subsample != "block"
-        or plan.batch <= BLOCK_SHARE * n
-        or plan.batch == n
+        or plan.batch <= BLOCK_SHARE * n  # it is close to 1
+        or plan.batch == n  # no noise is left
     ):
         return np.ones(d)
     z = draws_of_laplace(settings.seed, d)[0]
@@ -418,12 +408,13 @@ def share_design_effect(problem, plan, settings, chains):
 # ---- batches that adapt --------------------------------------------------------------------------
 
 
-def batch_search(problem, plan, settings):
+def batch_search(plan):
     """What adapts the batches of a chain."""
-    reason = plan.spec.noise_refusal(problem.coordinates.map)
+    n, d = plan.size
+    reason = plan.spec.noise_refusal(plan.problem.coordinates.map)
     if reason:
         raise NotSupported(f"batch_size='adaptive': {reason}")
-    shared = shared_rows(problem, settings, plan.gradient)
+    shared = shared_rows(plan)
     smallest = (
         tolerance.SMALLEST_BATCH if shared is None else max(tolerance.SMALLEST_BATCH, shared.fewest)
     )
@@ -431,9 +422,9 @@ def batch_search(problem, plan, settings):
         tolerance.tolerable_noise(plan.spec, plan.langevin_time),
         plan.max_precision,
         plan.warmup,
-        min(smallest, largest(problem.model.n)),
-        problem.dim,
-        lambda m: subsampler(problem, settings, plan.gradient, m),
+        min(smallest, largest(n)),
+        d,
+        lambda m: subsampler(plan, m),
     )
 
 
@@ -457,12 +448,8 @@ class BatchSearch:
     """
 
     def __init__(self, target, max_precision, warmup, smallest, dim, make):
-        self.target, self.max_precision, self.smallest, self.make = (
-            target,
-            max_precision,
-            smallest,
-            make,
-        )
+        self.target, self.max_precision = target, max_precision
+        self.smallest, self.make = smallest, make
         self.every, self.last = max(1, warmup // LOOKS), warmup
         self.looks, self.one_row = 0, np.zeros(dim)
 

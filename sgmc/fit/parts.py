@@ -113,8 +113,8 @@ class Defaults:
     warmup : int or None
         Steps of warmup of the default sampler where no pilot tells them; None: those of its plan.
     step_plan : callable or None
-        ``step_plan(problem, spec, gradient, settings)`` gives a plan whose step comes from
-        elsewhere than coordinates without a scale, or None.
+        ``step_plan(choice)`` gives a plan whose step comes from elsewhere than coordinates without
+        a scale, or None.
     """
 
     estimator: str
@@ -124,6 +124,10 @@ class Defaults:
     thinning: Callable = each_step
     warmup: int | None = None
     step_plan: Callable | None = None
+
+    def exact(self):
+        """The specification of the exact sampler."""
+        return registry.room("samplers")[self.exact_sampler]()
 
 
 # Where no pilot looks, Hamiltonian paths of all parameters at once, in coordinates that make these

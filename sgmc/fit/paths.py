@@ -1,5 +1,5 @@
-"""Piecewise-deterministic samplers in a fit: what they refuse, their plans, what their compiled
-samplers are told, and the paths that their chains leave behind.
+"""Piecewise-deterministic samplers in a fit: what they refuse, what their plans rest on, what their
+compiled samplers are told, and the paths that their chains leave behind.
 """
 
 import math
@@ -10,16 +10,11 @@ import numpy as np
 from scipy import stats
 
 from sgmc.arguments.messages import must_be
-from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fit import tolerance
-from sgmc.fit.noise import scheme, shared_rows
-from sgmc.fit.plan import MAX_STEPS, SLOWEST, Plan, steps_for
-from sgmc.fit.settings import check_with_sampler
+from sgmc.fit.noise import shared_rows
 from sgmc.samplers.bases.paths import Path
 
-WARMUP_DRAWS = 100  # autocorrelation times of warmup, as the sampler expects them
-LEAST_WARMUP = 1000  # events
 SKELETON = 1 << 27  # bytes of turning points, of all chains
 # densities at zero of the priors that may be slabs
 SLABS = {
@@ -62,10 +57,11 @@ def refuse_unexpanded(spec, family):
     )
 
 
-def check_with_paths(spec, gradient, settings):
+def check_with_paths(choice):
     """ArgumentError or NotSupported for arguments that do not go together with a sampler in
     continuous time.
     """
+    spec, gradient, settings = choice.spec, choice.gradient, choice.settings
     for name, value, why in (
         (
             "thin",
@@ -90,70 +86,27 @@ def check_with_paths(spec, gradient, settings):
             f"gradient={gradient!r} does not apply to {spec.name}: its bounds are those of "
             f"{spec.estimator!r}"
         )
-    if spec.minibatches and spec.needs_bounds and "strata" in scheme(settings).needs:
+    if spec.minibatches and spec.needs_bounds and "strata" in settings.scheme.needs:
         raise NotSupported(
             f"subsample={settings.subsample!r} with {spec.name}, whose bounds are for rows, not "
             "for strata; use 'block', 'uniform', 'replacement' or 'preferential'"
         )
 
 
-# ---- plans ---------------------------------------------------------------------------------------
+# ---- what plans rest on --------------------------------------------------------------------------
 
 
-def plan(spec, gradient, settings, problem):
-    """The plan of a sampler in continuous time whose draws have no bias.
-
-    Parameters
-    ----------
-    spec : SamplerSpec
-    gradient : str
-    settings : Settings
-    problem : Problem
-    """
-    n = problem.model.n
-    check_with_sampler(spec, settings, n)
-    check_with_paths(spec, gradient, settings)
-    bounds = bounds_of(spec, gradient, settings, problem)
-    unit, slow = scales(problem.coordinates)
-    spacing, apart, warmup = paced(spec, bounds, settings, unit, slow)
-    batch = (settings.batch_size or min(spec.batch, n)) if spec.minibatches else n
-    gradient = gradient if spec.minibatches else "simple"
-    return Plan(
-        spec, gradient, Constant(unit), unit, batch, apart, warmup, "none", "", spacing=spacing
-    )
-
-
-def scales(where):
-    """The unit of time, in which the narrowest direction is passed through, and the time of the
-    widest that is waited for.
-    """
-    unit = 1 / math.sqrt(where.max_precision)
-    return unit, unit * math.sqrt(min(where.max_precision / where.min_precision, SLOWEST))
-
-
-def paced(spec, terms, settings, unit, slow):
-    """Time between draws, the events in it, and events of warmup: WARMUP_DRAWS autocorrelation
-    times of the slowest direction, by what the sampler expects of these and of its events in a unit
-    of time.
-    """
-    spacing = spec.memory(terms, slow)
-    apart = steps_for(spacing * spec.events(terms, unit), 1.0)
-    warmup = settings.warmup
-    if warmup is None:
-        warmup = max(min(WARMUP_DRAWS * apart, MAX_STEPS), LEAST_WARMUP)
-    return spacing, apart, warmup
-
-
-def bounds_of(spec, gradient, settings, problem):
+def bounds_of(choice):
     """The bounds that a sampler needs, or None;
     NotSupported names it where prior or coordinates have none.
     """
+    spec, settings, problem = choice.spec, choice.settings, choice.problem
     if not spec.needs_bounds:
         return None
     try:
         if spec.remainder:
             return problem.remainders(spec.remainder)
-        shared = shared_rows(problem, settings, gradient) if spec.minibatches else None
+        shared = shared_rows(choice) if spec.minibatches else None
         if shared is None or shared.weight is None:
             return problem.bounds(spec.all_rows)
         return problem.bounds(spec.all_rows, settings.subsample, shared.weight)
@@ -182,40 +135,12 @@ class Terms(NamedTuple):
     step: float = math.nan
 
 
-def unbounded_plan(spec, gradient, settings, noise, problem):
-    """The plan of a sampler in continuous time whose events need no bounds.
-
-    Parameters
-    ----------
-    spec : SamplerSpec
-    gradient : str
-    settings : Settings
-    noise : Noise
-        Of that gradient.
-    problem : Problem
-    """
-    n, d = problem.model.n, problem.dim
-    check_with_sampler(spec, settings, n)
-    check_with_paths(spec, gradient, settings)
-    if settings.warmup == "threshold":
-        raise ArgumentError(
-            f"warmup='threshold' does not apply to {spec.name}: it injects no noise to "
-            "compare that of its gradients with; give a number of steps"
-        )
-    unit, slow = scales(problem.coordinates)
-    step, batch, origin = sizes(spec, settings, noise, n, d, unit)
-    terms = Terms(d, noise.of(batch, n), step)
-    spec = spec.derived(terms, unit / slow)
-    spacing, apart, warmup = paced(spec, terms, settings, unit, slow)
-    schedule = Constant(unit if math.isnan(step) else step * unit)
-    return Plan(spec, gradient, schedule, step, batch, apart, warmup, origin, "", spacing=spacing)
-
-
-def sizes(spec, settings, noise, n, d, unit):
+def sizes(choice, noise, unit):
     """Step in posterior sds (NaN where there is none), batch, and how the step came."""
-    if not spec.holds:
+    spec, settings, (n, d) = choice.spec, choice.settings, choice.size
+    if not spec.holds:  # there is no step, and the batch alone is weighed
         return math.nan, settings.batch_size or cheapest(spec, noise, n, d), "none"
-    if settings.step_size is None:
+    if settings.step_size is None:  # step and batch trade off
         return *tolerance.derive(spec, noise, n, settings.batch_size), "derived"
     if not isinstance(settings.step_size, float):
         advice = f"{spec.name} takes steps of one size"
@@ -242,21 +167,22 @@ def cheapest(spec, noise, n, d):
 # ---- chains --------------------------------------------------------------------------------------
 
 
-def equip(sampler, plan, problem):
+def equip(sampler, plan):
     """Tell a compiled sampler what it takes from the problem besides its gradient: the unit of
     time, rates of leaving zero.
     """
+    problem = plan.problem
     if plan.spec.sticky:
         sampler.set_release(release_rates(plan.spec, problem.priors, problem.coordinates))
     if hasattr(sampler, "unit"):
         sampler.unit = 1 / math.sqrt(problem.coordinates.max_precision)
 
 
-def recorder(plan, settings, draws, d):
+def recorder(plan, draws):
     """Where the draws and the path of a chain go."""
-    return Path(
-        draws, d, plan.spacing, plan.warmup, SKELETON // (8 * (2 * d + 1) * settings.chains)
-    )
+    d = plan.problem.dim
+    turns = SKELETON // (8 * (2 * d + 1) * plan.settings.chains)
+    return Path(draws, d, plan.spacing, plan.warmup, turns)
 
 
 def check(spec, run, chains):

@@ -1,12 +1,12 @@
-"""The plan of a fit in steps: step size, batch size, thinning and warmup, derived where they are
-not given, and the reasons.
+"""The plan of a fit: what draws from which posterior, step and batch size, thinning and warmup,
+derived where they are not given, and the reasons.
 
 Steps and batches that are not given keep the error of the variance within a tolerance
 (`sgmc.fit.tolerance`).
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -20,9 +20,10 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.errors import ArgumentError
-from sgmc.fit import tolerance
-from sgmc.fit.noise import SINGLE_ROWS, noise_in_x, scheme
-from sgmc.fit.settings import check_with_sampler
+from sgmc.fit import paths, tolerance
+from sgmc.fit.noise import SINGLE_ROWS, Pilot, noise_in_x, noise_of
+from sgmc.fit.problem import Problem
+from sgmc.fit.settings import Settings, check_with_sampler
 from sgmc.fit.tolerance import Noise
 from sgmc.samplers.bases.metric_source import MetricSource, in_units_of
 from sgmc.subsampling.uniform import Everything
@@ -33,6 +34,7 @@ MAX_STEPS = 10**7  # of warmup, or between kept draws
 MAX_SPACED_STEPS = 10**8  # of a chain whose draws are kept by distance, warmup not included
 SLOWEST = 100.0  # condition number up to which badly scaled coordinates are waited for
 WARMUP_TIME = 20  # Langevin time units of warmup: ten relaxation times of a whitened Gaussian
+DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
 # steps in which an exact sampler adapts; twice as many where it learns a metric
 METROPOLIS_WARMUP = 500
 # steps in which several walkers adapt at least: they share what they learn, and each forgets its
@@ -40,24 +42,92 @@ METROPOLIS_WARMUP = 500
 LOCKSTEP_WARMUP = 20
 ROTATIONS_WARMUP = 100  # steps in which a chain that forgets its start in each adapts
 INDEPENDENT_WARMUP = 100  # steps in which a chain with independent proposals forgets its start
+PATHS_WARMUP = 100  # autocorrelation times of warmup of a path, as its sampler expects them
+LEAST_EVENTS = 1000  # of that warmup
 FIRST_LOOK = 16  # steps after which alpha is computed anew for the first time
 
 
 @dataclass(frozen=True)
-class Plan:
-    """Everything a chain is built from.
+class CostEstimate:
+    """A sampler with what it would cost.
 
     Attributes
     ----------
+    name : str
+        As users are told of it.
     spec : SamplerSpec
+    thin : int or None
+        Steps between draws; None: the plan's own.
+    seconds : float
+    error : float or None
+        What products in float32 move differences of log densities by; None: they are in float64.
+    warmup : int or None
+        Steps; None: the plan's own.
+    """
+
+    name: str
+    spec: SamplerSpec
+    thin: int | None
+    seconds: float
+    error: float | None = None
+    warmup: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What draws from a posterior, before its steps are planned.
+
+    Attributes
+    ----------
+    problem : Problem
+        In the coordinates of the sampler.
+    settings : Settings
     gradient : str
+        Name of the estimator.
+    spec : SamplerSpec or None
+        None: open.
+    reason : str
+        Why this sampler; empty where the user chose.
+    pilot : Pilot or None
+    counted : CostEstimate or None
+        What the sampler was chosen for, where counted work decided.
+    """
+
+    problem: Problem
+    settings: Settings
+    gradient: str
+    spec: SamplerSpec | None = None
+    reason: str = ""
+    pilot: Pilot | None = None
+    counted: CostEstimate | None = None
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Rows and coordinates."""
+        return self.problem.model.n, self.problem.dim
+
+    def choice(self, **other: object) -> "Choice":
+        """The same choice with others in its place, for a plan of its own."""
+        return Choice(**{one.name: getattr(self, one.name) for one in fields(Choice)} | other)
+
+    def planned(self, **steps: object) -> "Plan":
+        """The plan of this choice with such steps, and a specification or gradient of its own."""
+        return Plan(**{**vars(self), **steps})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan(Choice):
+    """Everything a chain is built from: a choice with its steps.
+
+    Attributes
+    ----------
     schedule : Schedule
         In the sampler's own units (h, or sigma).
     langevin_time : float
         h of the first step in whitened coordinates.
     batch, thin, warmup : int
-    step_origin, reason : str
-        How the step came, and why this sampler.
+    step_origin : str
+        How the step came.
     spacing : float
         Time between draws of samplers in continuous time, where warmup does not tell; `thin` is
         then a guess of its events.
@@ -67,15 +137,12 @@ class Plan:
         Whether chains have products of many points in float32.
     """
 
-    spec: SamplerSpec
-    gradient: str
     schedule: Schedule
     langevin_time: float
     batch: int
     thin: int
     warmup: int
     step_origin: str
-    reason: str
     spacing: float = 0.0
     spaced: bool = False
     single: bool = False
@@ -84,6 +151,11 @@ class Plan:
     def thinning(self):
         """How many steps are between draws, or what decides that."""
         return "distance" if self.spaced else self.thin
+
+    @property
+    def adapts(self):
+        """Whether chains may change their step in warmup: only one that the user left open."""
+        return self.step_origin != "given"
 
     @property
     def max_precision(self):
@@ -107,38 +179,83 @@ class Plan:
         """Whether draws are weighed by their step sizes."""
         return not isinstance(self.schedule, Constant)
 
+    def steps(self, draws: int) -> int:
+        """Steps of a chain after warmup, until it has so many draws."""
+        if not self.spaced:
+            return self.thin * math.ceil(draws / self.spec.walkers)
+        found = steps_to_space(self.schedule, self.warmup, draws, self.time_power, MAX_SPACED_STEPS)
+        if found < 0:
+            raise ArgumentError(
+                f"thin='distance': {draws} draws need more than {MAX_SPACED_STEPS:.0e} steps of "
+                "this step_size; take fewer draws, or steps that decrease more slowly"
+            )
+        return found
 
-def plan(spec, gradient, reason, settings, noise, size, coordinates):
-    """Fill in what the user left open.
 
-    Parameters
-    ----------
-    spec : SamplerSpec
-    gradient, reason : str
-    settings : Settings
-    noise : Noise or None
-        Of that gradient; not asked for where steps have no bias.
-    size : (int, int)
-        Rows and parameters.
-    coordinates : Coordinates
-        Its max_precision turns a whitened step into one in x.
+def make_plan(choice: Choice) -> Plan:
+    """The plan of a sampler with a gradient, by what the pilot saw."""
+    settings = choice.settings
+    if settings.spaced and not choice.spec.continuous:  # in continuous time draws are spaced anyway
+        by_steps = make_plan(replace(choice, settings=replace(settings, thin=None)))
+        return spaced(replace(by_steps, settings=settings))
+    found = plan_from_laplace(choice)
+    if not settings.dispersed or settings.warmup is not None:
+        return found
+    # chains that start far out have farther to go
+    return replace(found, warmup=min(DISPERSED_WARMUP * found.warmup, MAX_STEPS))
+
+
+def plan_from_laplace(choice):
+    """The plan of chains that start at draws of the Laplace approximation."""
+    settings, spec, usual = choice.settings, choice.spec, choice.problem.defaults
+    if not choice.problem.coordinates.scaled and step_is_open(spec, settings):
+        # no Gaussian tells a step, but the model may know one
+        found = usual.step_plan and usual.step_plan(choice)
+        if found is not None:
+            return found
+    # steps without bias need no noise to be weighed against
+    unbiased = spec.exact or not spec.uses_gradient
+    noise = None if unbiased else noise_of(choice)
+    if spec.continuous:
+        return plan_of_paths(choice, noise)
+    found = plan_of_steps(choice, noise)
+    open_, counted = settings.sampler is None, choice.counted
+    thin, warmup = found.thin, found.warmup
+    if usual.unsurveyed and open_:  # no pilot tells how the default sampler mixes: the problem does
+        thin, warmup = usual.thinning(settings), usual.warmup or warmup
+    elif counted is not None and counted.thin is not None:  # chosen for its cost with these steps
+        thin, warmup = counted.thin, counted.warmup or warmup
+    elif spec.exact and open_:  # a draw is worth so many steps at least, as the problem knows
+        thin = max(thin, usual.thinning(settings))
+    single = counted is not None and counted.error is not None
+    warmup = found.warmup if settings.warmup is not None else warmup
+    return replace(found, thin=settings.thin or thin, warmup=warmup, single=single)
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+
+
+def plan_of_steps(choice: Choice, noise: Noise | None) -> Plan:
+    """Fill in what the user left open of a sampler that takes steps; its noise is not asked for
+    where steps have no bias.
 
     Raises
     ------
     ArgumentError
         Where batch_size exceeds the rows.
     """
-    n, d = size
-    spec = spec.fitted_to(coordinates.whitened, d).at_step(settings.step_size)
+    settings, where, (n, d) = choice.settings, choice.problem.coordinates, choice.size
+    spec = choice.spec.fitted_to(where.whitened, d).at_step(settings.step_size)
+    choice = replace(choice, spec=spec)
     check_with_sampler(spec, settings, n)
     if spec.exact or not spec.uses_gradient:
-        return unbiased_plan(spec, reason, settings, n, d, coordinates)
-    if not coordinates.scaled:
-        return unscaled_plan(spec, gradient, reason, settings, n)
+        return unbiased_plan(choice)
+    if not where.scaled:
+        return unscaled_plan(choice)
     noise = noise._replace(always=noise.always + spec.rows_besides(n, d))
     # a sampler with units of its own sees no scale of x
     max_precision, min_precision = (
-        (1.0, 1.0) if spec.own_units else (coordinates.max_precision, coordinates.min_precision)
+        (1.0, 1.0) if spec.own_units else (where.max_precision, where.min_precision)
     )
     if spec.implied_time(1.0) is not None:  # its step is what the noise of a batch makes it
         h, batch = settled(spec, settings, noise, n)
@@ -154,13 +271,11 @@ def plan(spec, gradient, reason, settings, noise, size, coordinates):
             if spec.all_rows
             else settings.batch_size or tolerance.batch_for_step(spec, noise, h, n)
         )
-    begun = Plan(spec, gradient, schedule, h, batch, 1, 0, origin, reason)
-    return paced(
-        begun,
-        settings,
-        min(max_precision / min_precision, SLOWEST),
-        noise.of(batch, n) * noise.anisotropy,
+    begun = choice.planned(
+        schedule=schedule, langevin_time=h, batch=batch, thin=1, warmup=0, step_origin=origin
     )
+    slowness = min(max_precision / min_precision, SLOWEST)
+    return paced(begun, slowness, noise.of(batch, n) * noise.anisotropy)
 
 
 def settled(spec, settings, noise, n):
@@ -176,19 +291,12 @@ def settled(spec, settings, noise, n):
     return spec.implied_time(noise.of(batch, n)), batch
 
 
-def paced(plan, settings, slowness, widest):
+def paced(plan, slowness, widest):
     """A plan with its warmup and thinning, which take `slowness` times as long as in whitened
-    coordinates.
-
-    Parameters
-    ----------
-    plan : Plan
-    settings : Settings
-    slowness : float
-    widest : float
-        Largest variance of the gradient's noise in any direction, for the threshold.
+    coordinates; `widest` is the largest variance of the gradient's noise in any direction, for the
+    threshold.
     """
-    warmup, h = settings.warmup, plan.langevin_time
+    settings, warmup, h = plan.settings, plan.settings.warmup, plan.langevin_time
     if warmup in (None, "threshold"):
         warmup = steps_for(WARMUP_TIME * slowness, h)
     if settings.warmup == "threshold":
@@ -206,43 +314,58 @@ def steps_for(time, h):
     return max(1, math.ceil(min(time / max(h, 1e-300), MAX_STEPS)))
 
 
-def unbiased_plan(spec, reason, settings, n, d, coordinates):
+def unbiased_plan(choice):
     """The plan of a sampler whose step has no bias: it is searched for in warmup.
 
     ``auto`` thins to a time unit of 4.
     """
+    spec, settings, where, (n, d) = (
+        choice.spec,
+        choice.settings,
+        choice.problem.coordinates,
+        choice.size,
+    )
     guess = spec.first_step(d)
-    schedule = Constant(spec.from_langevin(guess / coordinates.max_precision))
+    schedule = Constant(spec.from_langevin(guess / where.max_precision))
     origin = "adapted" if spec.exact and not spec.independent else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
     warmup = settings.warmup
     if warmup is None:
-        warmup = unbiased_warmup(spec, coordinates.whitened)
+        warmup = unbiased_warmup(spec, where.whitened)
+    # whoever names an exact sampler gets each of its steps; a trajectory that turns needs no more
     thins = spec.exact and not spec.turning and settings.sampler is None
     thin = steps_for(KEPT_TIME, guess) if thins else 1
-    gradient = spec.estimator or "simple"
-    return Plan(spec, gradient, schedule, guess, n, settings.thin or thin, warmup, origin, reason)
+    return choice.planned(
+        gradient=spec.estimator or "simple",
+        schedule=schedule,
+        langevin_time=guess,
+        batch=n,
+        thin=settings.thin or thin,
+        warmup=warmup,
+        step_origin=origin,
+    )
 
 
 def unbiased_warmup(spec, whitened):
     """Steps of warmup of a sampler whose step has no bias."""
-    if not spec.exact:
+    if not spec.exact:  # its draws are independent: nothing is forgotten, and nothing learned
         return 0
     if spec.independent:
         return INDEPENDENT_WARMUP
-    if not whitened:
+    if not whitened:  # it learns a metric, too
         return 2 * METROPOLIS_WARMUP
     if getattr(spec, "rotations", False):
         return ROTATIONS_WARMUP
     return max(METROPOLIS_WARMUP // spec.walkers, LOCKSTEP_WARMUP)
 
 
-def unscaled_plan(spec, gradient, reason, settings, n):
+def unscaled_plan(choice):
     """The plan where no scale of the posterior is known: the step is given, a hundredth of the rows
     make a batch, every step is kept, and warmup is as long as what is kept; with
     ``warmup="threshold"`` it is found later, along the chains.
     """
+    spec, settings, n = choice.spec, choice.settings, choice.problem.model.n
     if spec.implied_time(1.0) is not None:
         raise ArgumentError(
             f"{spec!r} needs a Gaussian approximation of the posterior, of which there is none "
@@ -260,19 +383,14 @@ def unscaled_plan(spec, gradient, reason, settings, n):
             "is none here; give a number"
         )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
-    batch = n if spec.all_rows else settings.batch_size or tolerance.batch_by_share(n)
     usual = {None: thin * settings.draws, "threshold": 0}
-    warmup = usual.get(settings.warmup, settings.warmup)
-    return Plan(
-        spec,
-        gradient,
-        schedule,
-        spec.langevin_time(schedule(0)),
-        batch,
-        thin,
-        warmup,
-        "given",
-        reason,
+    return choice.planned(
+        schedule=schedule,
+        langevin_time=spec.langevin_time(schedule(0)),
+        batch=n if spec.all_rows else settings.batch_size or tolerance.batch_by_share(n),
+        thin=thin,
+        warmup=usual.get(settings.warmup, settings.warmup),
+        step_origin="given",
     )
 
 
@@ -285,6 +403,61 @@ def step_is_open(spec, settings):
     """Whether a step must be derived before the run: none is given, and no warmup finds it."""
     adapts = spec.exact and settings.warmup != 0
     return settings.step_size is None and spec.uses_gradient and not spec.continuous and not adapts
+
+
+# ---- paths ---------------------------------------------------------------------------------------
+
+
+def plan_of_paths(choice: Choice, noise: Noise | None) -> Plan:
+    """The plan of a sampler in continuous time: by its bounds, or where its events need none, by
+    the noise of its gradients.
+
+    Warmup is PATHS_WARMUP autocorrelation times of the slowest direction, by what the sampler
+    expects of these and of its events in a unit of time.
+    """
+    spec, settings, where, (n, d) = (
+        choice.spec,
+        choice.settings,
+        choice.problem.coordinates,
+        choice.size,
+    )
+    check_with_sampler(spec, settings, n)
+    paths.check_with_paths(choice)
+    # the unit of time, in which the narrowest direction is passed through, and the time of the
+    # widest that is waited for
+    unit = 1 / math.sqrt(where.max_precision)
+    slow = unit * math.sqrt(min(where.max_precision / where.min_precision, SLOWEST))
+    step, held, origin, gradient = unit, unit, "none", choice.gradient
+    if spec.exact:  # thinned below bounds: any batch leaves draws without bias
+        terms = paths.bounds_of(choice)
+        batch = (settings.batch_size or min(spec.batch, n)) if spec.minibatches else n
+        gradient = gradient if spec.minibatches else "simple"
+    else:  # noise takes the place of bounds, and a batch is weighed against it
+        if settings.warmup == "threshold":
+            raise ArgumentError(
+                f"warmup='threshold' does not apply to {spec.name}: it injects no noise to "
+                "compare that of its gradients with; give a number of steps"
+            )
+        step, batch, origin = paths.sizes(choice, noise, unit)
+        terms = paths.Terms(d, noise.of(batch, n), step)
+        spec = spec.derived(terms, unit / slow)
+        held = unit if math.isnan(step) else step * unit
+    spacing = spec.memory(terms, slow)
+    apart = steps_for(spacing * spec.events(terms, unit), 1.0)
+    warmup = settings.warmup
+    if warmup is None:
+        warmup = max(min(PATHS_WARMUP * apart, MAX_STEPS), LEAST_EVENTS)
+    return choice.planned(
+        spec=spec,
+        gradient=gradient,
+        schedule=Constant(held),
+        langevin_time=step,
+        batch=batch,
+        thin=apart,
+        warmup=warmup,
+        step_origin=origin,
+        spacing=spacing,
+    )
 
 
 # ---- draws kept by the time between them ---------------------------------------------------------
@@ -306,19 +479,6 @@ def spaced(plan):
             "of steps between draws"
         )
     return replace(plan, thin=1, spaced=True)
-
-
-def steps_after_warmup(plan, draws):
-    """Steps of a chain after warmup, until it has its draws."""
-    if not plan.spaced:
-        return plan.thin * math.ceil(draws / plan.spec.walkers)
-    found = steps_to_space(plan.schedule, plan.warmup, draws, plan.time_power, MAX_SPACED_STEPS)
-    if found < 0:
-        raise ArgumentError(
-            f"thin='distance': {draws} draws need more than {MAX_SPACED_STEPS:.0e} steps of this "
-            "step_size; take fewer draws, or steps that decrease more slowly"
-        )
-    return found
 
 
 # ---- the sampling threshold ----------------------------------------------------------------------
@@ -351,27 +511,19 @@ def threshold_step(plan, widest):
     return high
 
 
-def plan_to_threshold(problem, plan, settings, chains):
-    """The plan with warmup until alpha is at most NOISE_SHARE at the places of the chains.
+def plan_to_threshold(plan, chains):
+    """The plan, for steps that do not grow, with warmup until alpha is at most NOISE_SHARE at the
+    places of the chains: new ones, which are used up.
 
     The chains are followed, and alpha is computed at steps whose numbers double.  The plan's own
     chains make the same steps again.
-
-    Parameters
-    ----------
-    problem : Problem
-    plan : Plan
-        For steps that do not grow.
-    settings : Settings
-    chains : list of Chain
-        New ones, which are used up.
 
     Raises
     ------
     ArgumentError
         Where the noise is not to be had, or alpha is above NOISE_SHARE whatever the warmup.
     """
-    reason = alpha_refusal(problem, plan, settings)
+    reason = alpha_refusal(plan)
     if reason:
         raise ArgumentError(f"warmup='threshold' {reason}; give a number of steps")
     step = 0
@@ -380,7 +532,7 @@ def plan_to_threshold(problem, plan, settings, chains):
         if not sound:  # the run itself reports where its chains diverge
             return replace(plan, warmup=step)
         with one_blas_thread():
-            widest = max(widest_noise_at(problem, plan, settings, np.array(c.x)) for c in sound)
+            widest = max(widest_noise_at(plan, np.array(c.x)) for c in sound)
         if plan.spec.noise_ratio(plan.time(step), widest) <= tolerance.NOISE_SHARE:
             return replace(plan, warmup=step)
         ahead = min(max(threshold_step(plan, widest), step + 1), 2 * step + FIRST_LOOK)
@@ -391,15 +543,16 @@ def plan_to_threshold(problem, plan, settings, chains):
 
 def alpha_at_draws(fit):
     """alpha at the first kept draws, the largest of the chains'; NaN where it is not known."""
-    if fit.problem.partial or alpha_refusal(fit.problem, fit.plan, fit.settings):
+    if fit.problem.partial or alpha_refusal(fit.plan):
         return float("nan")
     with one_blas_thread():
-        widest = max(widest_noise_at(fit.problem, fit.plan, fit.settings, x) for x in fit.x[:, 0])
+        widest = max(widest_noise_at(fit.plan, x) for x in fit.x[:, 0])
     return fit.plan.spec.noise_ratio(fit.first_time, widest)
 
 
-def alpha_refusal(problem, plan, settings):
+def alpha_refusal(plan):
     """Why the noise is not to be had; empty where it is."""
+    problem, settings = plan.problem, plan.settings
     if plan.spec.own_preconditioner:
         return f"does not apply to {plan.spec.name}, whose steps follow the gradients it met"
     if problem.dim > MAX_CURVATURE_DIM:
@@ -410,16 +563,16 @@ def alpha_refusal(problem, plan, settings):
     where = problem.coordinates.map
     if not (where is None or where.diagonal or hasattr(where, "jacobian")):
         return "does not apply to these coordinates of probabilities"
-    if scheme(settings).needs:
+    if settings.scheme.needs:
         return f"does not apply to subsample={settings.subsample!r} here"
     return ""
 
 
-def widest_noise_at(problem, plan, settings, x):
+def widest_noise_at(plan, x):
     """The largest variance of the gradient's noise in any direction at x, in units of the
     sampler's metric: lambda_max(M^(1/2) V M^(1/2)) (Welling & Teh 2011, eq. 10 and 20).
     """
-    n, d = problem.model.n, problem.dim
+    problem, settings, (n, d) = plan.problem, plan.settings, plan.size
     most = min(n, SINGLE_ROWS if problem.foreign else enough_rows(d))
     gradient = problem.gradient(
         plan.gradient, Everything(n), Rng(seed_sequence(settings.seed, "pilot", 1))
@@ -431,5 +584,5 @@ def widest_noise_at(problem, plan, settings, x):
         covariance = in_units_of(MetricSource().made(gradient, np.array(x)), x, covariance)
     finite = np.isfinite(covariance).all()
     one_row = float(np.linalg.eigvalsh(covariance)[-1]) if finite else np.inf
-    law = (lambda m: one_row / m) if scheme(settings).replaces else None
+    law = (lambda m: one_row / m) if settings.scheme.replaces else None
     return Noise(one_row, 0, law=law).of(plan.batch, n)

@@ -3,7 +3,6 @@
 import math
 import os
 from dataclasses import dataclass
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class Settings:
 
     sampler: SamplerSpec | None
     gradient: str | None
-    subsample: str
+    scheme: type
     batch_size: int | None
     adaptive: bool
     step_size: float | Schedule | None
@@ -71,6 +70,11 @@ class Settings:
     accuracy: float | None = None  # then `draws` is the largest number
     client: object = None  # of the cluster whose workers run the chains
     keep_warmup: bool = False
+
+    @property
+    def subsample(self):
+        """The name of the scheme that draws the rows of mini-batches."""
+        return self.scheme.name
 
     @property
     def dispersed(self):
@@ -117,51 +121,50 @@ def check_settings(**given):
         For arguments that there are none of.
     """
     refuse_unknown("fit()", given, SETTINGS)
-    asked = SimpleNamespace(**{**SETTINGS, **given})
-    check_covariance(asked.cov_type)
-    spec, gradient = registry.sampler_and_gradient(asked.sampler, asked.gradient)
-    one_of("precondition", asked.precondition, PRECONDITIONERS)
-    dtype = str(asked.dtype) if isinstance(asked.dtype, np.dtype) else asked.dtype
+    asked = {**SETTINGS, **given}
+    check_covariance(asked["cov_type"])
+    spec, gradient = registry.sampler_and_gradient(asked["sampler"], asked["gradient"])
+    one_of("precondition", asked["precondition"], PRECONDITIONERS)
+    dtype = str(asked["dtype"]) if isinstance(asked["dtype"], np.dtype) else asked["dtype"]
     dtype = np.dtype(one_of("dtype", dtype, ("float64", "float32")))
-    if asked.cov_type != "nonrobust":
-        sandwich.refuse(spec, asked.precondition, asked.cov_type)
-    adaptive = isinstance(asked.batch_size, str) and asked.batch_size == "adaptive"
-    chains, accuracy = whole("chains", asked.chains, 1), asked.accuracy
-    draws = whole("draws", asked.draws, 1)
+    if asked["cov_type"] != "nonrobust":
+        sandwich.refuse(spec, asked["precondition"], asked["cov_type"])
+    adaptive = isinstance(asked["batch_size"], str) and asked["batch_size"] == "adaptive"
+    chains, accuracy = whole("chains", asked["chains"], 1), asked["accuracy"]
+    draws, threads = whole("draws", asked["draws"], 1), asked["threads"]
     if accuracy is not None:
         accuracy = fraction("accuracy", accuracy, advice=stopping.ACCURACY_IS)
-        stopping.refuse(spec, asked)
+        stopping.refuse(spec, accuracy, asked["client"])
+        # a limit that nobody chose is not to end the run before its accuracy
         draws = draws if "draws" in given else stopping.LIMIT_BY_DEFAULT * draws
-    checkpoint = writable("checkpoint", asked.checkpoint)
+    checkpoint, keep = writable("checkpoint", asked["checkpoint"]), asked["keep"]
     return Settings(
-        spec,
-        gradient,
-        registry.lookup("subsampling", asked.subsample, "subsample").name,
-        None if adaptive else whole("batch_size", asked.batch_size, 1, none=True),
-        adaptive,
-        check_step(asked.step_size),
-        asked.precondition,
-        start(asked.init),
-        draws,
-        steps_per_draw(asked.thin),
-        warmup_steps(asked.warmup),
-        chains,
-        min(whole("threads", asked.threads, 1, none=True) or chains, os.cpu_count() or 1),
-        seed_of_run(asked.seed, checkpoint),
-        positive("time_limit", asked.time_limit, none=True),
-        positive("max_data_passes", asked.max_data_passes, none=True),
-        function_of(asked.progress),
-        dtype,
-        checkpoint,
-        asked.cov_type,
-        keep=None
-        if asked.keep is None
-        else tuple(texts("keep", asked.keep, "names of parameters")),
-        modes=one_of("modes", asked.modes, ("one", "search")),
-        prior_only=flag("prior_only", asked.prior_only),
+        sampler=spec,
+        gradient=gradient,
+        scheme=registry.lookup("subsampling", asked["subsample"], "subsample"),
+        batch_size=None if adaptive else whole("batch_size", asked["batch_size"], 1, none=True),
+        adaptive=adaptive,
+        step_size=check_step(asked["step_size"]),
+        precondition=asked["precondition"],
+        init=start(asked["init"]),
+        draws=draws,
+        thin=steps_per_draw(asked["thin"]),
+        warmup=warmup_steps(asked["warmup"]),
+        chains=chains,
+        threads=min(whole("threads", threads, 1, none=True) or chains, os.cpu_count() or 1),
+        seed=seed_of_run(asked["seed"], checkpoint),
+        time_limit=positive("time_limit", asked["time_limit"], none=True),
+        max_data_passes=positive("max_data_passes", asked["max_data_passes"], none=True),
+        progress=function_of(asked["progress"]),
+        dtype=dtype,
+        checkpoint=checkpoint,
+        cov_type=asked["cov_type"],
+        keep=None if keep is None else tuple(texts("keep", keep, "names of parameters")),
+        modes=one_of("modes", asked["modes"], ("one", "search")),
+        prior_only=flag("prior_only", asked["prior_only"]),
         accuracy=accuracy,
-        client=asked.client,
-        keep_warmup=warmup_kept(asked.keep_warmup, asked.warmup),
+        client=asked["client"],
+        keep_warmup=warmup_kept(asked["keep_warmup"], asked["warmup"]),
     )
 
 
@@ -247,7 +250,7 @@ def check_with_sampler(spec, settings, n):
         raise ArgumentError(
             f"{given} does not apply to {spec.name}{chosen}: it uses {used}; {cure}"
         )
-    if registry.lookup("subsampling", settings.subsample, "subsample").sweeps and spec.minibatches:
+    if settings.scheme.sweeps and spec.minibatches:
         check_sweeps(spec, settings)
     if spec.implied_time(1.0) is not None and settings.step_size is not None:
         raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")

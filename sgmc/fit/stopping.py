@@ -107,12 +107,12 @@ class Stopping:
         ]
 
 
-def refuse(spec, settings):
+def refuse(spec, accuracy, client):
     """NotSupported for what does not go together with `accuracy`; `spec` may be None."""
-    if settings.accuracy is None:
+    if accuracy is None:
         return
     why = ""
-    if settings.client is not None:
+    if client is not None:
         why = "client=, whose chains run elsewhere to their end"
     elif spec is not None and spec.continuous:
         why = f"{spec.name}: the spacing of its draws follows from their number"
@@ -122,9 +122,10 @@ def refuse(spec, settings):
         raise NotSupported(f"accuracy does not go with {why}; leave it out and give draws=")
 
 
-def refuse_plan(problem, spec, settings):
+def refuse_choice(choice):
     """Errors for what does not go together with `accuracy`, once model and sampler are known."""
-    refuse(spec, settings)
+    problem, spec, settings = choice.problem, choice.spec, choice.settings
+    refuse(spec, settings.accuracy, settings.client)
     if settings.accuracy is None:
         return
     if problem.functionals is not None:
@@ -156,17 +157,17 @@ def looks(limit):
     return [*found, limit]
 
 
-def check_accuracy(problem, x, weights, run, settings):
+def check_accuracy(plan, x, weights, run):
     """The `Stopping` of draws in sampler coordinates; None without `accuracy`."""
-    if settings.accuracy is None:
+    if plan.settings.accuracy is None:
         return None
-    theta, names = problem.kept(x)
+    theta, names = plan.problem.kept(x)
     early = run.interrupted
     if not early:
         early = "a chain that diverged" if "diverged" in run.statuses else ""
         early = "max_data_passes" if "spent" in run.statuses else early
     error = error_bound(theta, weights)
-    return Stopping(settings.accuracy, error, x.shape[1], len(names), early)
+    return Stopping(plan.settings.accuracy, error, x.shape[1], len(names), early)
 
 
 def error_bound(draws, weights=None):

@@ -40,16 +40,14 @@ class Continuation:
             reason = storable({name: value})  # not of a function as step_size, say
             if reason:
                 return Continuation({}, None, f"an argument of the fit cannot be saved ({reason})")
-        return Continuation(
-            arguments, Saved(mark(fit.problem, fit.plan, fit.settings), fit.states, fit.seconds)
-        )
+        return Continuation(arguments, Saved(mark(fit.plan), fit.states, fit.seconds))
 
 
 def resume(results, draws, data, how):
     """Continue a fit from its last step; see `Results.resume`."""
     from sgmc.core.deadline import limited
     from sgmc.fit.checkpoint import Saved
-    from sgmc.fit.sampling import sample
+    from sgmc.fit.run import sample
     from sgmc.fit.settings import check_settings
 
     unknown = sorted(set(how) - set(HARMLESS))
@@ -74,9 +72,8 @@ def resume(results, draws, data, how):
             tuned=fit.settings.tuned,
         )
         with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
-            done = sample(
-                fit.problem, fit.plan, fit.pilot, checked, begun, Saved({}, fit.states, fit.seconds)
-            )
+            plan = replace(fit.plan, settings=checked)
+            done = sample(plan, begun, Saved({}, fit.states, fit.seconds))
             return type(results).of_fit(results.model, done, arguments)
     saved = origin.saved if fit is None else origin.without_data(fit).saved
     if saved is None:

@@ -23,25 +23,6 @@ OWN = ("step_size", "batch_size")
 
 
 @dataclass(frozen=True)
-class Planner:
-    """Plans of one problem: the estimator and its noise are the same for all arms."""
-
-    problem: object
-    gradient: str
-    reason: str
-    seen: object
-
-    @property
-    def rows(self):
-        """N."""
-        return self.problem.model.n
-
-    def __call__(self, spec, settings):
-        """The `Plan` of a specification under settings."""
-        return make_plan(self.problem, settings, spec, self.gradient, self.seen, self.reason)
-
-
-@dataclass(frozen=True)
 class Arm:
     """One competitor.
 
@@ -61,7 +42,7 @@ class Arm:
     plan: object
 
 
-def arms_of(grid, spec, settings, planned):
+def arms_of(grid, choice):
     """All arms of a grid, the last axis changing fastest.
 
     Axes that the grid has not, and that are not given as arguments, are the default ones:
@@ -72,18 +53,17 @@ def arms_of(grid, spec, settings, planned):
     ----------
     grid : dict or None
         Name of an axis -> its values; None: default axes alone.
-    spec : SamplerSpec
-    settings : Settings
-    planned : Planner
+    choice : Choice
+        Whose estimator and its noise are the same for all arms.
     """
-    axes = checked(grid, spec, settings)
+    axes = checked(grid, choice.spec, choice.settings)
     if len(OWN) > len(axes.keys() & set(OWN)):
-        axes = with_defaults(axes, spec, settings, planned)
+        axes = with_defaults(axes, choice)
     count = int(np.prod([len(values) for values in axes.values()]))
     if count > MAX_ARMS:
         raise ArgumentError(f"grid has {count} arms; at most {MAX_ARMS}")
     return [
-        made(k, dict(zip(axes, values)), spec, settings, planned)
+        made(k, dict(zip(axes, values)), choice)
         for k, values in enumerate(itertools.product(*axes.values()))
     ]
 
@@ -125,35 +105,34 @@ def step(label, value):
     return value.h if isinstance(value, Constant) else check_step(value, label)
 
 
-def with_defaults(axes, spec, settings, planned):
+def with_defaults(axes, choice):
     """The axes with default ones for step and minibatch where these are left open."""
+    spec, settings = choice.spec, choice.settings
     step = "step_size" not in axes and settings.step_size is None
     batch = "batch_size" not in axes and settings.batch_size is None and spec.minibatches
     if not step and not batch:
         return axes
     # then there is no derived step
     unknown = "step_size" in axes and spec.needs_step
-    plan = planned(spec, replace(settings, step_size=axes["step_size"][0]) if unknown else settings)
+    given = replace(settings, step_size=axes["step_size"][0]) if unknown else settings
+    plan = make_plan(replace(choice, settings=given))
     default = {}
     if step:
         own = spec.langevin_time(plan.schedule(0))
         default["step_size"] = [float(spec.from_langevin(own * factor)) for factor in STEP_FACTORS]
     if batch:
-        sizes = np.clip(np.round(plan.batch * np.array(BATCH_FACTORS)), 1, planned.rows).astype(int)
-        default["batch_size"] = [int(m) for m in np.unique(sizes)]
+        sizes = np.clip(np.round(plan.batch * np.array(BATCH_FACTORS)), 1, choice.size[0])
+        default["batch_size"] = [int(m) for m in np.unique(sizes.astype(int))]
     return default | axes
 
 
-def made(number, values, spec, settings, planned):
+def made(number, values, choice):
     """One arm."""
     named = {name: value for name, value in values.items() if name not in OWN}
-    spec = type(spec)(**{**spec.values(), **named})
-    plan = planned(
-        spec,
-        replace(
-            settings, sampler=spec, **{name: value for name, value in values.items() if name in OWN}
-        ),
-    )
+    given = {name: value for name, value in values.items() if name in OWN}
+    spec = type(choice.spec)(**{**choice.spec.values(), **named})
+    settings = replace(choice.settings, sampler=spec, **given)
+    plan = make_plan(replace(choice, spec=spec, settings=settings))
     own = {"step_size": plan.schedule if plan.weighted else plan.schedule(0)}
     values = own | ({"batch_size": plan.batch} if spec.minibatches else {}) | values
     return Arm(number, spec, values, plan)

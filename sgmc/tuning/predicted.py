@@ -27,10 +27,9 @@ from sgmc.fit import (
     looks,
     noise_of,
     noise_of_plan,
-    prepared,
+    plan_fit,
     quantile,
     sample,
-    steps_after_warmup,
     variance_of,
 )
 from sgmc.tuning.fit_plan import FitPlan
@@ -94,7 +93,7 @@ def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
         suited = model.suited(prior, checked) if hasattr(model, "suited") else model
         problem = suited.problem(prior, checked)
         check_init(checked, problem.priors)
-        problem, found, _, seen = prepared(problem, checked)
+        found = plan_fit(problem, checked)
         if found.weighted:
             raise NotSupported(
                 "plan: with decreasing steps draws become ever more dependent, and their number "
@@ -102,9 +101,8 @@ def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
                 "plan"
             )
         setup = time.perf_counter() - begun
-        told = told_by_law(problem, found, checked, seen)
-        told = told or told_by_draws(problem, found, checked, seen)
-    return assembled(problem, found, checked, arguments, told, setup)
+        told = told_by_law(found) or told_by_draws(found)
+    return assembled(found, arguments, told, setup)
 
 
 def refuse(model, given):
@@ -154,23 +152,22 @@ class Told:
     basis: str
 
 
-def told_by_law(problem, found, settings, seen):
+def told_by_law(found):
     """`Told` by the law of a sampler on a Gaussian; None where there is none that holds here."""
-    spec, where = found.spec, problem.coordinates
+    spec, where, settings = found.spec, found.problem.coordinates, found.settings
     if spec.exact or spec.continuous or not spec.uses_gradient or not where.whitened:
         return None
-    if settings.adaptive or settings.robust or seen is None:
+    if settings.adaptive or settings.robust or found.pilot is None:
         return None
-    known = noise_of(problem, found.gradient, settings, seen)
-    noise = known.felt(spec, found.batch, problem.model.n)(found.langevin_time)
+    noise = noise_of(found).felt(spec, found.batch, found.size[0])(found.langevin_time)
     try:
         law = spec.law(found.langevin_time, noise)
     except NotSupported:
         return None
-    chain = build_chain(problem, found, settings, 0)
-    noise_of_plan(problem, found, settings, seen, [chain])
+    chain = build_chain(found, 0)
+    noise_of_plan(found, [chain])
     first, each, seconds = timed(chain)
-    seconds = timed_together(problem, found, settings, seen, seconds)
+    seconds = timed_together(found, seconds)
     change = math.sqrt(variance_of(spec, found.langevin_time, noise)) - 1
     return Told(law.time(found.thin), first, each, seconds, change, BY_LAW)
 
@@ -192,22 +189,23 @@ def timed(chain, at_least=TIMED_SECONDS):
     return first, (chain.gradient.touched - first) / made, spent / made
 
 
-def timed_together(problem, found, settings, seen, alone):
+def timed_together(found, alone):
     """Seconds of a step in a thread, where all chains run in theirs; of a chain alone it is
     `alone`.
     """
-    draws = int(TIMED_SECONDS / max(alone * found.thin, 1e-9))
+    draws, settings = int(TIMED_SECONDS / max(alone * found.thin, 1e-9)), found.settings
     own = replace(settings, accuracy=None, draws=min(max(draws, 1), TRIED), progress=None)
     begun = time.perf_counter()
-    done = sample(problem, replace(found, warmup=0), seen, own, begun)
+    done = sample(replace(found, warmup=0, settings=own), begun)
     made = sum(chain.steps for chain in done.chains)
     return done.run.seconds * min(settings.threads, settings.chains) / made
 
 
-def told_by_draws(problem, found, settings, seen):
+def told_by_draws(found):
     """`Told` by some draws after warmup: the first ones of the fit."""
+    problem, settings = found.problem, found.settings
     own = replace(settings, accuracy=None, draws=TRIED, progress=None)
-    done = sample(problem, found, seen, own, time.perf_counter())
+    done = sample(replace(found, settings=own), time.perf_counter())
     theta = problem.kept(done.x)[0]
     size = np.minimum(ess(theta, method="mean"), theta.shape[0] * theta.shape[1])
     if not np.isfinite(size).all():
@@ -216,7 +214,7 @@ def told_by_draws(problem, found, settings, seen):
             f"{found.spec.name}; use fit(accuracy=...) without a plan, or a longer warmup"
         )
     made = sum(chain.steps for chain in done.chains)
-    first = timed(build_chain(problem, found, settings, 0), 0.0)[0]
+    first = timed(build_chain(found, 0), 0.0)[0]
     used = sum(chain.data_passes for chain in done.chains) * problem.model.n
     each = (used - len(done.chains) * first) / (made - len(done.chains))
     together = min(settings.threads, settings.chains)
@@ -230,8 +228,9 @@ def told_by_draws(problem, found, settings, seen):
     )
 
 
-def assembled(problem, found, settings, arguments, told, setup):
+def assembled(found, arguments, told, setup):
     """The `FitPlan`."""
+    problem, settings = found.problem, found.settings
     chains, p = settings.chains, len(problem.kept(np.zeros((1, 1, problem.dim)))[1])
 
     def error(draws):
@@ -246,7 +245,7 @@ def assembled(problem, found, settings, arguments, told, setup):
             f"{error(settings.draws):.2g} posterior sd; give more draws, a larger thin, or a "
             "larger accuracy"
         )
-    made = found.warmup + steps_after_warmup(found, draws)
+    made = found.warmup + found.steps(draws)
     used = chains * (told.first_rows + told.step_rows * (made - 1))
     at_once = min(settings.threads, chains)
     spec = found.spec
@@ -270,14 +269,14 @@ def assembled(problem, found, settings, arguments, told, setup):
         float(used / problem.model.n),
         setup + math.ceil(chains / at_once) * made * told.step_seconds + checked,
         told.basis,
-        arguments_of(found, settings, arguments, told),
+        arguments_of(found, arguments, told),
     )
 
 
-def arguments_of(found, settings, arguments, told):
+def arguments_of(found, arguments, told):
     """Arguments of a fit that follows the plan."""
     rest = {name: value for name, value in arguments.items() if name != "progress"}
-    rest["seed"] = settings.seed
+    rest["seed"] = found.settings.seed
     if told.basis != BY_LAW or found.spec.implied_time(1.0) is not None:
         return rest
     chosen = {name: getattr(found, name, None) for name in SETTLED}

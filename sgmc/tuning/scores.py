@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -11,8 +10,8 @@ from sgmc.diagnostics import moments
 from sgmc.diagnostics.finite_set import fssd
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.results.checks.stein import scored
-from sgmc.results.outcomes.rows import evenly, rows_of
+from sgmc.results.checks.stein import scores_by, with_scores
+from sgmc.results.outcomes.rows import auxiliary_of, evenly, rows_of_table
 
 FEWEST_JUDGED = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too
@@ -88,7 +87,7 @@ def metric_of(metric, problem, family, entropy):
 
 def stein(discrepancy, problem, entropy, **options):
     """A Stein discrepancy in whitened coordinates, of so many draws spread evenly over the run
-    (`results.stein.scored`).
+    (`results.stein.with_scores`).
 
     Where nobody knows the scale of the coordinates they are taken as they are, as in the MAMBA
     paper.
@@ -98,17 +97,12 @@ def stein(discrepancy, problem, entropy, **options):
     draws looks no better than one of 5000.
     """
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.defaults.estimator
-    one = SimpleNamespace(threads=1)  # arms have threads of their own
-    plan = SimpleNamespace(single=False, spec=SimpleNamespace(all_rows=False))
 
     def score(x, weights, most):
-        some = scored(
-            SimpleNamespace(problem=problem, x=x[None], weights=weights, settings=one, plan=plan),
-            entropy,
-            kind,
-            most,
-            alone=False,
-        )
+        kept = evenly(len(x), most)
+        # in this thread alone: arms have threads of their own
+        found = scores_by(problem, np.ascontiguousarray(x[kept]), entropy, kind)
+        some = with_scores(problem, x, kept, found, kind, weights, alone=False)
         if not np.isfinite(some.scores).all():
             return np.inf
         try:
@@ -128,20 +122,12 @@ def log_loss(problem, family):
     if problem.rows.grouped:
         raise NotSupported("metric='log_loss' does not apply to group terms; use metric='ksd'")
 
-    names = problem.priors.names
-    coefficients = names[: len(names) - problem.priors.auxiliary]
+    coefficients = len(problem.priors.names) - problem.priors.auxiliary
 
     def score(x):
         kept = x[evenly(len(x), LOSS_DRAWS)] if len(x) > LOSS_DRAWS else x
-        reported = problem.coordinates.reported(kept)
-        rows = rows_of(
-            SimpleNamespace(
-                _fit=SimpleNamespace(problem=problem, x=kept[None]),
-                flat=reported,
-                flat_weights=None,
-                model=SimpleNamespace(family=family, equations=1, exog_names=coefficients),
-            )
-        )
+        extra = auxiliary_of(family, problem.coordinates.reported(kept))
+        rows = rows_of_table(problem, family, kept, coefficients, extra)
         rows = rows.among(evenly(rows.n, LOSS_ROWS)) if rows.n > LOSS_ROWS else rows
         loss = [
             np.logaddexp.reduce(rows.log_density(at, eta), axis=1) - np.log(rows.m)

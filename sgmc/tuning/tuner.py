@@ -22,8 +22,15 @@ from sgmc.core.interrupts import handled
 from sgmc.core.rng import seed_sequence
 from sgmc.core.schedules import Constant, Function
 from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
-from sgmc.fit import build_chain, check_init, check_settings, choose_sampler, share_design_effect
-from sgmc.tuning.arms import Planner, arms_of, refuse
+from sgmc.fit import (
+    build_chain,
+    check_init,
+    check_settings,
+    choose_sampler,
+    make_plan,
+    share_design_effect,
+)
+from sgmc.tuning.arms import arms_of, refuse
 from sgmc.tuning.race import (
     MAX_KEPT,
     RACE_MEMORY,
@@ -145,13 +152,13 @@ def tune(
         check_init(checked, problem.priors)
         if problem.stopped:
             raise OutOfTime
-        spec, gradient, reason, seen = choose_sampler(problem, checked)
+        choice = choose_sampler(problem, checked)
         if metric is None:
             metric = model.race_metric() if hasattr(model, "race_metric") else "ksd"
         judge = metric_of(metric, problem, getattr(model, "family", None), checked.seed)
-        arms = competitors(method, grid, spec, checked, Planner(problem, gradient, reason, seen))
+        arms = competitors(method, grid, choice)
         rungs = rungs_of(len(arms), eta) if method == "mamba" else 1
-        runners = runners_of(arms, problem, checked)
+        runners = runners_of(arms, checked)
         threads = whole("threads", arguments.get("threads"), 1, none=True) or min(
             len(arms), os.cpu_count() or 1
         )
@@ -159,11 +166,11 @@ def tune(
         budget = (
             StepBudget(steps or DEFAULT_BUDGET, shares)
             if clocked is None
-            else TimeBudget(clocked - (time.perf_counter() - begun), shares, not spec.exact)
+            else TimeBudget(clocked - (time.perf_counter() - begun), shares, not choice.spec.exact)
         )
         phases.begin("tuning")
         tell = checked.progress or phases.reporting()
-        rival = None if spec.exact else partial(rival_of, problem=problem, checked=checked)
+        rival = None if choice.spec.exact else partial(rival_of, checked=checked)
         winner, records = race(runners, judge, eta, budget, threads, rival, tell)
     asked = (
         f"budget_steps={steps or DEFAULT_BUDGET}" if clocked is None else f"time_limit={clocked:g}"
@@ -202,43 +209,47 @@ def checked_settings(sampler, method, model, arguments):
     return checked
 
 
-def competitors(method, grid, spec, checked, planner):
+def competitors(method, grid, choice):
     """The arms of a method."""
+    spec, n = choice.spec, choice.size[0]
     steps = spec.uses_gradient or spec.exact
     if spec.continuous or spec.independent or not steps:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):
-        return arms_of(grid, spec, checked, planner)
+        return arms_of(grid, choice)
     if method == "heuristic":
-        own = {"step_size": [spec.from_langevin(1 / planner.rows)]}
-        own |= {"batch_size": [max(1, planner.rows // HEURISTIC_SHARE)]} if spec.minibatches else {}
+        own = {"step_size": [spec.from_langevin(1 / n)]}
+        own |= {"batch_size": [max(1, n // HEURISTIC_SHARE)]} if spec.minibatches else {}
     else:
-        plan = planner(spec, checked)
+        plan = make_plan(choice)
         own = {"step_size": [plan.schedule]} | (
             {"batch_size": [plan.batch]} if spec.minibatches else {}
         )
-    return arms_of(own, spec, replace(checked, step_size=None, batch_size=None), planner)
+    open_ = replace(choice.settings, step_size=None, batch_size=None)
+    return arms_of(own, replace(choice, settings=open_))
 
 
-def runners_of(arms, problem, checked):
+def runners_of(arms, checked):
     """Chains of the arms, at their starts, with streams of the seed's ``tune`` key."""
-    room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * problem.dim * len(arms)))))
+    dim = arms[0].plan.problem.dim
+    room = int(max(64, min(MAX_KEPT, RACE_MEMORY / (8 * dim * len(arms)))))
     init = checked.init if np.ndim(checked.init) < 2 else checked.init[0]
     own = replace(checked, init=init, chains=len(arms))
-    return [Runner(arm, chain_of(arm, problem, own), room) for arm in arms]
+    return [Runner(arm, chain_of(arm, own), room) for arm in arms]
 
 
-def chain_of(arm, problem, settings, part=RACE):
+def chain_of(arm, settings, part=RACE):
     """The chain of an arm in a part of the seed's ``tune`` key."""
     seed = entropy(seed_sequence(settings.seed, "tune", part))
     own = replace(settings, sampler=arm.spec, seed=seed, draws=1)
-    chain = build_chain(problem, arm.plan, own, arm.number)
-    if arm.plan.spec.needs_noise:
-        share_design_effect(problem, arm.plan, own, [chain])
+    plan = replace(arm.plan, settings=own)
+    chain = build_chain(plan, arm.number)
+    if plan.spec.needs_noise:
+        share_design_effect(plan, [chain])
     return chain
 
 
-def rival_of(runner, problem, checked):
+def rival_of(runner, checked):
     """A runner like another, with a step TRIAL_FACTOR times as long in Langevin time, from where
     that one is.
     """
@@ -249,9 +260,9 @@ def rival_of(runner, problem, checked):
 
     schedule = Function(longer) if plan.weighted else Constant(longer(0))
     arm = replace(runner.arm, plan=replace(plan, schedule=schedule))
-    begun = problem.coordinates.reported(np.array(runner.chain.x))
+    begun = plan.problem.coordinates.reported(np.array(runner.chain.x))
     own = replace(checked, init=begun, chains=arm.number + 1)
-    return Runner(arm, chain_of(arm, problem, own, TRIAL), runner.room)
+    return Runner(arm, chain_of(arm, own, TRIAL), runner.room)
 
 
 def best_of(arm, checked):

@@ -6,7 +6,7 @@ import pytest
 import sgmc
 from sgmc.coordinates import variational as module
 from sgmc.core.engine import full_many
-from sgmc.fit import decision
+from sgmc.fit import choose
 from sgmc.fit.settings import check_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -82,8 +82,8 @@ def test_a_wrong_spread_is_told_apart(name, settled, monkeypatch):
 def test_weights_of_its_proposals_vary_far_less(family, prior):
     """Also where few turns are made, and where the prior's curvature is that at the centre."""
     posterior, settings = problem(family, prior), check_settings(seed=1)
-    at_mode = decision.variance_of_weights(posterior, settings)[0]
-    assert decision.variance_of_weights(posterior.nearest, settings)[0] < at_mode / 3
+    at_mode = choose.variance_of_weights(posterior, settings)[0]
+    assert choose.variance_of_weights(posterior.nearest, settings)[0] < at_mode / 3
 
 
 def test_it_is_made_once_and_is_its_own():

@@ -14,7 +14,7 @@ import pytest
 
 import sgmc
 from sgmc.core import blas, deadline, files, interrupts, phases
-from sgmc.fit import chains, sampling
+from sgmc.fit import chains, run
 from sgmc.results import results as room
 
 from .children import fit
@@ -85,9 +85,7 @@ def test_a_run_stops_at_once_and_keeps_its_draws(place, monkeypatch):
 
 
 @pytest.mark.cover(0)
-@pytest.mark.parametrize(
-    "owner, name", [(sampling, "collect"), (sampling, "facts_of"), (room, "in_time")]
-)
+@pytest.mark.parametrize("owner, name", [(run, "collect"), (run, "facts_of"), (room, "in_time")])
 def test_draws_are_not_lost_while_a_fit_finishes(owner, name, monkeypatch):
     monkeypatch.setattr(owner, name, before(getattr(owner, name)))
     found = fit()
@@ -97,7 +95,7 @@ def test_draws_are_not_lost_while_a_fit_finishes(owner, name, monkeypatch):
 
 def test_what_a_stopped_run_has_survives_the_rest_of_the_storm(monkeypatch):
     """The storm goes on while the draws are collected and checked."""
-    for owner, name in ((sampling, "collect"), (room, "in_time"), (room, "summarised")):
+    for owner, name in ((run, "collect"), (room, "in_time"), (room, "summarised")):
         monkeypatch.setattr(owner, name, before(getattr(owner, name)))
     found = fit(10**6, sampler="mala", progress=pressed_on_progress)
     assert found.interrupted == "Ctrl-C" and 0 < found.draws.shape[1] < 10**6

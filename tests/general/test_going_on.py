@@ -7,7 +7,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError
-from sgmc.fit import sampling
+from sgmc.fit import run
 
 from .cases import MODELS
 
@@ -65,6 +65,6 @@ def test_a_checkpoint_takes_more_draws(tmp_path):
 @pytest.mark.mistake("going on: the warmup of more draws")
 @pytest.mark.parametrize("name", ["TiedMeans", "LDA"])
 def test_another_warmup_is_noticed(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(sampling, "continued", lambda plan, settings, saved: plan)
+    monkeypatch.setattr(run, "continued", lambda plan, saved: plan)
     with pytest.raises(ArgumentError, match="warmup was 40, here it is 54"):
         both(name, "minibatches", tmp_path)

@@ -28,11 +28,12 @@ from sgmc.core.schedules import Polynomial
 from sgmc.datasets.readers import idx
 from sgmc.diagnostics.ica import _matrices
 from sgmc.errors import SGMCError
-from sgmc.fit import chains, checkpoint, paths, sampling, stopping, workers
+from sgmc.fit import chains, checkpoint, paths, run, stopping
 from sgmc.fit import plan as planning
+from sgmc.fit.chains import Workers
 from sgmc.fit.settings import check_init, check_with_sampler
-from sgmc.fit.workers import Workers
 from sgmc.registry import room
+from sgmc.subsampling.uniform import Uniform
 
 from ..contracts.cases import SCHEMES, stream
 from .test_guards import identity, toy
@@ -60,7 +61,7 @@ def updated():
 
 def adaptive(sampler):
     """Adaptive batches of a sampler without a target."""
-    plain = dict(batch_size=None, adaptive=True, subsample="uniform", step_size=0.1, warmup=None)
+    plain = dict(batch_size=None, adaptive=True, scheme=Uniform, step_size=0.1, warmup=None)
     check_with_sampler(sampler, SimpleNamespace(**plain), 10)
 
 
@@ -68,13 +69,23 @@ def without_a_scale(**spec):
     """`accuracy` where warmup is as long as draws whose number is not known."""
     problem = SimpleNamespace(functionals=None, coordinates=SimpleNamespace(scaled=False))
     settings = SimpleNamespace(accuracy=0.1, client=None, warmup=None)
-    stopping.refuse_plan(problem, SimpleNamespace(**spec), settings)
+    choice = planning.Choice(
+        problem=problem, settings=settings, gradient="", spec=SimpleNamespace(**spec)
+    )
+    stopping.refuse_choice(choice)
 
 
 def of_walkers():
     """Chains of two walkers that keep a part of their parameters."""
-    plan = SimpleNamespace(spec=SimpleNamespace(name="hmc", walkers=2))
-    chains.starts(SimpleNamespace(partial=True), plan, None, 0)
+    problem, spec = SimpleNamespace(partial=True), SimpleNamespace(name="hmc", walkers=2)
+    chains.starts(SimpleNamespace(problem=problem, settings=None, spec=spec), 0)
+
+
+def unscaled(spec):
+    """The plan of a sampler where no scale of the posterior is known."""
+    problem = SimpleNamespace(model=SimpleNamespace(n=10))
+    choice = planning.Choice(problem=problem, settings=STEP, gradient="plain", spec=spec)
+    planning.unscaled_plan(choice)
 
 
 def not_positive():
@@ -124,12 +135,10 @@ OF_RUNS = {
     ),
     "GaussianLocation has no bounds for the rates of events": lambda: toy().row_bounds(),
     "GaussianLocation has no bounds of its remainders": lambda: toy().remainder_bounds(1, NONE),
-    "needs a Gaussian approximation of the posterior": lambda: planning.unscaled_plan(
-        room("samplers")["csgbd"](adaptive="published"), "plain", "", STEP, 10
+    "needs a Gaussian approximation of the posterior": lambda: unscaled(
+        room("samplers")["csgbd"](adaptive="published")
     ),
-    "batch_size='adaptive' needs a Gaussian": lambda: planning.unscaled_plan(
-        sgmc.SGLD(), "plain", "", STEP, 10
-    ),
+    "batch_size='adaptive' needs a Gaussian": lambda: unscaled(sgmc.SGLD()),
     "batch_size='adaptive': sghmc has no target": lambda: adaptive(sgmc.SGHMC(per="step")),
     "hmc with 2 walkers keeps draws of all parameters": of_walkers,
     "accuracy: warmup is as long as the draws": lambda: without_a_scale(
@@ -208,7 +217,7 @@ def test_workers_with_another_plan(monkeypatch):
         submit=lambda *given, **how: None,
         gather=lambda futures: theirs,
     )
-    monkeypatch.setattr(workers, "in_words", vars)
+    monkeypatch.setattr(chains, "in_words", vars)
     with pytest.raises(SGMCError, match=r"found another warmup \(3, here 4\)"):
         Workers(client, None, None, {}).run([None], SimpleNamespace(warmup=4))
 
@@ -217,25 +226,29 @@ def test_workers_with_another_plan(monkeypatch):
 class Steps:
     """What a plan has of its steps."""
 
+    problem: object
+    settings: object = None
     thin: int = 9
     warmup: int = 9
 
 
 def test_chains_that_all_diverge_before_a_draw(monkeypatch):
-    monkeypatch.setattr(sampling, "recorder", lambda *given: SimpleNamespace(kept=0))
+    monkeypatch.setattr(run, "recorder", lambda *given: SimpleNamespace(kept=0))
     chain = SimpleNamespace(run=lambda steps: None, sampler=SimpleNamespace())
     problem = SimpleNamespace(coordinates=SimpleNamespace(scaled=False))
     with pytest.raises(SGMCError, match="every chain diverged before its first draw"):
-        sampling.without_draws(problem, Steps(), None, 0.0, [chain])
+        run.without_draws(Steps(problem), 0.0, [chain])
 
 
 def test_draws_too_far_apart(monkeypatch):
     monkeypatch.setattr(planning, "MAX_SPACED_STEPS", 100)
     spec = SimpleNamespace(langevin_time=float, walkers=1)
     steps = Polynomial(1.0, 1.0, 0.9)
-    plan = planning.Plan(spec, "simple", steps, 1.0, 1, 1, 0, "given", "", spaced=True)
+    choice = planning.Choice(problem=None, settings=None, gradient="simple", spec=spec)
+    how = dict(langevin_time=1.0, batch=1, thin=1, warmup=0, step_origin="given", spaced=True)
+    plan = choice.planned(schedule=steps, **how)
     with pytest.raises(SGMCError, match="thin='distance': 99 draws need more than 1e"):
-        planning.steps_after_warmup(plan, 99)
+        plan.steps(99)
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")

@@ -39,9 +39,8 @@ def header(results):
 def noise_at(results, points, gradient, batch, repeats=500):
     """Mean over points of the covariance of gradient estimates there, from fresh batches."""
     done, stream = results._fit, Rng(seed_sequence(9, "chain", 0))
-    estimator = done.problem.gradient(
-        gradient, subsampler(done.problem, done.settings, gradient, batch), stream
-    )
+    rows = subsampler(done.plan.choice(gradient=gradient), batch)
+    estimator = done.problem.gradient(gradient, rows, stream)
     at = [
         np.cov([evaluate(estimator, x, stream)[0] for _ in range(repeats)], rowvar=False)
         for x in points

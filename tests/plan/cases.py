@@ -9,6 +9,7 @@ import pandas as pd
 from sgmc.fit import plan as planning
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
+from sgmc.subsampling.block import Block
 
 STOCHASTIC = [
     cls()
@@ -43,21 +44,16 @@ def settings(**given):
                 thin=None,
                 warmup=None,
                 sampler=None,
-                subsample="block",
+                scheme=Block,
             ),
             **given,
         }
     )
 
 
-def planned(spec, one_row, n=100_000, d=3, **given):
-    """The plan of that sampler for gradient noise V1 = one_row."""
-    return planning.plan(
-        spec,
-        "cv",
-        "",
-        settings(sampler=spec, **given),
-        Noise(one_row, 0),
-        (n, d),
-        WHITENED,
-    )
+def planned(spec, noise, n=100_000, d=3, where=WHITENED, **given):
+    """The plan of that sampler for gradient noise, or for V1 of it."""
+    problem = SimpleNamespace(model=SimpleNamespace(n=n), dim=d, coordinates=where)
+    asked = settings(**{"sampler": spec, **given})
+    choice = planning.Choice(problem=problem, settings=asked, gradient="cv", spec=spec)
+    return planning.plan_of_steps(choice, Noise(noise, 0) if np.isscalar(noise) else noise)

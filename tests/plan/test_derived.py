@@ -12,7 +12,7 @@ from sgmc.fit import plan as planning
 from sgmc.fit import tolerance
 from sgmc.fit.tolerance import Noise
 
-from .cases import STOCHASTIC, WHITENED, frame, planned, settings
+from .cases import STOCHASTIC, frame, planned
 
 # ---- step and batch ------------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ def test_exact_samplers_keep_every_step_unless_chosen_by_auto():
         1,
         planning.METROPOLIS_WARMUP,
     )
-    chosen = planning.plan(sgmc.MALA(), "cv", "", settings(), Noise(0.0, 0), (100, 3), WHITENED)
+    chosen = planned(sgmc.MALA(), 0.0, 100, sampler=None)
     assert chosen.thin == int(np.ceil(4 / sgmc.MALA().first_step(3)))
     assert planned(sgmc.Laplace(), 0.0).warmup == 0
 

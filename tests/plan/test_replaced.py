@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DivergenceWarning, ReplacedSamplerWarning
-from sgmc.fit import decision, sampling
+from sgmc.fit import choose, run
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -39,7 +39,7 @@ def long():
 @pytest.fixture
 def unseen(monkeypatch):
     """The plan does not see beforehand how skewed the dispersion's posterior is."""
-    monkeypatch.setattr(decision, "SKEWED", 10.0)
+    monkeypatch.setattr(choose, "SKEWED", 10.0)
 
 
 def near(results, long):
@@ -95,16 +95,16 @@ def test_a_choice_of_the_user_is_kept(unseen, given):
 @pytest.mark.extended
 def test_chains_that_leave_no_draw_are_replaced_too(unseen, monkeypatch):
     """The same table, with a chain that diverges before its first draw in the place of all."""
-    whole = sampling.collect
+    whole = run.collect
 
-    def collect(chains, plan, run, *rest):
-        if "diverged" in run.statuses:
-            chains = [c for c, status in zip(chains, run.statuses) if status == "diverged"]
+    def collect(plan, chains, ended, *rest):
+        if "diverged" in ended.statuses:
+            chains = [c for c, status in zip(chains, ended.statuses) if status == "diverged"]
             for chain in chains:
                 chain.recorder = chain.recorder.__class__(1, 3, 1)
-        return whole(chains, plan, run, *rest)
+        return whole(plan, chains, ended, *rest)
 
-    monkeypatch.setattr(sampling, "collect", collect)
+    monkeypatch.setattr(run, "collect", collect)
     results = sgmc.negativebinomial("y ~ x", FALLING, seed=10)
     assert results.sampler.name == "mala" and ReplacedSamplerWarning in kinds(results)
     with pytest.raises(ArgumentError, match="every chain diverged before its first draw"):

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.fit import decision
+from sgmc.fit import choose
 from sgmc.fit.settings import check_settings
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -47,7 +47,7 @@ def test_many_draws_of_many_rows_are_of_minibatches():
     ids=["narrow", "gradient", "batch", "step"],
 )
 def test_nothing_is_counted_for_narrow_tables_or_where_minibatches_are_asked_for(d, how):
-    assert decision.products(*problem(wide(1000, d), **how)) is None
+    assert choose.products(*problem(wide(1000, d), **how)) is None
 
 
 def test_sparse_tables_have_no_products():
@@ -59,13 +59,13 @@ def test_sparse_tables_have_no_products():
 def test_weights_that_vary_too_much_leave_the_choice_to_minibatches():
     """300 rows for 200 columns: the variance of log weights is far above what tells anything."""
     posterior, settings = problem(wide(300, 200))
-    assert decision.variance_of_weights(posterior, settings)[0] > decision.MOST_VARIANCE
-    assert decision.products(posterior, settings) is None
+    assert choose.variance_of_weights(posterior, settings)[0] > choose.MOST_VARIANCE
+    assert choose.products(posterior, settings) is None
 
 
 def test_the_variance_of_weights_falls_with_the_rows():
     """The even part of log pi has terms of order 1/n: its variance falls as 1 / n^2."""
-    few, many = (decision.variance_of_weights(*problem(wide(n, 64)))[0] for n in (2000, 8000))
+    few, many = (choose.variance_of_weights(*problem(wide(n, 64)))[0] for n in (2000, 8000))
     assert 6 < few / many < 40
 
 
@@ -73,28 +73,28 @@ def test_walkers_are_taken_where_independent_proposals_mix_badly(monkeypatch):
     posterior, settings = problem(wide(1000, 100))
     chosen = {}
     for v in (0.01, 1.0, 10.0):
-        monkeypatch.setattr(decision, "variance_of_weights", lambda *args, v=v: (v, 1e-5))
-        chosen[v] = decision.products(posterior, settings)
+        monkeypatch.setattr(choose, "variance_of_weights", lambda *args, v=v: (v, 1e-5))
+        chosen[v] = choose.products(posterior, settings)
     assert chosen[0.01].spec == sgmc.IMH() and chosen[0.01].thin == 1
     assert chosen[1.0].spec == chosen[10.0].spec
-    assert chosen[1.0].spec == sgmc.HMC(walkers=decision.WALKERS)
+    assert chosen[1.0].spec == sgmc.HMC(walkers=choose.WALKERS)
     assert chosen[0.01].seconds < chosen[1.0].seconds < chosen[10.0].seconds
 
 
 @pytest.mark.parametrize("error, single", [(1e-5, True), (1e-2, False)])
 def test_products_are_in_float32_where_that_moves_no_log_density(monkeypatch, error, single):
     posterior, settings = problem(wide(1000, 100))
-    monkeypatch.setattr(decision, "variance_of_weights", lambda *args: (0.01, error))
-    chosen = decision.products(posterior, settings)
+    monkeypatch.setattr(choose, "variance_of_weights", lambda *args: (0.01, error))
+    chosen = choose.products(posterior, settings)
     assert (chosen.error is not None) == single
-    assert ("float32" in decision.reason_by_work(chosen, [])) == single
+    assert ("float32" in choose.reason_by_work(chosen, [])) == single
 
 
 def test_the_error_of_float32_is_measured():
     """Against a posterior far from zero, where float32 has fewer digits left."""
     posterior, settings = problem(wide(3000, 100))
-    error = decision.variance_of_weights(posterior, settings)[1]
-    assert 1e-7 < error < decision.SINGLE_ENOUGH
+    error = choose.variance_of_weights(posterior, settings)[1]
+    assert 1e-7 < error < choose.SINGLE_ENOUGH
 
 
 def test_a_chosen_sampler_goes_on_as_it_began():

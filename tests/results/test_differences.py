@@ -179,7 +179,7 @@ def test_an_error_beyond_a_boundary_is_seen(monkeypatch):
 
     kernel = Bounded()
     monkeypatch.setattr(Bounded, "log_lik", raising)
-    fit.problem = replace(fit.problem, model=kernel.kernel())
+    fit.plan = replace(fit.plan, problem=replace(fit.problem, model=kernel.kernel()))
     assert disagreement(fit, 1).kind == "nan"
 
 

@@ -173,7 +173,7 @@ def test_a_tiny_step_is_warned_of_before_sampling_and_in_the_summary(how, words,
     def run(*args, **more):
         raise InterruptedError
 
-    monkeypatch.setattr("sgmc.fit.sampling.run_chains", run)
+    monkeypatch.setattr("sgmc.fit.run.run_chains", run)
     with pytest.warns(StepSizeWarning, match=words), pytest.raises(InterruptedError):
         sgmc.logit("y ~ .", table(), seed=1, draws=20, thin=1, warmup=20, **how)
 

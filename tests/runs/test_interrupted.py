@@ -130,7 +130,7 @@ def test_ctrl_c_at_any_time_gives_what_is_there(whole, tmp_path):
 def test_a_killed_run_goes_on_from_its_checkpoint(share, whole, tmp_path):
     process = child(
         """
-        from sgmc.fit import sampling as room
+        from sgmc.fit import run as room
         from sgmc.fit.checkpoint import Checkpoint
         share, steps, written = float(sys.argv[2]), 2 * 1600, threading.Lock()
         class Doomed(Checkpoint):

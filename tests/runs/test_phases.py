@@ -15,7 +15,7 @@ import sgmc
 from sgmc.arguments import progress
 from sgmc.core import phases
 from sgmc.errors import ArgumentError, FormulaError
-from sgmc.fit import sampling
+from sgmc.fit import run
 from sgmc.results import results as summarising
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
@@ -154,7 +154,7 @@ def test_an_exception_closes_the_bar(bars, df, monkeypatch, error):
     def broken(*args, **how):
         raise error
 
-    monkeypatch.setattr(sampling, "run_chains", broken)
+    monkeypatch.setattr(run, "run_chains", broken)
     with pytest.raises((type(error), MemoryError)):
         sgmc.logit("y ~ x", df, progress=True, **HOW)
     assert named(only(bars)) == FIT[:4] and no_thread_is_left()

@@ -12,7 +12,7 @@ import sgmc
 from sgmc.core import deadline
 from sgmc.core.deadline import Deadline, OutOfTime, RateEstimator, limited
 from sgmc.errors import ArgumentError, InterruptedWarning, SGMCWarning
-from sgmc.fit import sampling, stopping
+from sgmc.fit import run, stopping
 
 LIMIT = 100.0
 
@@ -249,11 +249,11 @@ def test_a_search_that_has_ended_gives_laplace_at_the_mode(clock):
 @pytest.mark.mistake("time limit: Laplace draws too wide by sqrt 2")
 @pytest.mark.parametrize("name", ["laplace"])
 def test_draws_that_are_too_wide_are_seen(name, clock, monkeypatch):
-    class Wide(sampling.Rng):
+    class Wide(run.Rng):
         def normals(self, n):
             return np.sqrt(2) * super().normals(n)
 
-    monkeypatch.setattr(sampling, "Rng", Wide)
+    monkeypatch.setattr(run, "Rng", Wide)
     assert not after_the_search(clock)
 
 

@@ -7,7 +7,7 @@ from scipy.special import expit
 
 import sgmc
 from sgmc.errors import ReplacedSamplerWarning
-from sgmc.fit.decision import drifted
+from sgmc.fit.choose import drifted
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.problem import regression_problem
 

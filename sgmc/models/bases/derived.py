@@ -8,27 +8,27 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import NotSupported
 from sgmc.fit import choose_sampler, make_plan
-from sgmc.fit import plan as planning
+from sgmc.fit.plan import plan_of_steps
 
 
-def own_plan(problem, spec, gradient, settings, own):
+def own_plan(choice, own):
     """The plan of (step, minibatch, thinning) that a model derives from its data; None for None."""
     if own is None:
         return None
-    step, batch, thin = own
+    (step, batch, thin), settings = own, choice.settings
     given = replace(settings, step_size=step, batch_size=batch, thin=settings.thin or thin)
-    size = problem.model.n, problem.dim
-    found = planning.plan(spec, gradient, "", given, None, size, problem.coordinates)
-    return replace(found, step_origin="derived")
+    found = plan_of_steps(replace(choice, settings=given, reason=""), None)
+    return replace(found, step_origin="derived", settings=settings)
 
 
-def local_plan(problem, spec, settings):
+def local_plan(choice):
     """The plan by the curvature and the gradient noise at the mode next to the start; None where no
     mode is found, or there are too many parameters.
 
     Chains run in the same coordinates all the same, and begin where the model has them begin: the
     Gaussian approximation of one mode among several tells a step size, and no more.
     """
+    problem, spec, settings = choice.problem, choice.spec, choice.settings
     where = problem.coordinates
     if problem.model.refreshes or len(where.centre) > MAX_CURVATURE_DIM:
         return None
@@ -47,5 +47,5 @@ def local_plan(problem, spec, settings):
     asked = replace(settings, sampler=spec, gradient=settings.gradient or "simple")
     if not spec.minibatches:
         asked = replace(asked, gradient=None)
-    _, gradient, _, seen = choose_sampler(known, asked)
-    return make_plan(known, asked, spec, gradient, seen)
+    found = make_plan(choose_sampler(known, asked))
+    return replace(found, problem=problem, settings=settings, pilot=choice.pilot)

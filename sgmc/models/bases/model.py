@@ -274,9 +274,9 @@ class Model:
         from sgmc.core.interrupts import handled
         from sgmc.core.memory import named
         from sgmc.core.phases import begin, watched
-        from sgmc.fit.sampling import fit
+        from sgmc.fit.chains import on_workers
+        from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
-        from sgmc.fit.workers import on_workers
 
         begun = time.perf_counter()
         arguments = {**arguments, "init": self.layout().pack(arguments.get("init"), "init")}

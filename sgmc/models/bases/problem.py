@@ -181,10 +181,10 @@ def estimator(where, model):
     return "taylor" if model.width else "cv"
 
 
-def step_plan(derived, problem, spec, gradient, settings):
+def step_plan(derived, choice):
     """The model's own, or that of a Gaussian at the mode next to the start."""
-    own = derived and derived(spec, settings.batch_size)
-    return own_plan(problem, spec, gradient, settings, own) or local_plan(problem, spec, settings)
+    own = derived and derived(choice.spec, choice.settings.batch_size)
+    return own_plan(choice, own) or local_plan(choice)
 
 
 def identity(problem):

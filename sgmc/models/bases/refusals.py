@@ -1,12 +1,11 @@
 """Arguments that do not go together with a model that is no regression."""
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.noise import scheme
 
 
 def refuse(model, settings):
     """NotSupported for arguments that do not go together with the model."""
-    kernel, rows = model.kernel, scheme(settings)
+    kernel, rows = model.kernel, settings.scheme
     if model.layout.size != kernel.dim:
         raise ArgumentError(
             f"parameters are {model.layout.size} numbers, the model has {kernel.dim}"

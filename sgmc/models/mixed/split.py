@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.coordinates.prior_table import PriorTable, resolve
-from sgmc.fit.decision import CURVATURE
+from sgmc.fit.choose import CURVATURE
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
 from sgmc.formula.spreads import of_array
@@ -16,7 +16,7 @@ from sgmc.models.regression.prepare import dense_moments
 from sgmc.models.regression.search import moments_of_outcomes, scales
 
 FEWEST_APART = 16  # rows of a group without a level
-NODE = 3e-9  # seconds of a row at a node, as those of `sgmc.fit.decision`
+NODE = 3e-9  # seconds of a row at a node, as those of `sgmc.fit.choose`
 
 
 @dataclass(frozen=True)

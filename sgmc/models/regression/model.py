@@ -291,9 +291,9 @@ class Regression(PriorPredictive):
         from sgmc.core.blas import one_blas_thread
         from sgmc.core.memory import Gauge, named
         from sgmc.core.phases import begin, watched
-        from sgmc.fit.sampling import fit
+        from sgmc.fit.chains import on_workers
+        from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
-        from sgmc.fit.workers import on_workers
         from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)

@@ -17,7 +17,7 @@ from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
 from sgmc.errors import NotSupported
-from sgmc.fit.decision import WIDE
+from sgmc.fit.choose import WIDE
 from sgmc.fit.noise import groups_of
 from sgmc.fit.parts import EXACT, Defaults, Forms, Observations, Shape
 from sgmc.fit.paths import refuse_unbounded

@@ -14,8 +14,8 @@ from sgmc.core.phases import watched
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.decision import make_plan as planned
-from sgmc.fit.sampling import sample
+from sgmc.fit import make_plan, sample
+from sgmc.subsampling.block import Block
 
 REJECTED_BELOW = 0.01  # p-value, corrected, below which draws are not those of the posterior
 SUBSAMPLED = "mhss"
@@ -91,7 +91,7 @@ def arbiter(fit, names, draws, steps, seed, ess):
         fit.settings,
         sampler=spec,
         gradient=None,
-        subsample="block",
+        scheme=Block,
         step_size=None,
         batch_size=None,
         adaptive=False,
@@ -109,8 +109,9 @@ def arbiter(fit, names, draws, steps, seed, ess):
         seed=entropy(seed_sequence(seed, "diagnostics")),
     )
     with watched(None, "sgmc arbiter"):
-        plan = planned(problem, own, spec, spec.estimator or "simple", fit.pilot)
-        other = sample(problem, plan, fit.pilot, own, time.perf_counter())
+        gradient = spec.estimator or "simple"
+        choice = fit.plan.choice(settings=own, spec=spec, gradient=gradient, reason="")
+        other = sample(make_plan(choice), time.perf_counter())
     return comparison(fit, names, starts, other, time.perf_counter() - begun)
 
 
@@ -149,7 +150,7 @@ def spread(x, many):
 
 def referee(problem):
     """The exact sampler with the fewest rows a step, by the bounds at a typical distance."""
-    exact = registry.room("samplers")[problem.defaults.exact_sampler]()
+    exact = problem.defaults.exact()
     if not problem.coordinates.whitened:
         return exact
     spec = registry.room("samplers")[SUBSAMPLED]()

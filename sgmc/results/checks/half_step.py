@@ -11,8 +11,7 @@ from sgmc.core.phases import watched
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.decision import make_plan as planned
-from sgmc.fit.sampling import sample
+from sgmc.fit import make_plan, sample
 
 COMPARISON_SHARE = 4  # a quarter of the draws
 
@@ -47,8 +46,7 @@ def half_step(fit, names, draws):
         seed=entropy(seed_sequence(fit.settings.seed, "diagnostics")),
     )
     with watched(None, "sgmc half-step check"):
-        plan = planned(problem, own, spec, done.gradient, fit.pilot)
-        other = sample(problem, plan, fit.pilot, own, 0.0)
+        other = sample(make_plan(done.choice(settings=own, reason="")), 0.0)
     if "diverged" in other.run.statuses:
         raise ArgumentError(
             f"half_step: diverged at step_size={own.step_size:.3g}; take a much smaller step_size "

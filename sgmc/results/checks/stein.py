@@ -17,7 +17,7 @@ from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION, FEWEST_PER_DIMENSION
 from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import POLL_SECONDS
-from sgmc.fit.decision import WIDE
+from sgmc.fit.choose import WIDE
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import Block
@@ -105,9 +105,18 @@ def scored(
     affordable = int(min(count, most_scores(fit)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
     kept = evenly(len(x), affordable if exact and kind is None else count)
-    points = np.ascontiguousarray(x[kept])
     label = kind if kind is not None else "exact" if exact else problem.defaults.estimator
+    weights = None if fit.weights is None else np.tile(fit.weights, chains)
+    points = np.ascontiguousarray(x[kept])
     found = scores_at(fit, points, entropy, label, batch)
+    return with_scores(problem, x, kept, found, label, weights, alone)
+
+
+def with_scores(problem, x, kept, found, label, weights, alone=True):
+    """`Scored` of the scores found of some of the draws x (n, d), by their numbers, with the
+    weights of all.
+    """
+    points = np.ascontiguousarray(x[kept])
     if problem.model.refreshes:
         moved = (found != 0).any(axis=0)
         x, points, found = x[:, moved], points[:, moved], found[:, moved]
@@ -121,7 +130,7 @@ def scored(
         if alone
         else None
     )
-    weights = None if fit.weights is None else np.tile(fit.weights, chains)[kept]
+    weights = None if weights is None else weights[kept]
     return Scored(points, found, weights, scale, kept, label)
 
 
@@ -142,14 +151,19 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
     estimator, (n, d): in parts with streams of their own, so that threads change no digit.
     """
-    parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
     problem = fit.problem.computed(fit.plan.single and kind == "exact")
+    return scores_by(problem, points, entropy, kind, batch, fit.settings.threads)
+
+
+def scores_by(problem, points, entropy, kind, batch=SCORE_BATCH, threads=1):
+    """The same of a problem, as it is computed."""
+    parts = np.array_split(points, min(PARTS_OF_POINTS, len(points)))
     problem.rows.will_read(random=kind != "exact")
     estimators = [estimator(problem, entropy, k, kind, batch) for k in range(len(parts))]
     end = deadline.current()  # threads do not inherit it
-    rows = fit.problem.model.n if kind == "exact" else min(fit.problem.model.n, batch)
-    few = max(1, int(CELLS_BETWEEN_LOOKS / (rows * fit.problem.dim))) if end.set else len(points)
-    products = kind == "exact" and by_products(fit.problem)
+    rows = problem.model.n if kind == "exact" else min(problem.model.n, batch)
+    few = max(1, int(CELLS_BETWEEN_LOOKS / (rows * problem.dim))) if end.set else len(points)
+    products = kind == "exact" and by_products(problem)
     few = min(max(few, POINTS_AT_ONCE // 2), POINTS_AT_ONCE) if products else few
 
     def scores_of(of, part):
@@ -160,7 +174,7 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
             found.append(full_many(of[0], some)[1] if products else estimates(of[0], some, of[1]))
         return np.concatenate(found)
 
-    with unbroken(), Threads(fit.settings.threads) as pool:
+    with unbroken(), Threads(threads) as pool:
         futures = [pool.submit(scores_of, *one) for one in zip(estimators, parts)]
         while wait(futures, POLL_SECONDS, FIRST_EXCEPTION).not_done and not came():
             if any(one.done() and one.exception() for one in futures):

@@ -52,4 +52,4 @@ def unbounded(fit, whole, most):
     x = np.array([back(theta) for chain in whole[:, kept] for theta in chain])
     weights = None if fit.weights is None else fit.weights[kept]
     x = x.reshape(len(whole), len(kept), -1)
-    return replace(fit, problem=problem, weights=weights), x
+    return replace(fit, plan=replace(fit.plan, problem=problem), weights=weights), x

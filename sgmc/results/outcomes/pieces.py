@@ -10,7 +10,7 @@ import pandas as pd
 from sgmc.arguments.choices import nearest
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame, pandas_or_same
-from sgmc.sources import source
+from sgmc.sources import opening
 
 OF_FIT = ("offset", "exposure", "trials", "se")  # columns whose names the fit may have
 
@@ -31,7 +31,7 @@ class Pieces:
     """
 
     def __init__(self, results, exog, beside, transform=True):
-        self.source = source.of(exog, "exog")
+        self.source = opening.of(exog, "exog")
         spec, inputs = results.model.spec if transform else None, results.model.inputs
         if self.source is None:
             self.table = as_frame(exog) if spec is not None else pandas_or_same(exog)

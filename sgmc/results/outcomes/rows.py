@@ -268,22 +268,29 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
             "these are draws of the prior alone (prior_only=True), without outcomes: give exog= "
             "for predictions; everything else needs a fit to the data"
         )
-    table, model = fit.problem.table, fit.problem.model
-    natural = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
-    off = np.asarray(model.offset) if len(model.offset) else np.broadcast_to(0.0, len(table.y))
+    x, extra = fit.x.reshape(-1, fit.x.shape[2]), auxiliary_draws(results)
+    rows = rows_of_table(fit.problem, family, x, coefficients_of(results), extra)
+    return replace(
+        rows, weights=results.flat_weights, index=labels_of_fit(results), order=places_of(fit)
+    )
+
+
+def rows_of_table(problem, family, x, coefficients, extra):
+    """The rows of a problem's table, in its order and without labels, for draws x (m, d) in the
+    sampler's coordinates, of which so many are coefficients; `extra` as in `Rows`.
+    """
+    table, model = problem.table, problem.model
     return Rows(
         family,
         table.X,
-        natural[:, : coefficients_of(results)],
-        auxiliary_draws(results),
-        results.flat_weights,
-        off,
-        labels_of_fit(results),
-        places_of(fit),
-        table.y,
-        table.trials,
-        table.weight,
-        table.se,
+        problem.coordinates.natural(x)[:, :coefficients],
+        extra,
+        None,
+        np.asarray(model.offset) if len(model.offset) else np.broadcast_to(0.0, len(table.y)),
+        y=table.y,
+        trials=table.trials,
+        frequency=table.weight,
+        se=table.se,
     )
 
 
@@ -338,8 +345,13 @@ def sampled(results):
 
 def auxiliary_draws(results):
     """Draws (k, m) of the auxiliary parameters, with which draws end, or None."""
-    k = len(results.model.family.auxiliary)
-    return sampled(results)[:, results.flat.shape[1] - k :].T if k else None
+    return auxiliary_of(results.model.family, results.flat)
+
+
+def auxiliary_of(family, printed):
+    """The same of draws (m, p) of what is printed."""
+    k = len(family.auxiliary)
+    return family.sampled(printed)[:, printed.shape[1] - k :].T if k else None
 
 
 def design_of(results, exog, offset, transform=True):

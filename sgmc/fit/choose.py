@@ -1,5 +1,4 @@
-"""Which sampler and gradient estimator a fit takes, their plan, and what takes their place where
-chains diverge.
+"""Which sampler and gradient estimator draw, and what takes their place where chains diverge.
 
 A sampler that is left open is chosen by what is known of the posterior, by the gradient noise that
 the pilot sees, and on wide tables by work that is counted in flops and bytes before anything is
@@ -12,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc import registry
+from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, ReplacedSamplerWarning
-from sgmc.fit import paths, tolerance
-from sgmc.fit import plan as planning
+from sgmc.fit import stopping, tolerance
 from sgmc.fit.noise import (
     PAIRS,
     PILOT_ROWS,
@@ -29,6 +28,15 @@ from sgmc.fit.noise import (
     pilot_rows,
     shared_rows,
 )
+from sgmc.fit.plan import (
+    KEPT_TIME,
+    LOCKSTEP_WARMUP,
+    WARMUP_TIME,
+    Choice,
+    CostEstimate,
+    Plan,
+    make_plan,
+)
 from sgmc.subsampling.uniform import Everything
 
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
@@ -37,7 +45,6 @@ AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an e
 SKEWED = 0.35
 FEW_PAIRS, FEW_ROWS = 2, 2000  # of a look at the noise, when other samplers may be cheaper
 FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds to be less
-DISPERSED_WARMUP = 2  # times as long as warmup is from draws of the Laplace approximation
 
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
@@ -61,22 +68,22 @@ SUSPECT = 10.0  # Laplace sds beyond sqrt(d), the usual distance: draws farther 
 LOST, LOST_EACH = 50.0, 20.0
 
 
-def choose_sampler(problem, settings):
-    """Choose sampler and gradient estimator where they are left open.
+def plan_fit(problem, settings) -> Plan:
+    """Choose a sampler, and plan its chains."""
+    phases.begin("pilot")
+    choice = choose_sampler(problem, stopping.usual(settings))
+    stopping.refuse_choice(choice.choice(settings=settings))
+    refusal = choice.spec.refusal(problem.coordinates.map)
+    if refusal:
+        raise NotSupported(refusal)
+    # proposals from a Gaussian, and walkers in step, want the one that is nearest to the posterior
+    if choice.spec.independent or choice.spec.walkers > 1:
+        choice = replace(choice, problem=problem.nearest)
+    return replace(make_plan(choice), settings=settings)
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
 
-    Returns
-    -------
-    spec : SamplerSpec
-    gradient : str
-    reason : str
-        Empty where the user chose.
-    seen : Pilot or None
-    """
+def choose_sampler(problem, settings) -> Choice:
+    """Choose sampler and gradient estimator where they are left open."""
     given = settings.sampler
     all_rows = given is not None and not given.minibatches
     if all_rows and settings.gradient:
@@ -85,37 +92,39 @@ def choose_sampler(problem, settings):
             "all rows"
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
+    choice = Choice(problem=problem, settings=settings, gradient=name, spec=given)
     if not problem.coordinates.scaled:  # there is no Gaussian whose draws a pilot could look at
-        return unscaled(given, name, problem.defaults.exact_sampler)
+        return unscaled(choice)
     if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
-        return exact_alone(settings, name, problem)
+        return exact_alone(choice)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     # draws without gradients are of the approximation: its shape is all that the answer rests on
     rests_on_shape = given is not None and not given.uses_gradient
     z = draws_of_laplace(settings.seed, problem.dim, SHAPE_PAIRS if rests_on_shape else PAIRS)
     counted = products(problem, settings) if choosable(problem, settings) else None
-    other = rival(problem, settings, name, rng, z, counted) if counted else None
+    other = rival(choice, rng, z, counted) if counted else None
     by_work = other is not None and counted.seconds < other.margin * other.seconds
     # no noise is looked for where no mini-batches will run; nor are control values wanted then
-    seen = look(problem, settings, name, rng, z, all_rows or by_work, at_once=by_work)
+    seen = look(choice, rng, z, all_rows or by_work, at_once=by_work)
     lost = not np.isfinite(seen.covariance).all()
-    if lost:
+    if lost:  # exact samplers alone may run, which ask for no noise
         refuse_minibatches(settings)
         d = problem.dim
         seen = replace(seen, noise=np.zeros((1, d)), covariance=np.zeros((1, d, d)))
+    choice = replace(choice, pilot=seen)
     if given is not None:
-        return given, name, "", seen
+        return choice
     if by_work:
-        why = reason_by_work(counted, [(other.name, other.seconds)])
-        return counted.spec, name, why, counted.noted(seen)
-    return automatic(problem, settings, name, seen, counted, lost)
+        return for_its_cost(choice, counted, other)
+    return automatic(choice, counted, lost)
 
 
-def look(problem, settings, name, rng, z, whole, at_once):
-    """The `Pilot` at draws z with an estimator of that name: of the shape alone where all rows are
-    used (`whole`), by products of matrices where `at_once`.
+def look(choice, rng, z, whole, at_once):
+    """The `Pilot` at draws z: of the shape alone where all rows are used (`whole`), by products of
+    matrices where `at_once`.
     """
-    shared = None if whole else shared_rows(problem, settings, name)
+    problem, settings = choice.problem, choice.settings
+    shared = None if whole else shared_rows(choice)
     noisy = not whole and (settings.sampler is None or settings.sampler.noisy)
     with one_blas_thread():
         rows = pilot_rows(
@@ -125,7 +134,8 @@ def look(problem, settings, name, rng, z, whole, at_once):
             shared is not None and shared.groups is not None,
             enough_rows(problem),
         )
-        gradient = problem.gradient("simple" if at_once else name, Everything(problem.model.n), rng)
+        name = "simple" if at_once else choice.gradient
+        gradient = problem.gradient(name, Everything(problem.model.n), rng)
         return pilot(gradient, problem.coordinates, z, noisy, shared, rows, at_once)
 
 
@@ -135,40 +145,49 @@ def enough_rows(problem):
     return max(1, int(most * min(1.0, problem.model.n * problem.dim / problem.rows.cells)))
 
 
-def automatic(problem, settings, gradient, seen, counted, lost):
-    """Sampler, gradient, reason and pilot for ``sampler="auto"``, by what is known of the posterior
-    and by what the pilot saw; `counted` is what products of matrices would cost, `lost` whether the
-    gradient is not finite at some draws of the pilot.
+def automatic(choice, counted, lost) -> Choice:
+    """The choice of ``sampler="auto"``, by what is known of the posterior and by what the pilot
+    saw; `counted` is what products of matrices would cost, `lost` whether the gradient is not
+    finite at some draws of the pilot.
     """
-    samplers = registry.room("samplers")
-    stochastic, exact = samplers[AUTO](), samplers[problem.defaults.exact_sampler]()
+    problem, settings, seen = choice.problem, choice.settings, choice.pilot
+    stochastic = replace(choice, spec=registry.room("samplers")[AUTO]())
     if settings.robust:
         why = "Mini-batch sampler chosen: no exact sampler has the sandwich covariance"
-        return stochastic, gradient, why, seen
+        return replace(stochastic, reason=why)
     why = why_exact(problem, lost)
     if why:
-        return exact, gradient, f"Exact sampler chosen: {why}", seen
+        return exact(choice, why)
     if seen.departure > AUTO_DEPARTURE:  # steps without accept-reject are biased there
-        why = f"Exact sampler chosen: the posterior is {seen.departure:.2g} sd from a Gaussian"
-        return exact, gradient, why, seen
-    noise, n = noise_of(problem, gradient, settings, seen), problem.model.n
-    if counted is not None:
-        h, rows = tolerance.derive(stochastic, noise, n)
+        return exact(choice, f"the posterior is {seen.departure:.2g} sd from a Gaussian")
+    noise, n = noise_of(choice), problem.model.n
+    if counted is not None:  # both costs are known in seconds: the smaller decides
+        h, rows = tolerance.derive(stochastic.spec, noise, n)
         seconds = minibatch_seconds(problem, settings, h, noise.rows(rows))
-        batches = CostEstimate("mini-batches", stochastic, None, seconds)
+        batches = CostEstimate("mini-batches", stochastic.spec, None, seconds)
         first, second = sorted((batches, counted), key=lambda one: one.seconds)
-        why = reason_by_work(first, [(second.name, second.seconds)])
-        return first.spec, gradient, why, first.noted(seen)
+        return for_its_cost(choice, first, second)
     # a unit of Langevin time costs (rows a step) / h with minibatches; an exact sampler's steps are
     # as long but partly rejected, and make up for about N/2 (measured on logistic posteriors)
-    h, m = tolerance.derive(stochastic, noise, n, settings.batch_size)
+    h, m = tolerance.derive(stochastic.spec, noise, n, settings.batch_size)
     cost, whole, unit = noise.rows(m) / h, n / 2, problem.rows.unit
     counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
     if cost > whole:
-        why = f"Exact sampler chosen: batches would need more {unit}s {counts}"
-        return exact, gradient, why, seen
+        return exact(choice, f"batches would need more {unit}s {counts}")
     fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
-    return stochastic, gradient, f"Mini-batch sampler chosen: {fewer} {counts}", seen
+    return replace(stochastic, reason=f"Mini-batch sampler chosen: {fewer} {counts}")
+
+
+def exact(choice, why):
+    """The choice of the exact sampler, for this reason."""
+    spec = choice.problem.defaults.exact()
+    return replace(choice, spec=spec, reason=f"Exact sampler chosen: {why}")
+
+
+def for_its_cost(choice, counted, other):
+    """The choice of a sampler that costs less than another one."""
+    why = reason_by_work(counted, [(other.name, other.seconds)])
+    return replace(choice, spec=counted.spec, reason=why, counted=counted)
 
 
 def why_exact(problem, lost=False):
@@ -189,9 +208,10 @@ def why_exact(problem, lost=False):
     return ""
 
 
-def exact_alone(settings, gradient, problem):
-    """Sampler, gradient, reason and no pilot, where exact samplers alone run."""
-    sampler, what = settings.sampler, problem.defaults.unsurveyed
+def exact_alone(choice) -> Choice:
+    """The choice, without a pilot, where exact samplers alone run."""
+    problem, settings, sampler = choice.problem, choice.settings, choice.spec
+    what = problem.defaults.unsurveyed
     batches = settings.batch_size is not None or settings.adaptive
     strata = settings.subsample == "stratified"
     asked = ("gradient", settings.gradient), ("batch_size", batches), ("subsample", strata)
@@ -202,27 +222,22 @@ def exact_alone(settings, gradient, problem):
                 "exact samplers use all rows; leave it"
             )
     if sampler is None:
-        return (
-            problem.defaults.sampler,
-            gradient,
-            "Exact sampler chosen: it updates all parameters at once",
-            None,
-        )
+        why = "Exact sampler chosen: it updates all parameters at once"
+        return replace(choice, spec=problem.defaults.sampler, reason=why)
     if not sampler.exact or sampler.continuous or sampler.independent:
         raise NotSupported(
             f"{sampler.name} does not apply to {problem.dim} parameters with "
             f"{what}: their gradient noise is not measured; use sampler='hmc' or 'mala'"
         )
-    return sampler, gradient, "", None
+    return choice
 
 
-def unscaled(sampler, gradient, exact):
-    """Sampler, gradient, reason and no pilot, where the posterior's scale is not known beforehand;
-    `exact` is what "auto" takes.
-    """
-    if sampler is None:
-        reason = "Sampler chosen because its step adapts: the posterior's scale is not known before"
-        return registry.room("samplers")[exact](), gradient, reason, None
+def unscaled(choice) -> Choice:
+    """The choice, without a pilot, where the posterior's scale is not known beforehand."""
+    sampler = choice.spec
+    if sampler is None:  # a step that adapts is the only one to be had
+        why = "Sampler chosen because its step adapts: the posterior's scale is not known before"
+        return replace(choice, spec=choice.problem.defaults.exact(), reason=why)
     if sampler.continuous:
         raise NotSupported(
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
@@ -233,12 +248,12 @@ def unscaled(sampler, gradient, exact):
             f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
             "none here; use sampler='mala'"
         )
-    if sampler.estimator and gradient != sampler.estimator:
+    if sampler.estimator and choice.gradient != sampler.estimator:
         raise ArgumentError(
-            f"gradient={gradient!r} does not apply to {sampler.name}: it takes "
+            f"gradient={choice.gradient!r} does not apply to {sampler.name}: it takes "
             f"{sampler.estimator!r} alone"
         )
-    return sampler, gradient, "", None
+    return choice
 
 
 def refuse_minibatches(settings):
@@ -264,37 +279,6 @@ def refuse_minibatches(settings):
 # `auto` compares three: mini-batches, whose control variates cost d^2 a step; `imh`; and `hmc` with
 # many walkers a chain.  The last two compute densities by products of matrices, and how they mix is
 # told by the variance of the log weights of a few proposals.
-
-
-@dataclass(frozen=True)
-class CostEstimate:
-    """A sampler with what it would cost.
-
-    Attributes
-    ----------
-    name : str
-        As users are told of it.
-    spec : SamplerSpec
-    thin : int or None
-        Steps between draws; None: the plan's own.
-    seconds : float
-    error : float or None
-        What products in float32 move differences of log densities by; None: they are in float64.
-    warmup : int or None
-        Steps; None: the plan's own.
-    """
-
-    name: str
-    spec: object
-    thin: int | None
-    seconds: float
-    error: float | None = None
-    warmup: int | None = None
-
-    def noted(self, seen):
-        """A pilot that knows with what this sampler was counted."""
-        single = self.error is not None
-        return replace(seen, thin=self.thin, warmup=self.warmup, single=single)
 
 
 def choosable(problem, settings):
@@ -333,7 +317,7 @@ def products(problem, settings):
     flops = (2 if map is None or map.affine else 4) * d
     seconds = chains * steps * (n * (2 * row + flops * flop) + 2 * mapped)
     imh = CostEstimate("imh", samplers["imh"](), thin, seconds, error, IMH_WARMUP * thin)
-    steps = planning.LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or 1)
+    steps = LOCKSTEP_WARMUP + math.ceil(draws / WALKERS) * (settings.thin or 1)
     rotations = math.ceil(1.5 * v**0.25)
     hmc = CostEstimate(
         f"hmc with {WALKERS} walkers",
@@ -374,7 +358,7 @@ def minibatch_seconds(problem, settings, h=1.0, rows=tolerance.SMALLEST_BATCH):
     """
     n, d = problem.model.n, problem.dim
     pilot = 2 * PAIRS * min(n, PILOT_ROWS) * d * d * PILOT_NOISE
-    steps = settings.chains * (planning.WARMUP_TIME + planning.KEPT_TIME * settings.draws) / h
+    steps = settings.chains * (WARMUP_TIME + KEPT_TIME * settings.draws) / h
     row = ROW * problem.model.nanoseconds + d * NUMBER
     return pilot + steps * (SMALL_STEP + rows * row + d * d * CURVATURE)
 
@@ -400,83 +384,26 @@ class Rival:
     margin: float
 
 
-def rival(problem, settings, name, rng, z, counted):
+def rival(choice, rng, z, counted):
     """The most that is known of the cost of mini-batches: the least that it may be, or, where that
     does not decide, what the noise of few rows tells.
     """
+    problem, settings, n = choice.problem, choice.settings, choice.problem.model.n
     least = minibatch_seconds(problem, settings)
-    bound, n = Rival("mini-batches at least", least, 1.0), problem.model.n
+    bound = Rival("mini-batches at least", least, 1.0)
+    # the first rows are no sample of a table in the user's order
     if counted.seconds < least or not problem.rows.shuffled:
         return bound
     with one_blas_thread():
-        gradient = problem.gradient(name, Everything(n), rng)
+        gradient = problem.gradient(choice.gradient, Everything(n), rng)
         few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
     if not np.isfinite(few.covariance).all():
         return bound
-    noise = noise_of(problem, name, settings, few)
+    noise = noise_of(replace(choice, pilot=few))
     h, rows = tolerance.derive(registry.room("samplers")[AUTO](), noise, n)
     about = minibatch_seconds(problem, settings, h, noise.rows(rows))
     found = Rival("mini-batches", about, FEW_TELL)
     return max(bound, found, key=lambda one: one.margin * one.seconds)
-
-
-# ---- the plan ------------------------------------------------------------------------------------
-
-
-def make_plan(problem, settings, spec, gradient, seen, reason=""):
-    """The plan of a sampler with a gradient, by what the pilot saw.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    spec : SamplerSpec
-    gradient : str
-    seen : Pilot or None
-    reason : str
-        Why this sampler.
-
-    Returns
-    -------
-    Plan
-    """
-    if settings.spaced and not spec.continuous:
-        by_steps = replace(settings, thin=None)
-        return planning.spaced(make_plan(problem, by_steps, spec, gradient, seen, reason))
-    found = plan_from_laplace(problem, settings, spec, gradient, seen, reason)
-    if not settings.dispersed or settings.warmup is not None:
-        return found
-    # chains that start far out have farther to go
-    return replace(found, warmup=min(DISPERSED_WARMUP * found.warmup, planning.MAX_STEPS))
-
-
-def plan_from_laplace(problem, settings, spec, gradient, seen, reason):
-    """The plan of chains that start at draws of the Laplace approximation."""
-    if not problem.coordinates.scaled and planning.step_is_open(spec, settings):
-        own = problem.defaults.step_plan
-        found = own and own(problem, spec, gradient, settings)
-        if found is not None:
-            return found
-    if spec.continuous and spec.exact:
-        return paths.plan(spec, gradient, settings, problem)
-    unbiased = spec.exact or not spec.uses_gradient
-    noise = None if unbiased else noise_of(problem, gradient, settings, seen)
-    if spec.continuous:
-        return paths.unbounded_plan(spec, gradient, settings, noise, problem)
-    size = problem.model.n, problem.dim
-    found = planning.plan(spec, gradient, reason, settings, noise, size, problem.coordinates)
-    if problem.defaults.unsurveyed and settings.sampler is None:
-        # no pilot tells how the default sampler mixes: the problem knows
-        usual = problem.defaults
-        warmup = found.warmup if settings.warmup is not None else usual.warmup or found.warmup
-        return replace(found, thin=settings.thin or usual.thinning(settings), warmup=warmup)
-    if seen is None or seen.thin is None:  # work was not counted
-        if spec.exact and settings.sampler is None and settings.thin is None:
-            return replace(found, thin=max(found.thin, problem.defaults.thinning(settings)))
-        return found
-    # the sampler was chosen for what it costs with these steps
-    warmup = found.warmup if settings.warmup is not None else seen.warmup or found.warmup
-    return replace(found, thin=settings.thin or seen.thin, warmup=warmup, single=seen.single)
 
 
 # ---- another sampler where chains diverge --------------------------------------------------------
@@ -485,10 +412,11 @@ def plan_from_laplace(problem, settings, spec, gradient, seen, reason):
 # not finite, or to where the posterior has no mass.
 
 
-def replaceable(plan, settings):
+def replaceable(plan):
     """Whether another sampler may take the place of a plan's: only where the user left the choice
     and everything that depends on it open, and the run has no limit and no file.
     """
+    settings = plan.settings
     choices = (
         settings.sampler,
         settings.gradient,
@@ -506,10 +434,11 @@ def replaceable(plan, settings):
     )
 
 
-def replacement(problem, settings, gradient, seen):
+def replacement(plan) -> Plan:
     """The plan of the exact sampler that is the default."""
-    spec = registry.room("samplers")[problem.defaults.exact_sampler]()
-    return make_plan(problem, settings, spec, gradient, seen, REPLACED)
+    usual, spec = stopping.usual(plan.settings), plan.problem.defaults.exact()
+    other = plan.choice(settings=usual, spec=spec, reason=REPLACED, counted=None)
+    return replace(make_plan(other), settings=plan.settings)
 
 
 def replaced(first, second):
@@ -521,18 +450,13 @@ def replaced(first, second):
     )
 
 
-def diverged(problem, done):
-    """Whether chains left for numbers that are not finite, or for draws that cannot be of the
-    posterior: a drift that has no bound leads there long before it overflows.
-
-    Parameters
-    ----------
-    problem : Problem
-    done : Fit
+def diverged(done):
+    """Whether chains of a `Fit` left for numbers that are not finite, or for draws that cannot be
+    of the posterior: a drift that has no bound leads there long before it overflows.
     """
     if done.run.interrupted:
         return False
-    return "diverged" in done.run.statuses or drifted(problem, done.x)
+    return "diverged" in done.run.statuses or drifted(done.problem, done.x)
 
 
 def drifted(problem, x):

@@ -1,5 +1,5 @@
-"""A fit from a problem to draws: pilot, plan, chains; and what is known where the time is up before
-there are draws.
+"""A fit from a problem to draws: plan, chains; and what is known where the time is up before there
+are draws.
 """
 
 import time
@@ -17,8 +17,8 @@ from sgmc.core.recorders import FullRecorder, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.types import fits
-from sgmc.errors import ArgumentError, DivergenceError, NotSupported
-from sgmc.fit import decision, paths, stopping
+from sgmc.errors import ArgumentError, DivergenceError
+from sgmc.fit import choose, paths, stopping
 from sgmc.fit.chains import (
     TIME_LIMIT,
     Run,
@@ -44,7 +44,7 @@ from sgmc.fit.fitted import (
     warmup_of,
 )
 from sgmc.fit.noise import GradientNoise, noise_of_plan
-from sgmc.fit.plan import Plan, plan_to_threshold, steps_after_warmup
+from sgmc.fit.plan import Choice, plan_to_threshold
 from sgmc.fit.problem import SEARCH
 from sgmc.fit.settings import check_init
 from sgmc.fit.stopping import DRAWS_CHECKED
@@ -54,7 +54,7 @@ WARMUP = "warmup"
 LAPLACE_WORK, FEWEST_LAPLACE = 5e8, 25  # d^2 of a draw, in all; and draws a chain, at least
 
 
-def fit(problem, settings, begun, saved=None):
+def fit(problem, settings, begun, saved=None) -> Fit:
     """Sample a problem, from the start or from where a saved run was.
 
     Parameters
@@ -84,58 +84,33 @@ def drawn(problem, settings, begun, saved):
     OutOfTime
         Before the chains run.
     """
-    problem, plan, gradient, seen = prepared(problem, settings)
-    usual = stopping.usual(settings)
-    if settings.warmup == "threshold" and not problem.coordinates.scaled:
-        chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-        plan = plan_to_threshold(problem, plan, usual, chains)
-    plan = continued(plan, settings, saved)
-    if not decision.replaceable(plan, settings):
-        return sample(problem, plan, seen, settings, begun, saved)
-    other = decision.replacement(problem, usual, gradient, seen)
+    plan = choose.plan_fit(problem, settings)
+    # without a Gaussian the noise is not known beforehand, but along the chains alone
+    if settings.warmup == "threshold" and not plan.problem.coordinates.scaled:
+        plan = plan_to_threshold(plan, [build_chain(plan, k) for k in range(settings.chains)])
+    plan = continued(plan, saved)
+    if not choose.replaceable(plan):
+        return sample(plan, begun, saved)
+    other = choose.replacement(plan)
     if saved is not None:  # it is known which of the two ran
         ran = other if saved.mark.get("sampler") == repr(other.spec) else plan
-        return sample(problem, ran, seen, settings, begun, saved)
+        return sample(ran, begun, saved)
     try:
-        done = sample(problem, plan, seen, settings, begun)
-        if not decision.diverged(problem, done):
+        done = sample(plan, begun)
+        if not choose.diverged(done):
             return done
     except DivergenceError:
         pass
-    done = sample(problem, other, seen, settings, begun)
-    done.concerns.append(decision.replaced(plan, other))
+    done = sample(other, begun)
+    done.concerns.append(choose.replaced(plan, other))
     return done
 
 
-def prepared(problem, settings):
-    """What chains need before they are built.
-
-    Returns
-    -------
-    problem : Problem
-        In the coordinates of its sampler.
-    plan : Plan
-    gradient : str
-        Of the problem, where the plan has another one.
-    seen : Pilot or None
-    """
-    phases.begin("pilot")
-    usual = stopping.usual(settings)
-    spec, gradient, reason, seen = decision.choose_sampler(problem, usual)
-    stopping.refuse_plan(problem, spec, settings)
-    refusal = spec.refusal(problem.coordinates.map)
-    if refusal:
-        raise NotSupported(refusal)
-    if spec.independent or spec.walkers > 1:
-        problem = problem.nearest
-    plan = decision.make_plan(problem, usual, spec, gradient, seen, reason)
-    return problem, plan, gradient, seen
-
-
-def continued(plan, settings, saved):
+def continued(plan, saved):
     """A plan with the warmup that a run in progress has, where it was left open: it may have been
     derived from the number of draws, which may be another one now.
     """
+    settings = plan.settings
     begun = saved or (read(settings.checkpoint) if settings.checkpoint else None)
     warmup = None if begun is None else begun.mark.get("warmup")
     if not fits(warmup, int | None) or (warmup or 0) < 0:
@@ -143,78 +118,59 @@ def continued(plan, settings, saved):
     return plan if warmup is None or settings.warmup is not None else replace(plan, warmup=warmup)
 
 
-def sample(problem, plan, seen, settings, begun, saved=None):
-    """Run the chains of a plan.
-
-    Parameters
-    ----------
-    problem : Problem
-        In the coordinates of its sampler.
-    plan : Plan
-    seen : Pilot or None
-    settings : Settings
-    begun : float
-    saved : Saved, optional
-        See `fit`.
-    """
-    n = problem.model.n
-    chains = [build_chain(problem, plan, settings, k) for k in range(settings.chains)]
-    noise = noise_of_plan(problem, plan, settings, seen, chains)
-    steps = steps_after_warmup(plan, settings.draws)
-    begin = places_of(chains, problem, settings.seed)
-    checkpoint, earlier = restore(problem, plan, settings, chains, plan.warmup + steps, saved)
+def sample(plan, begun, saved=None) -> Fit:
+    """Run the chains of a plan; see `fit`."""
+    problem, settings = plan.problem, plan.settings
+    chains = [build_chain(plan, k) for k in range(settings.chains)]
+    noise, steps = noise_of_plan(plan, chains), plan.steps(settings.draws)
+    begin = places_of(chains, plan)
+    checkpoint, earlier = restore(plan, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
-    watch = Watch(
-        stopping.reserve_of(problem, settings),
-        settings.progress,
-        checkpoint,
-        forecast(problem, plan, settings, steps),
-    )
+    reserve = stopping.reserve_of(problem, settings)
+    watch = Watch(reserve, settings.progress, checkpoint, forecast(plan, steps))
     problem.rows.will_read(random=plan.spec.minibatches)
-    known = warn_of_reading(problem, plan, settings, steps) + warn_of_tiny_steps(problem, plan)
+    known = warn_of_reading(plan, steps) + warn_of_tiny_steps(plan)
     phases.begin("sampling")
+    # a run that goes on goes on here: workers make chains from their starts alone
     remote = settings.client is not None and saved is None
     if remote:
         with one_blas_thread():
-            run, ended = settings.client.run(chains, plan), settings
+            run, draws = settings.client.run(chains, plan), settings.draws
     with unbroken():  # draws that are there are not lost by Ctrl-C
         if not remote:
             with one_blas_thread():  # for models whose gradients are products of matrices
-                run, ended = run_rounds(problem, plan, settings, chains, watch)
+                run, draws = run_rounds(plan, chains, watch)
         states = checkpoint.finish(chains) if checkpoint else [chain.state() for chain in chains]
         if run.interrupted == TIME_LIMIT and not any(chain.recorder.kept for chain in chains):
-            return without_draws(problem, plan, settings, begun, chains, known)
+            return without_draws(plan, begun, chains, known)
         paths.check(plan.spec, run, chains)
-        x, times, weights, used = collect(chains, plan, run, ended, problem.undefined, block)
+        x, times, weights, used = collect(plan, chains, run, draws, block)
         x = problem.signs.folded(x, settings.seed)
         noise = noise.as_seen(
             [chain.batches for chain in chains], [chain.gradient.rows for chain in chains]
         )
         done = Fit(
-            problem,
             plan,
-            seen,
             x,
             times,
             weights,
             run,
-            [facts_of(chain, plan, n) for chain in chains],
+            [facts_of(chain, plan) for chain in chains],
             noise,
             earlier + time.perf_counter() - begun,
-            settings,
             states,
             [*known, *(checkpoint.concerns() if checkpoint else [])],
             [chain.recorder for chain in chains],
             paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
-            stopping=stopping.check_accuracy(problem, x, weights, run, settings),
-            warmup=warmup_of([chains[k] for k in used], plan, problem, settings.seed),
+            stopping=stopping.check_accuracy(plan, x, weights, run),
+            warmup=warmup_of([chains[k] for k in used], plan),
             starts=begin[used],
         )
         taken()
     return done
 
 
-def restore(problem, plan, settings, chains, steps, saved):
+def restore(plan, chains, steps, saved):
     """Put chains where a saved run was: the one given,
     or that of the checkpoint file if there is one.
 
@@ -224,26 +180,26 @@ def restore(problem, plan, settings, chains, steps, saved):
     earlier : float
         Seconds that the saved run took.
     """
-    mine = mark(problem, plan, settings) if settings.checkpoint or (saved and saved.mark) else {}
-    filed = read(settings.checkpoint) if settings.checkpoint else None
-    for one, source in (
-        (filed, f"checkpoint={settings.checkpoint!r}"),
-        (saved, "the run to resume"),
-    ):
+    path = plan.settings.checkpoint
+    mine = mark(plan) if path or (saved and saved.mark) else {}
+    filed = read(path) if path else None
+    for one, source in ((filed, f"checkpoint={path!r}"), (saved, "the run to resume")):
         if one and one.mark:
             compare(one.mark, mine, source)
     saved = saved or filed
+    source = f"checkpoint={path!r}" if saved is filed else "the run to resume"
     for chain, state in zip(chains, saved.chains if saved else ()):
-        source = f"checkpoint={settings.checkpoint!r}" if saved is filed else "the run to resume"
         with of_this_fit(source):
-            draws = max(settings.draws, len(state["recorder"]["draws"]))
-            chain.recorder = recorder(problem, plan, settings, draws)
+            chain.recorder = recorder(plan, room_of(state, plan.settings.draws))
             check_like(state, chain.state())
             chain.set_state(state)
     earlier = saved.seconds if saved else 0.0
-    return Checkpoint(
-        settings.checkpoint, mine, chains, steps, earlier
-    ) if settings.checkpoint else None, earlier
+    return Checkpoint(path, mine, chains, steps, earlier) if path else None, earlier
+
+
+def room_of(state, draws):
+    """Draws that a recorder must have room for: those asked for, or more that are there already."""
+    return max(draws, len(state["recorder"]["draws"]))
 
 
 def together(recorders):
@@ -259,49 +215,46 @@ def together(recorders):
     return block
 
 
-def run_rounds(problem, plan, settings, chains, watch):
+def run_rounds(plan, chains, watch):
     """Run chains to their end, or with `accuracy` from look to look until one stops them.
 
     Returns
     -------
     run : Run
-    ended : Settings
-        With the number of draws that the run ended at, as if it had been asked for.
+    draws : int
+        Of a chain that the run ended at, as if they had been asked for.
     """
-    adapt, seconds = plan.step_origin != "given", 0.0
+    settings, seconds = plan.settings, 0.0
     if settings.accuracy is None:
-        steps = steps_after_warmup(plan, settings.draws)
-        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
-        return run, settings
+        return run_chains(chains, plan, watch), settings.draws
     for draws in stopping.looks(settings.draws):
-        ended = replace(settings, draws=draws)
         for chain in chains:
             state = chain.state()
-            room = max(draws, len(state["recorder"]["draws"]))
-            chain.recorder = recorder(problem, plan, settings, room)
+            chain.recorder = recorder(plan, room_of(state, draws))
             chain.set_state(state)
-        steps = steps_after_warmup(plan, draws)
-        run = run_chains(chains, plan.warmup, steps, settings.threads, watch, adapt=adapt)
+        run = run_chains(chains, plan, watch, draws)
         run.seconds = seconds = seconds + run.seconds
+        # what was stopped has no further look
         if run.interrupted or {"diverged", "spent"} & set(run.statuses):
-            return run, settings
-        x, _, weights, _ = collect(chains, plan, run, ended, problem.undefined, None)
-        x = problem.signs.folded(x, settings.seed)
-        if stopping.check_accuracy(problem, x, weights, run, settings).reached:
+            return run, settings.draws
+        x, _, weights, _ = collect(plan, chains, run, draws, None)
+        x = plan.problem.signs.folded(x, settings.seed)
+        if stopping.check_accuracy(plan, x, weights, run).reached:
             break
-    return run, ended
+    return run, draws
 
 
-def collect(chains, plan, run, settings, undefined, block):
-    """Kept draws (chain, draw, d), times of their steps and weights, as asked for or as the
-    shortest chain has, and the numbers of the chains that they are of, without those that diverged
-    early; `undefined` is that of the problem, `block` what is `together`.
+def collect(plan, chains, run, draws, block):
+    """Kept draws (chain, draw, d), times of their steps and weights, so many draws or as many as
+    the shortest chain has, and the numbers of the chains that they are of, without those that
+    diverged early; `block` is what is `together`.
     """
     kept = np.array([c.recorder.kept for c in chains])
     if kept.max() == 0:
-        raise_without_draws(chains, plan, run, settings, undefined)
+        raise_without_draws(plan, chains, run)
+    # a chain that diverged late still has draws of the posterior
     enough = [k for k, n in enumerate(kept) if run.statuses[k] != "diverged" or n >= kept.max() / 2]
-    length = min(settings.draws, min(kept[k] for k in enough) or kept[enough].max())
+    length = min(draws, min(kept[k] for k in enough) or kept[enough].max())
     enough = [k for k in enough if kept[k] >= length]
     if block is not None and len(enough) == len(chains):
         x = block[:, :length]
@@ -319,13 +272,13 @@ def collect(chains, plan, run, settings, undefined, block):
     return x, times, plan.spec.langevin_time(kept.first) * between, enough
 
 
-def raise_without_draws(chains, plan, run, settings, undefined):
+def raise_without_draws(plan, chains, run):
     """Raise what ended the chains before their first draw: Ctrl-C, the budget or divergence."""
     if run.interrupted == "Ctrl-C":
         raise KeyboardInterrupt
     if "spent" in run.statuses:
         rows = np.mean([c.gradient.touched / c.steps for c in chains])
-        budget = settings.max_data_passes
+        budget = plan.settings.max_data_passes
         raise ArgumentError(
             f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} "
             f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower "
@@ -334,8 +287,8 @@ def raise_without_draws(chains, plan, run, settings, undefined):
     where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
     h, stable = plan.schedule(0), plan.spec.from_langevin(1 / plan.max_precision)
     advice = f"use a smaller step_size than {h:.3g}, e.g. {min(h / 10, stable):.1g}"
-    if undefined:
-        advice = f"{undefined[0].text}. Correct it, or {advice}"
+    if plan.problem.undefined:
+        advice = f"{plan.problem.undefined[0].text}. Correct it, or {advice}"
     raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")
 
 
@@ -350,22 +303,22 @@ def without_chains(problem, settings, begun, during):
         return laplace_draws(problem, settings, begun, during)
     with deadline.suspended():
         open_ = replace(settings, sampler=None, gradient=None, step_size=None, batch_size=None)
-        spec, gradient, reason, seen = decision.choose_sampler(problem, open_)
-        plan = decision.make_plan(problem, open_, spec, gradient, seen, reason)
-        chains = [build_chain(problem, plan, open_, k) for k in range(settings.chains)]
-    return without_draws(problem, plan, open_, begun, chains)
+        plan = choose.make_plan(choose.choose_sampler(problem, open_))
+        chains = [build_chain(plan, k) for k in range(settings.chains)]
+    return without_draws(plan, begun, chains)
 
 
-def without_draws(problem, plan, settings, begun, chains, known=()):
+def without_draws(plan, begun, chains, known=()):
     """A `Fit` of what is known where chains have no draw yet: the Gaussian approximation at the
     mode, or, where there is none, where the chains are, one step later; `known`: what the run was
     warned of.
     """
+    problem, settings = plan.problem, plan.settings
     if problem.coordinates.scaled:
         return replace(laplace_draws(problem, settings, begun, WARMUP), concerns=[*known])
     last = replace(plan, thin=1, warmup=0)
     for chain in chains:
-        chain.recorder = recorder(problem, last, settings, 1)
+        chain.recorder = recorder(last, 1)
         chain.sampler.warming = False
         chain.run(1)
     kept = [k for k, chain in enumerate(chains) if chain.recorder.kept]
@@ -374,22 +327,15 @@ def without_draws(problem, plan, settings, begun, chains, known=()):
             "every chain diverged before its first draw, and time_limit ended the run; give more "
             "time, or a smaller step_size"
         )
-    x = np.stack([np.asarray(chains[k].recorder.draws)[:1] for k in kept])
-    run = Run([STATUS_NAMES[chain.status] for chain in chains], TIME_LIMIT)
-    noise = GradientNoise(np.nan, np.nan, np.full(problem.dim, np.nan))
-    facts = [facts_of(chain, plan, problem.model.n) for chain in chains]
     return Fit(
-        problem,
-        plan,
-        None,
-        x,
+        replace(plan, pilot=None),
+        np.stack([np.asarray(chains[k].recorder.draws)[:1] for k in kept]),
         None,
         None,
-        run,
-        facts,
-        noise,
+        Run([STATUS_NAMES[chain.status] for chain in chains], TIME_LIMIT),
+        [facts_of(chain, plan) for chain in chains],
+        GradientNoise(np.nan, np.nan, np.full(problem.dim, np.nan)),
         time.perf_counter() - begun,
-        settings,
         [chain.state() for chain in chains],
         [*known],
         [chain.recorder for chain in chains],
@@ -399,42 +345,38 @@ def without_draws(problem, plan, settings, begun, chains, known=()):
 
 def laplace_draws(problem, settings, begun, during):
     """A `Fit` whose draws are of the Gaussian approximation at the mode, or where the search for it
-    has not ended, around the place that it has reached.
-
-    Parameters
-    ----------
-    problem : Problem
-        With coordinates of known scale.
-    settings : Settings
-    begun : float
-    during : str
-        What the limit ended.
+    has not ended, around the place that it has reached; `during`: what the limit ended.
     """
     d, where = problem.dim, problem.coordinates
     most = max(FEWEST_LAPLACE, int(min(LAPLACE_WORK / d**2, DRAWS_CHECKED) / settings.chains))
-    draws, spec = min(settings.draws, most), registry.room("samplers")["laplace"]()
-    x = []
+    draws, x = min(settings.draws, most), []
     for k in range(settings.chains):
         z = Rng(seed_sequence(settings.seed, "chain", k)).normals(draws * d).reshape(draws, d)
         chain = z if where.whitened else np.array([where.from_white(one) for one in z])
         x.append(problem.record.recorded(problem, chain))
-    reason = f"Stand-in draws taken: time_limit ended {during}"
-    plan = Plan(
-        spec, problem.defaults.estimator, Constant(1.0), 1.0, problem.model.n, 1, 0, "", reason
+    choice = Choice(
+        problem=problem,
+        settings=settings,
+        gradient=problem.defaults.estimator,
+        spec=registry.room("samplers")["laplace"](),
+        reason=f"Stand-in draws taken: time_limit ended {during}",
     )
-    none = ChainFacts(draws, 0.0, *[NONE] * 6)
     return Fit(
-        problem,
-        plan,
-        None,
+        choice.planned(
+            schedule=Constant(1.0),
+            langevin_time=1.0,
+            batch=problem.model.n,
+            thin=1,
+            warmup=0,
+            step_origin="",
+        ),
         np.array(x),
         None,
         None,
         Run(["ok"] * settings.chains, TIME_LIMIT),
-        [none] * settings.chains,
+        [ChainFacts(draws, 0.0, *[NONE] * 6)] * settings.chains,
         GradientNoise(0.0, 0.0, np.zeros(d)),
         time.perf_counter() - begun,
-        settings,
         [],
         [],
         [],
