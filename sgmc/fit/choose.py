@@ -114,7 +114,7 @@ def choose_sampler(problem, settings) -> Choice:
     choice = replace(choice, pilot=seen)
     if given is not None:
         return choice
-    if by_work:
+    if by_work:  # even the least that mini-batches may cost is more
         return for_its_cost(choice, counted, other)
     return automatic(choice, counted, lost)
 
@@ -152,11 +152,11 @@ def automatic(choice, counted, lost) -> Choice:
     """
     problem, settings, seen = choice.problem, choice.settings, choice.pilot
     stochastic = replace(choice, spec=registry.room("samplers")[AUTO]())
-    if settings.robust:
+    if settings.robust:  # accept-reject leads to the posterior, never to the sandwich
         why = "Mini-batch sampler chosen: no exact sampler has the sandwich covariance"
         return replace(stochastic, reason=why)
     why = why_exact(problem, lost)
-    if why:
+    if why:  # mini-batches would be biased, or diverge, whatever they cost
         return exact(choice, why)
     if seen.departure > AUTO_DEPARTURE:  # steps without accept-reject are biased there
         return exact(choice, f"the posterior is {seen.departure:.2g} sd from a Gaussian")
@@ -172,7 +172,7 @@ def automatic(choice, counted, lost) -> Choice:
     h, m = tolerance.derive(stochastic.spec, noise, n, settings.batch_size)
     cost, whole, unit = noise.rows(m) / h, n / 2, problem.rows.unit
     counts = f"({cost:,.0f} and about {whole:,.0f} {unit}s per unit of Langevin time)"
-    if cost > whole:
+    if cost > whole:  # so much noise that all rows are cheaper
         return exact(choice, f"batches would need more {unit}s {counts}")
     fewer = f"about {float(f'{whole / cost:.2g}'):,g} times fewer {unit}s per step than exact MCMC"
     return replace(stochastic, reason=f"Mini-batch sampler chosen: {fewer} {counts}")
@@ -221,7 +221,7 @@ def exact_alone(choice) -> Choice:
                 f"{name} does not apply to {problem.dim} parameters with {what}: "
                 "exact samplers use all rows; leave it"
             )
-    if sampler is None:
+    if sampler is None:  # the problem knows one whose paths suit its many parameters
         why = "Exact sampler chosen: it updates all parameters at once"
         return replace(choice, spec=problem.defaults.sampler, reason=why)
     if not sampler.exact or sampler.continuous or sampler.independent:

@@ -319,12 +319,8 @@ def unbiased_plan(choice):
 
     ``auto`` thins to a time unit of 4.
     """
-    spec, settings, where, (n, d) = (
-        choice.spec,
-        choice.settings,
-        choice.problem.coordinates,
-        choice.size,
-    )
+    spec, settings, (n, d) = choice.spec, choice.settings, choice.size
+    where = choice.problem.coordinates
     guess = spec.first_step(d)
     schedule = Constant(spec.from_langevin(guess / where.max_precision))
     origin = "adapted" if spec.exact and not spec.independent else "none"
@@ -415,12 +411,8 @@ def plan_of_paths(choice: Choice, noise: Noise | None) -> Plan:
     Warmup is PATHS_WARMUP autocorrelation times of the slowest direction, by what the sampler
     expects of these and of its events in a unit of time.
     """
-    spec, settings, where, (n, d) = (
-        choice.spec,
-        choice.settings,
-        choice.problem.coordinates,
-        choice.size,
-    )
+    spec, settings, (n, d) = choice.spec, choice.settings, choice.size
+    where = choice.problem.coordinates
     check_with_sampler(spec, settings, n)
     paths.check_with_paths(choice)
     # the unit of time, in which the narrowest direction is passed through, and the time of the
