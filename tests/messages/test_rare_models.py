@@ -38,6 +38,7 @@ from sgmc.models.regression import check_loss
 from sgmc.models.updated import problem as updated
 from sgmc.models.user import check as checking
 from sgmc.results.report.ratios import ratio_name
+from sgmc.subsampling.uniform import Uniform
 
 from .test_rare import fitted, frame
 
@@ -209,7 +210,7 @@ OF_INNER = {
     ),
     "parameters are 2 numbers, the model has 3": lambda: refuse(
         SimpleNamespace(kernel=SimpleNamespace(dim=3), layout=SimpleNamespace(size=2)),
-        SimpleNamespace(subsample="uniform"),
+        SimpleNamespace(scheme=Uniform),
     ),
     "judged_quantities: links need the data of the fit": lambda: ModelResults.judged_quantities(
         SimpleNamespace(judged_by="links", _fit=None)

@@ -17,8 +17,8 @@ from sgmc.prepared import columns as counted
 from sgmc.prepared import keeping, layout
 from sgmc.prepared.layout import Damaged
 from sgmc.prepared.prepare import replaceable
-from sgmc.prepared.prepared import _recipe
 from sgmc.prepared.scan import Scan
+from sgmc.prepared.sealed import recipe_in
 from sgmc.prepared.shuffle import sorted_bucket
 from sgmc.priors.names import as_spec
 from sgmc.registry import sampler_and_gradient
@@ -64,10 +64,10 @@ OF_FILES = {
     "must be a new file, or one that sgmc.prepare has written": lambda folder: replaceable(
         str(folder / "x.csv")
     ),
-    "was prepared by sgmc 0.1, and this is sgmc": lambda folder: _recipe(
+    "was prepared by sgmc 0.1, and this is sgmc": lambda folder: recipe_in(
         "a.sgmc", packed({"version": "0.1", "content": {"no": "tree"}}), Trust()
     ),
-    "a.sgmc has no recipe of a design in it (": lambda folder: _recipe("a.sgmc", b"", Trust()),
+    "a.sgmc has no recipe of a design in it (": lambda folder: recipe_in("a.sgmc", b"", Trust()),
     "the data are empty: 0 rows, 1 columns": lambda folder: Scan.learn(
         empty_source(), SimpleNamespace(names=lambda *_: ["x"]), []
     ),
@@ -219,9 +219,10 @@ def test_plans_need_an_autocorrelation(monkeypatch):
     monkeypatch.setattr(predicted, "replace", lambda one, **_: one)
     monkeypatch.setattr(predicted, "ess", lambda *_, **__: np.array([np.nan]))
     problem = SimpleNamespace(kept=lambda x: (x,))
-    found = SimpleNamespace(spec=SimpleNamespace(name="sgld"))
+    spec = SimpleNamespace(name="sgld")
+    found = SimpleNamespace(problem=problem, settings=None, spec=spec)
     with pytest.raises(SGMCError, match="too few to estimate the autocorrelation of sgld"):
-        predicted.told_by_draws(problem, found, None, None)
+        predicted.told_by_draws(found)
 
 
 def test_races_that_no_arm_wins_are_refused(monkeypatch):
