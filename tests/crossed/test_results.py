@@ -105,8 +105,6 @@ def test_everything_that_is_made_of_rows(results, frame):
 
 
 def test_what_is_not_there_is_refused_by_name(results, frame):
-    with pytest.raises(NotSupported, match="loo with group terms that cross"):
-        results.loo()
     with pytest.raises(NotSupported, match="kept at fewer draws"):
         results.to_arviz(log_likelihood=True)
     for how, said in (

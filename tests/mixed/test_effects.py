@@ -10,7 +10,7 @@ from scipy import special
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import level_effects
+from sgmc.models.mixed.random_effects import effects_of_fit
 
 from .tables import table_of
 
@@ -31,7 +31,9 @@ def fitted(name, slopes=False):
 def at_one_point(name, copies):
     """`LevelEffects` at many copies of one draw, and that draw."""
     results, _ = fitted(name)
-    return level_effects(results, 1)[0].with_draws(np.full(copies, 7)), results.flat[7]
+    return effects_of_fit(results._fit, 1, results.model.sizes)[0].with_draws(
+        np.full(copies, 7)
+    ), results.flat[7]
 
 
 def by_grid(name, wrong=""):
@@ -84,7 +86,7 @@ def test_mistakes_in_effects_are_seen(name, mistake):
 def test_two_effects_are_normal_in_closed_form():
     """Means and covariances of intercept and slope by matrices, at each draw."""
     results, frame = fitted("ols", slopes=True)
-    effects, rows = level_effects(results, 1)[0], frame[frame.g == LEVEL]
+    effects, rows = effects_of_fit(results._fit, 1, results.model.sizes)[0], frame[frame.g == LEVEL]
     Z = np.column_stack([np.ones(len(rows)), rows.x1])
     draws, mean, covariance = (one[0] for one in effects.known(np.array([LEVEL])))
     for k in (0, 99, 800):

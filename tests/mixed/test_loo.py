@@ -10,7 +10,6 @@ from scipy import special
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
 
 from .test_nested_effects import fitted as fitted_nested
 
@@ -74,7 +73,7 @@ def by_grid(results, frame, rows):
 def test_densities_of_rows_are_those_of_a_grid(name):
     """Nodes are right to a few thousandths: of rows that tell more than half by themselves, too."""
     results, frame = fitted(name)
-    left = LeftOutRows.of(results).with_draws(np.array([DRAW]))
+    left = results.left_out(False).with_draws(np.array([DRAW]))
     found = left.densities(np.arange(left.n))[..., 0]
     expected = by_grid(results, frame, left.order)
     assert np.abs(found - expected).max() < (1e-8 if name == "ols" else 5e-3)
@@ -83,7 +82,7 @@ def test_densities_of_rows_are_those_of_a_grid(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_densities_of_groups_are_those_of_a_grid(name):
     results, frame = fitted(name)
-    left = LeftOutGroups.of(results).with_draws(np.array([DRAW]))
+    left = results.left_out(True).with_draws(np.array([DRAW]))
     found = left.densities(np.arange(left.n))[0, :, 0]
     value, mass = grid_of(results, frame, DRAW)
     value = value * frame.w.to_numpy()[:, None]
@@ -96,7 +95,7 @@ def test_densities_of_groups_are_those_of_a_grid(name):
 @pytest.mark.parametrize("mistake", ["effects have seen the row", "weights forgotten"])
 def test_mistakes_move_densities(name, mistake):
     results, frame = fitted(name)
-    left = LeftOutRows.of(results).with_draws(np.array([DRAW]))
+    left = results.left_out(False).with_draws(np.array([DRAW]))
     found = left.densities(np.arange(left.n))[..., 0]
     if mistake == "weights forgotten":
         frame = frame.assign(w=1)
@@ -112,7 +111,7 @@ def test_nested_groups_sum_to_the_likelihood(name):
     of two such, with the row counted once less.
     """
     results, frame = fitted_nested(name)
-    left = LeftOutGroups.of(results).with_draws(np.array([DRAW]))
+    left = results.left_out(True).with_draws(np.array([DRAW]))
     found = left.densities(np.arange(left.n))[0, :, 0]
     theta = results.flat[DRAW]
     t, weight = np.polynomial.hermite_e.hermegauss(61)

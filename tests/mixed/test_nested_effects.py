@@ -10,7 +10,7 @@ from scipy import special
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import level_effects
+from sgmc.models.mixed.random_effects import effects_of_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 COPIES = 20_000  # of one draw of the parameters
@@ -44,7 +44,10 @@ def drawn(name, slopes=False):
     of the inner effect given the outer ones, averaged, and the parameters.
     """
     results, _ = fitted(name, slopes)
-    outer, inner = (one.with_draws(np.full(COPIES, 11)) for one in level_effects(results, 1))
+    outer, inner = (
+        one.with_draws(np.full(COPIES, 11))
+        for one in effects_of_fit(results._fit, 1, results.model.sizes)
+    )
     at = results.model.factor_levels[1].get_loc(H)
     b, (c, mean, _) = outer.known(np.array([G]))[0][0], inner.known(np.array([at]))
     return np.column_stack([b, c[0]]), mean[0].mean(), results.flat[11]

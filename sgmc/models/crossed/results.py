@@ -12,6 +12,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.crossed.banked import banked_effects
 from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
+from sgmc.models.crossed.left_out import LeftOutLevels, LeftOutOfCrossed, refuse_outer
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.info import sized
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
@@ -291,13 +292,15 @@ class CrossedResults(Smooths, MixedResults):
         k = len(self.model.family.auxiliary)
         return np.exp(draws[:, draws.shape[1] - k :]).T if k else None
 
-    def left_out(self, unit):
-        if not self.model.effects.factors:
-            if unit == "groups":
+    def left_out(self, group):
+        factors = self.model.effects.factors
+        if not factors:
+            if group:
                 raise ArgumentError("group=True applies to group terms, and the formula has none")
             return fitted_rows(self, "loo")
-        raise NotSupported(
-            "loo with group terms that cross, or beside smooths: leaving out a row or a group "
-            "changes the effects of all factors; compare models by predictions of rows held out, "
-            "get_prediction(new)"
-        )
+        if not group:
+            return LeftOutOfCrossed.of(self)
+        k = self.check_factor(None if group is True else group)
+        fitted_rows(self, "loo")
+        refuse_outer(self, k)
+        return LeftOutLevels.of(self, k)

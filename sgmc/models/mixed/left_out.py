@@ -3,11 +3,9 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
 
-from sgmc.core import deadline
 from sgmc.models.mixed.random_effects import effects_at
-from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows
+from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows, rows_of
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
 MOST_SHARED = 0.99  # of what is known of a linear predictor, by a single row
@@ -38,14 +36,11 @@ class LeftOut(Rows):
     sizes: list
     effects: object
 
-    linear = False
-
     @classmethod
-    def of(cls, results):
+    def of(cls, results, sizes):
         """Of all units of some results with their data."""
-        problem, table = results._fit.problem, results.table_rows(random=False)
-        x = results._fit.x
-        points, sizes = problem.coordinates.natural(x.reshape(-1, x.shape[2])), results.model.sizes
+        problem, table, x = results._fit.problem, rows_of(results), results._fit.x
+        points = problem.coordinates.natural(x.reshape(-1, x.shape[2]))
         return cls(
             family=results.model.family,
             coefficients=points,
@@ -81,13 +76,18 @@ class LeftOut(Rows):
     def seen(self, at, eta):
         return eta[1]
 
-    def blocks(self):
+    @property
+    def nodes(self):
+        """Nodes of a unit's effects."""
+        return self.effects.conditional.count
+
+    @property
+    def block(self):
+        return max(1, CELLS // (self.m * self.nodes))
+
+    def predictors(self, at):
         # both log densities, (2, unit, draw)
-        size = max(1, CELLS // (self.m * self.effects.conditional.count))
-        for a in range(0, self.n, size):
-            deadline.check()
-            at = slice(a, min(a + size, self.n))
-            yield at, self.densities(self.X[at, 0])
+        return self.densities(self.X[at, 0])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,8 +116,9 @@ class LeftOutGroups(LeftOut):
         )
 
     @classmethod
-    def of(cls, results):
-        return replace(super().of(results), constants=LeftOutRows.of(results).constants())
+    def of(cls, results, sizes):
+        constants = LeftOutRows.of(results, sizes).constants()
+        return replace(super().of(results, sizes), constants=constants)
 
     def densities(self, groups):
         """Both log densities of some groups, which are the same."""
@@ -156,16 +157,40 @@ class LeftOutRows(LeftOut):
         rows = self.problem.own.rows
         return rows.starts if rows.subgroups is None else rows.subgroups.starts
 
-    def densities(self, rows):
-        """Both log densities of some rows."""
-        out = np.empty((2, len(rows), self.m))
-        group = np.searchsorted(self.starts, rows, side="right") - 1
+    @property
+    def closed(self):
+        """Whether effects have normal laws."""
+        return self.effects.conditional.closed
+
+    def near(self):
+        return np.argsort(self.X[:, 0], kind="stable")
+
+    def groups_of(self, rows):
+        """The innermost group of each row."""
+        return np.searchsorted(self.starts, rows, side="right") - 1
+
+    def members(self, group):
+        """Rows of a group."""
+        return np.arange(*self.starts[group + [0, 1]])
+
+    def densities(self, rows, rng=None):
+        """Both log densities of some rows, (2, row, draw); with a random stream also linear
+        predictors drawn given the other outcomes.
+        """
+        out = np.empty((2 + (rng is not None), len(rows), self.m))
+        group = self.groups_of(rows)
         for some, points, apart in self.together(np.unique(group)):
             here = np.flatnonzero(np.isin(group, some))
             place = np.searchsorted(some, group[here])
-            eta = self.plain(rows[here], points, apart)
-            out[:, here] = self.of_groups(some, rows[here], place, points, eta, apart)
+            out[:, here] = self.of_groups(some, rows[here], place, points, apart, rng)
         return out
+
+    def unseen(self, rng):
+        found = [
+            self.densities(self.X[a : a + self.block, 0], rng)[2]
+            for a in range(0, self.n, self.block)
+        ]
+        return np.concatenate(found), self.auxiliary()
 
     def together(self, groups):
         """Groups that can be looked at together, their points, and the outer effects there."""
@@ -178,6 +203,10 @@ class LeftOutRows(LeftOut):
         for parent, points, apart in within.moved(self.effects.points, np.unique(parents)):
             yield groups[parents == parent], points, apart
 
+    def law(self, groups, points, apart):
+        """Nodes (group, draw, node, q) of standard effects of groups, and their probabilities."""
+        return self.effects.conditional.nodes(points, np.ascontiguousarray(groups, np.intp))[1:]
+
     def plain(self, rows, points, apart):
         """Linear predictors of rows without effects, but for the outer ones, (row, draw)."""
         d = self.table.X.shape[1]
@@ -188,7 +217,7 @@ class LeftOutRows(LeftOut):
             else eta + self.problem.own.rows.Z[rows, : apart.shape[1]] @ apart.T
         )
 
-    def slopes(self, rows):
+    def slopes(self, rows, apart):
         """How linear predictors of rows move with standard effects, (row, draw, q)."""
         q = self.effects.roots.shape[1]
         return np.einsum("ia,mab->imb", self.problem.own.rows.Z[rows, -q:], self.effects.roots)
@@ -213,40 +242,47 @@ class LeftOutRows(LeftOut):
         values = np.exp(self.coefficients[:, self.coefficients.shape[1] - k :]).T
         return values.reshape(k, self.m, *[1] * more) if k else None
 
-    def of_groups(self, groups, rows, place, points, eta, apart):
-        """Both log densities of rows, of the groups at some places of a list of groups."""
-        _, z, p = self.effects.conditional.nodes(points, np.ascontiguousarray(groups, np.intp))
-        mean = np.einsum("gmka,gmk->gma", z, p)
-        away = z - mean[:, :, None]
-        cov = np.einsum("gmka,gmkb,gmk->gmab", away, away, p)
-        u = self.slopes(rows)
+    def of_groups(self, groups, rows, place, points, apart, rng=None):
+        """What `densities` has of rows, of the groups at some places of a list of groups."""
+        z, p = self.law(groups, points, apart)
+        eta, u = self.plain(rows, points, apart), self.slopes(rows, apart)
+        mean, cov = moments_of(z, p)
         middle = eta + np.einsum("ima,ima->im", u, mean[place])
         own = np.einsum("ima,imab,imb->im", u, cov[place], u)
-        if self.effects.conditional.closed:
+        if self.closed:
             residual = self.table.y[rows, None] - middle
             variance = self.family_of(rows, (-1, 1)).variance(middle, self.auxiliary())
-            return by_leverage(residual, own, variance)
+            out, rest = by_leverage(residual, own, variance)
+            if rng is None:
+                return out
+            drawn = rest + np.sqrt(own * variance / (variance - own)) * rng.standard_normal(
+                own.shape
+            )
+            return np.concatenate([out, self.table.y[rows, None] - drawn[None]])
         slope, curvature = self.derivatives(rows, middle)
         nodes = eta[:, :, None] + np.einsum("ima,imka->imk", u, z[place])
         value = self.density_of(rows, nodes)
         with np.errstate(divide="ignore"):
             log_p = np.log(p[place])
-        out = np.array(
-            [-special.logsumexp(log_p - value, axis=2), special.logsumexp(log_p + value, axis=2)]
-        )
+        out = [-log_sum(log_p - value), log_sum(log_p + value)]
+        if rng is not None:
+            out.append(one_of_nodes(nodes, log_p - value, rng))
         share = np.minimum(curvature * own, MOST_SHARED)
-        for i in np.flatnonzero((share + slope**2 * own > INFORMED).any(axis=1)):
-            g = place[i]
-            whole, group = (mean[g], cov[g]), np.arange(*self.starts[groups[g] + [0, 1]])
+        telling = np.flatnonzero((share + slope**2 * own > INFORMED).any(axis=1))
+        which, number = np.unique(place[telling], return_inverse=True)
+        inside = self.inside(groups[which], points, apart)
+        for i, k in zip(telling, number):
+            g, group = place[i], inside[k]
             pulled = np.einsum("mab,mb->ma", cov[g], u[i])
             more = curvature[i] / (1 - share[i])
             rest = cov[g] + more[:, None, None] * pulled[:, :, None] * pulled[:, None]
             at = mean[g] - slope[i][:, None] * np.einsum("mab,mb->ma", rest, u[i])
-            plain = self.plain(group, points, apart)
-            out[0, i] = self.integral(group, plain, whole) - self.integral(
-                group, plain, (at, rest), rows[i]
-            )
-        return out
+            whole = self.terms(*group, mean[g], cov[g])[0]
+            without, there = self.terms(*group, at, rest, rows[i])
+            out[0][i] = log_sum(whole) - log_sum(without)
+            if rng is not None:
+                out[2][i] = one_of_nodes(there[group[0] == rows[i]][0], without, rng)
+        return np.array(out)
 
     def constants(self):
         """What log densities of the outer groups have and compiled ones leave out, (groups,):
@@ -269,22 +305,33 @@ class LeftOutRows(LeftOut):
         bent = np.maximum((2 * here - up - down) / ETA_STEP**2, 0.0)
         return (up - down) / (2 * ETA_STEP), bent
 
-    def integral(self, rows, plain, place, left_out=None):
-        """log p(y) of rows of a group at each draw, with one of them left out, by nodes around a
-        mean and a covariance of the standard effects.
+    def inside(self, groups, points, apart):
+        """Rows of each group, their linear predictors without effects (row, draw), and how these
+        move with standard effects (row, draw, q).
         """
-        mean, cov = place
+        members = [self.members(group) for group in groups]
+        if not members:
+            return []
+        rows, ends = np.concatenate(members), np.cumsum([len(one) for one in members[:-1]])
+        eta, u = self.plain(rows, points, apart), self.slopes(rows, apart)
+        return list(zip(members, *(np.split(one, ends.astype(int)) for one in (eta, u))))
+
+    def terms(self, rows, eta, u, mean, cov, left_out=None):
+        """Logs (draw, node) of what nodes around a mean and a covariance of the standard effects
+        of a group, see `inside`, add to the density of its rows, one of them left out; and the
+        rows' linear predictors there.
+        """
         q = mean.shape[1]
         t, weight = self.one_set(q)
         root = np.linalg.cholesky(cov + POINT_VARIANCE * np.eye(q))
         z = mean[:, None] + np.einsum("mab,kb->mka", root, t)
         count = np.ones(len(rows)) if self.table.frequency is None else self.table.frequency[rows]
         count = count - (rows == left_out)
-        eta = plain[:, :, None] + np.einsum("ima,mka->imk", self.slopes(rows), z)
+        eta = eta[:, :, None] + np.einsum("ima,mka->imk", u, z)
         value = np.einsum("i,imk->mk", count, self.density_of(rows, eta))
         value += weight - 0.5 * (z**2).sum(axis=2) - 0.5 * q * np.log(2 * np.pi)
         log_det = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-        return special.logsumexp(value, axis=1) + log_det
+        return value + log_det[:, None], eta
 
     def one_set(self, q):
         """Nodes and log weights of the fit's rule; of several sets of them the first."""
@@ -293,13 +340,34 @@ class LeftOutRows(LeftOut):
         return (t[0], weight[0]) if rule.scheme.scattered else (t, weight)
 
 
+def moments_of(z, p):
+    """Means (.., q) and covariances (.., q, q) of nodes (.., node, q) with probabilities."""
+    mean = np.einsum("...ka,...k->...a", z, p)
+    away = z - mean[..., None, :]
+    return mean, np.einsum("...ka,...kb,...k->...ab", away, away, p)
+
+
+def log_sum(value):
+    """log sum exp over the last axis."""
+    top = value.max(axis=-1)
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        total = np.exp(value - top[..., None]).sum(axis=-1)
+    return np.where(np.isfinite(top), top + np.log(total), top)
+
+
+def one_of_nodes(nodes, log_p, rng):
+    """One of the nodes (.., node) at random, by the logs of their probabilities up to a constant."""
+    chosen = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=-1)
+    return np.take_along_axis(nodes, chosen[..., None], axis=-1)[..., 0]
+
+
 def by_leverage(residual, own, variance):
     """Both log densities of rows with normal errors, from residuals and variances of what is known
-    of their linear predictors with them.
+    of their linear predictors with them; and residuals without them.
     """
     spread = variance**2 / (variance - own)  # of the prediction without the row
     away = residual * variance / (variance - own)
-    return np.array([normal(away, spread), normal(residual, variance + own)])
+    return np.array([normal(away, spread), normal(residual, variance + own)]), away
 
 
 def normal(away, variance):

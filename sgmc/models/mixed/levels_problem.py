@@ -27,7 +27,6 @@ from sgmc.models.mixed.problem import (
     one_factor,
     stopped,
 )
-from sgmc.models.mixed.random_effects import of_factor
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.mixed.search import Rule, find, with_rule
@@ -111,13 +110,6 @@ def compiled(rows, family, unit, level, scheme):
     if found is None:
         return kernel
     return GroupLevel(kernel, design(found.groups), found.place, unit, level)
-
-
-def effects_of_levels(fit, seed, sizes):
-    """`LevelEffects` at all draws of a fit: of coefficients in units of their priors."""
-    points = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
-    ones = np.ones((len(points), 1, 1))
-    return of_factor(fit.problem, np.ascontiguousarray(points), ones, seed, sizes)
 
 
 def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):

@@ -12,13 +12,13 @@ from sgmc.core import deadline
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.parts import DRAWS_MEMORY
-from sgmc.models.mixed.levels_problem import effects_of_levels
-from sgmc.models.mixed.random_effects import posterior_of
+from sgmc.models.mixed.left_out import LeftOutRows
+from sgmc.models.mixed.random_effects import effects_of_fit, posterior_of
 from sgmc.models.mixed.rows_with_effects import with_effects
 from sgmc.models.mixed.saved_effects import LevelsWithoutData
 from sgmc.models.regression.info import ModelInfo
 from sgmc.models.regression.results import RegressionResults
-from sgmc.results.outcomes.rows import evenly, rows_of
+from sgmc.results.outcomes.rows import evenly, fitted_rows, rows_of
 
 SHOWN_DRAWS = 20  # of the parameters, for the ranges beneath a summary
 ROW_WORK = 50.0  # floating-point operations of a row at a node
@@ -74,7 +74,7 @@ class LevelsInfo(ModelInfo):
         )
         if fit.stand_in or deadline.current().left() < 2 * work / deadline.OPERATIONS:
             return ""
-        effects = effects_of_levels(fit, fit.settings.seed, self.sizes)
+        [effects] = effects_of_fit(fit, fit.settings.seed, [self.sizes])
         kept, split = evenly(len(effects.points), SHOWN_DRAWS), self.split
         weights = None if fit.weights is None else np.tile(fit.weights, len(fit.x))[kept]
         levels = np.arange(split.occurring)
@@ -197,7 +197,7 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
 
     def level_effects(self, seed):
         """`LevelEffects` of the levels, in a list, at all draws."""
-        return [effects_of_levels(self._fit, seed, self.model.sizes)]
+        return effects_of_fit(self._fit, seed, [self.model.sizes])
 
     def cov_params(self, r_matrix=None, column=None, *, cov_type=None):
         """Posterior covariance, as for regressions; of coefficients of levels by name alone, from
@@ -210,12 +210,10 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
             return pd.DataFrame(covariance, chosen, chosen)
         return super().cov_params(r_matrix, column, cov_type=cov_type)
 
-    def left_out(self, unit):
-        """Not there yet where levels are integrated out: `loo` and what is made of it."""
-        raise NotSupported(
-            f"loo does not apply where the levels of {self.model.split.term} are integrated out; "
-            "compare models by log_lik() of rows that were left out of the fit"
-        )
+    def left_out(self, group):
+        """`LeftOutRows`: the coefficient of a row's level is integrated out."""
+        fitted_rows(self, "loo")
+        return LeftOutRows.of(self, [self.model.sizes])
 
     def table_rows(self, exog=None, offset=None, *, transform=True, **how):
         """`Rows` of new data or of the fit's, with the coefficients of their levels."""

@@ -203,20 +203,21 @@ def looks(conditional, steps=CONDITIONAL_STEPS):
     return 1 if conditional.closed else (conditional.count + steps) * conditional.cost
 
 
-def level_effects(results, seed):
-    """The `LevelEffects` of each factor, the outer first, at all draws of some results with their
-    data.
+def effects_of_fit(fit, seed, sizes):
+    """The `LevelEffects` of each factor, the outer first, at all draws of a fit; `sizes` are the
+    rows of the levels of each.
     """
-    problem, x = results._fit.problem, results._fit.x
-    points = problem.coordinates.natural(x.reshape(-1, x.shape[2]))
-    return effects_at(problem, points, seed, results.model.sizes)
+    points = fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+    return effects_at(fit.problem, points, seed, sizes)
 
 
 def effects_at(problem, points, seed, sizes):
     """The same at points (m, dim) in the natural coordinates of a problem's compiled model."""
+    points = np.ascontiguousarray(points)
+    if problem.own.effects is None:  # coefficients in units of their priors
+        return [of_factor(problem, points, np.ones((len(points), 1, 1)), seed, sizes[0])]
     rows, q = problem.own.rows, problem.own.effects.outer.q
     loading, first = problem.own.effects.loading, problem.coordinates.first
-    points = np.ascontiguousarray(points)
     roots = loading.root(points[:, first : first + loading.size])
     outer = of_factor(problem, points, roots[:, :q, :q], seed, sizes[0])
     inner = rows.subgroups

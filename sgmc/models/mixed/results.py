@@ -7,7 +7,7 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
-from sgmc.models.mixed.random_effects import level_effects, populations
+from sgmc.models.mixed.random_effects import effects_of_fit, populations
 from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
@@ -37,7 +37,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
             return rows
         if exog is None:
             code, Z = codes_of_fit(self._fit.problem)
-            return with_effects(rows, level_effects(self, self.seed), code, Z)
+            return with_effects(rows, self.level_effects(self.seed), code, Z)
         spec, effects = self.model.groups, self.model.effects
         if spec is None or groups is None and (self.model.spec is None or not transform):
             raise ArgumentError(
@@ -57,7 +57,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return found or (populations(self.model, self.flat, self.seed), None)
 
     def level_effects(self, seed):
-        return level_effects(self, seed)
+        return effects_of_fit(self._fit, seed, self.model.sizes)
 
     def population_rows(self, frame, offset):
         return self.table_rows(frame, offset, random=False)
@@ -127,30 +127,38 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         rows of known levels are predicted.  A group is predicted by the other groups, sum_g log
         p(y_g | y_-g): how well new levels are.  Effects are integrated out at each draw of the
         parameters, so that only these are weighted by importance (Merkle, Furr & Rabe-Hesketh 2019,
-        doi:10.1007/s11336-019-09679-0).
+        doi:10.1007/s11336-019-09679-0).  With crossed factors, or beside smooths, that is the
+        effect of the row's level of one factor, that of fewest rows, or of the group that is left
+        out; all others are weighted with the parameters, at the whole draws that were kept.
 
         Parameters
         ----------
         rows, seed
             As for regressions; with `group` of groups.
-        group : bool
-            Whether to leave out groups, of nested factors those of the outer one.
+        group : bool or str
+            Whether to leave out groups, of nested factors those of the outer one; of crossed
+            factors the name of one.
 
         Returns
         -------
         Loo
         """
-        return loo(self, rows, seed, "groups" if group else "rows")
+        return loo(self, rows, seed, group)
 
-    def left_out(self, unit):
+    def left_out(self, group):
         """Return what `loo` leaves out, `LeftOutRows` or `LeftOutGroups`."""
         fitted_rows(self, "loo")
+        if isinstance(group, str) and self.check_factor(group):
+            raise NotSupported(
+                f"loo(group={group!r}): {group} is within {self.model.effects.factor}, whose "
+                "groups can be left out; give kfold(data, groups=<labels>) for inner ones"
+            )
         if self._fit.problem.own.rule.nodes == 1:
             raise NotSupported(
                 "loo does not apply to Laplace's approximation of integrals (nodes=1); fit with "
                 "nodes=3"
             )
-        return {"rows": LeftOutRows, "groups": LeftOutGroups}[unit].of(self)
+        return (LeftOutGroups if group else LeftOutRows).of(self, self.model.sizes)
 
 
 def codes_of_fit(problem):

@@ -14,6 +14,7 @@ SETS = 64  # of scattered points: groups with different ones have errors that av
 SCRAMBLING_SEED = 20_201  # of their scrambles
 
 
+@lru_cache(maxsize=32)
 def normal_rule(nodes, effects):
     """Gauss-Hermite nodes and log weights that integrate over standard normal effects by their
     density.

@@ -1,5 +1,6 @@
 """Fits made anew from a fit: without some of its rows, or with another formula."""
 
+import math
 import re
 from copy import copy
 from dataclasses import replace
@@ -280,6 +281,7 @@ def by_refits(task, elpd, full, by):
         **totals,
         **errors,
         subsampling_se=0.0,
+        mcse=math.nan,
         p_subsampling_se=0.0,
         n=task.n,
         draws=task.table.m,

@@ -28,6 +28,8 @@ ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLED_ROWS = 1000
 FEWEST_WEIGHED, MAX_WEIGHED = 100, 4000  # of importance sampling; beyond, draws are thinned evenly
 LOO_BLOCK = 256  # rows at a time
+MOST_ERROR = 1.0  # of elpd: differences between models of about four can be told
+WHOLE_DRAWS = 200  # of a chain, at most
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,9 @@ class Loo:
         Error of `elpd` that comes of using a sample of the rows; 0 for all rows.
     p : float
         Effective number of parameters: log predictive density of the rows left in, less `elpd`.
+    mcse : float
+        Monte Carlo standard error of `elpd`, from the draws that there are; NaN where other fits
+        took the place of weights.
     p_se, p_subsampling_se : float
         The same two errors of `p`.
     rows : array (m,)
@@ -65,6 +70,7 @@ class Loo:
     elpd: float
     se: float
     subsampling_se: float
+    mcse: float
     p: float
     p_se: float
     p_subsampling_se: float
@@ -85,6 +91,11 @@ class Loo:
         """Numbers of the rows used, (m,)."""
         return self.sample.rows
 
+    @property
+    def simulation(self) -> str:
+        """The Monte Carlo error in words."""
+        return "" if math.isnan(self.mcse) else f", Monte Carlo error {self.mcse:.2g}"
+
     def __str__(self) -> str:
         some = (
             f", {len(self.rows)} of {self.n} {self.unit} (sampling errors: "
@@ -99,7 +110,8 @@ class Loo:
             else ""
         )
         return (
-            f"elpd_{self.by} {self.elpd:.2f} (se {self.se:.2f}), p_{self.by} {self.p:.2f}{some}"
+            f"elpd_{self.by} {self.elpd:.2f} (se {self.se:.2f}{self.simulation}), "
+            f"p_{self.by} {self.p:.2f}{some}"
             f"{influence}"
         )
 
@@ -134,19 +146,22 @@ class Task:
 
 
 def loo(
-    results: "Results", rows: int | str | None = None, seed: Seed = None, unit: str = "rows"
+    results: "Results",
+    rows: int | str | None = None,
+    seed: Seed = None,
+    group: bool | str = False,
 ) -> Loo:
     """Estimate the expected log predictive density; see `Results.loo`."""
-    task = begun(results, unit)
+    task = begun(results, group)
     count = whole("rows", rows, 2, none=True)
     seed = results.seed if seed is None else entropy(seed)
     return loo_of_sample(task, drawn(task.expected.size, wanted(task.n, count), seed))
 
 
-def begun(results: "Results", unit: str = "rows") -> Task:
-    """The task of results."""
+def begun(results: "Results", group: bool | str = False) -> Task:
+    """The task of results; `group` is that of `MixedResults.loo`."""
     refuse_working(results, "loo")
-    table = results.left_out(unit) if hasattr(results, "left_out") else fitted_rows(results, "loo")
+    table = results.left_out(group) if hasattr(results, "left_out") else fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(
             f"loo needs at least {FEWEST_WEIGHED} draws for the tails of importance weights, there "
@@ -160,6 +175,7 @@ def begun(results: "Results", unit: str = "rows") -> Task:
             if column is not None
         ]
     )
+    unit = "groups" if group else "rows"
     return Task(results, table, expected(table), frequency, outcomes, unit)
 
 
@@ -173,13 +189,15 @@ def loo_of_sample(task: Task, sample: Sample) -> Loo:
     table, w = task.table, weights_of(task)
     at = table.where(sample.rows)
     part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
-    elpd_i, lpd_i, k = leave_one_out(part, efficiency(task.results))
+    r_eff = efficiency(task.results, table)
+    elpd_i, lpd_i, k, moved = leave_one_out(part, r_eff, w[sample.rows] / sample.probability)
     elpd, sampling, se = estimated(elpd_i, task.expected.elpd, w, sample)
     p, p_sampling, p_se = estimated(lpd_i - elpd_i, task.expected.p, w, sample)
     out = Loo(
         elpd=elpd,
         se=se,
         subsampling_se=sampling,
+        mcse=math.sqrt(moved @ moved / r_eff),
         p=p,
         p_se=p_se,
         p_subsampling_se=p_sampling,
@@ -195,36 +213,59 @@ def loo_of_sample(task: Task, sample: Sample) -> Loo:
         unit=task.unit,
     )
     if (k > out.good_k).any():
+        advice = (
+            "give reloo(loo, data) for fits without them"
+            if task.unit == "rows"
+            else "give kfold(data, groups=<their labels>) for fits without them"
+        )
         warn(
             InfluenceWarning(
                 f"{(k > out.good_k).sum()} of {len(k)} {task.unit} have a Pareto k above "
                 f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
                 f"Look at them ({task.unit.removesuffix('s')} {sample.rows[np.argmax(k)]} first), "
-                "or take a model with heavier tails.",
+                f"{advice}, or take a model with heavier tails.",
+            )
+        )
+    elif table.spacing > 1 and out.mcse > MOST_ERROR:
+        warn(
+            InfluenceWarning(
+                f"elpd_loo has a Monte Carlo error of {out.mcse:.2g}: of each chain some "
+                f"{WHOLE_DRAWS} whole draws are kept, {table.m} in all.",
+                "Fit with more chains, chains=, or give kfold(data).",
             )
         )
     return out
 
 
-def leave_one_out(rows: Rows, r_eff: float) -> tuple[Floats, Floats, Floats]:
-    """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row;
-    draws' weights are part of the importance weights.
+def leave_one_out(
+    rows: Rows, r_eff: float, counts: Floats | None = None
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """log p(y_i | y_-i), log p(y_i | y) and Pareto k of each row; and what each draw adds to the
+    error of the sum of the first, in which row i counts `counts[i]` times.
+
+    Draws' weights are part of the importance weights.  With these, w_is, log p(y_i | y_-i) is the
+    log of the ratio R_i of sum_s w_is p_is to sum_s w_is, and draw s moves it by w_is (p_is / R_i -
+    1) / sum_s w_is up to terms of second order.
     """
     elpd, lpd, k = np.empty(rows.n), np.empty(rows.n), np.empty(rows.n)
-    prior = log_weights_of(rows)
+    prior, moved = log_weights_of(rows), np.zeros(rows.m)
+    counts = np.ones(rows.n) if counts is None else counts
     for here, part in few_at_a_time(rows):
         density, seen, smoothed, k[here] = without(part, prior, r_eff)
-        elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - np.logaddexp.reduce(
-            smoothed, axis=1
-        )
+        total = np.logaddexp.reduce(smoothed, axis=1)
+        elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - total
         lpd[here] = np.logaddexp.reduce(seen + prior, axis=1) - math.log(rows.m)
-    return elpd, lpd, k
+        share = np.exp(smoothed - total[:, None])
+        moved += counts[here] @ (share * np.expm1(density - elpd[here, None]))
+    return elpd, lpd, k, moved
 
 
-def few_at_a_time(rows: Rows) -> Iterator[tuple[slice, Rows]]:
-    """Pairs (slice, the rows there) of at most LOO_BLOCK rows."""
+def few_at_a_time(rows: Rows) -> Iterator[tuple[Ints, Rows]]:
+    """Pairs (places, the rows there) of at most LOO_BLOCK rows."""
+    order = rows.near()
     for a in range(0, rows.n, LOO_BLOCK):
-        yield slice(a, a + LOO_BLOCK), rows.among(np.arange(a, min(a + LOO_BLOCK, rows.n)))
+        here = order[a : a + LOO_BLOCK]
+        yield here, rows.among(here)
 
 
 def log_weights_of(rows: Rows) -> Floats:
@@ -255,12 +296,15 @@ def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floa
     return density, seen, smoothed, tail
 
 
-def efficiency(results: "Results") -> float:
-    """Effective over actual draws, of the parameters' means,
-    for the length of the importance weights' tail.
+def efficiency(results: "Results", rows: Rows) -> float:
+    """Effective over actual draws, of the parameters' means, for the length of the importance
+    weights' tail; of rows at some of the draws, evenly spaced.
     """
     size = convergence.ess(results.draws, method="mean", weights=results.weights)
-    return float(np.nanmean(size) / results.draws[..., 0].size) if np.isfinite(size).any() else 1.0
+    if not np.isfinite(size).any():
+        return 1.0
+    share = float(np.nanmean(size) / results.draws[..., 0].size)
+    return share if rows.spacing == 1 else min(1.0, share * rows.spacing)
 
 
 def good_k(m: int) -> float:

@@ -31,31 +31,22 @@ def loo_pit(results, seed):
             "loo_pit: survival times may be censored, and have no rank then; look at "
             "resid_cox_snell or survival()"
         )
-    part, rng = left_out(results, "loo_pit"), outcome_stream(results, seed)
+    part, rng = left_out(results), outcome_stream(results, seed)
     out = np.empty(part.n)
     for here, rows, weights in weighed(results, part):
-        simulated = np.concatenate(
-            [rows.outcome(at).simulate(eta, rng, rows.extra) for at, eta in rows.blocks()]
-        )
+        eta, extra = rows.unseen(rng)
+        simulated = rows.outcome(slice(None)).simulate(eta, rng, extra)
         below = (weights * (simulated < rows.y[:, None])).sum(axis=1)
         ties = (weights * (simulated == rows.y[:, None])).sum(axis=1)
         out[here] = below + rng.random(rows.n) * ties
     return out
 
 
-def left_out(results, what):
+def left_out(results):
     """The rows that are left out one at a time, in the order of the data: all, or of many some,
     evenly spaced.
-
-    `what` was asked for needs their linear predictors, which rows of models with group terms have
-    only given all outcomes.
     """
     table = begun(results).table
-    if not table.linear:
-        raise NotSupported(
-            f"{what} with group terms: effects are integrated out where a row is left out, so "
-            "that its other outcomes have no probability; look at pp_check() and loo()"
-        )
     return some_of(table).with_draws(evenly(table.m, MAX_WEIGHED))
 
 
@@ -68,7 +59,7 @@ def weighed(results, part):
     """Triples of a slice of rows, these rows, and the weights (row, draw) of draws that have not
     seen them, which sum to one.
     """
-    prior, r_eff = log_weights_of(part), efficiency(results)
+    prior, r_eff = log_weights_of(part), efficiency(results, part)
     for here, rows in few_at_a_time(part):
         weights = without(rows, prior, r_eff)[2]
         weights = np.exp(weights - weights.max(axis=1, keepdims=True))

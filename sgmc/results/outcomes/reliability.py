@@ -10,10 +10,10 @@ from scipy.optimize import isotonic_regression
 
 from sgmc.diagnostics import moments
 from sgmc.errors import NotSupported
-from sgmc.results.outcomes.loo import MAX_WEIGHED, begun, efficiency, leave_one_out
+from sgmc.results.outcomes.loo import efficiency, leave_one_out
 from sgmc.results.outcomes.pit import left_out, some_of, weighed
 from sgmc.results.outcomes.prediction import outcome_stream
-from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.outcomes.rows import fitted_rows
 
 RESAMPLED = 500  # sets of outcomes: of a p-value of .05, an error of .01
 
@@ -101,9 +101,10 @@ def reliabilities(results, loo, seed):
     None.
     """
     refuse(results)
-    rows, mean = without_each(results) if loo else with_all(results)
+    rng = outcome_stream(results, seed)
+    rows, mean = without_each(results, rng) if loo else with_all(results)
     mean = np.clip(mean, 0.0, 1.0)  # sums of weighted draws are off by rounding
-    rng, weight = outcome_stream(results, seed), rows.frequency
+    weight = rows.frequency
     weight = np.ones(rows.n) if weight is None else weight
     if results.model.family.several:
         return {
@@ -136,7 +137,7 @@ def with_all(results):
     return rows, rows.affordable_mean()
 
 
-def without_each(results):
+def without_each(results, rng):
     """Rows of the fit and the probabilities that the other rows predict for them, (n,) or
     (n, kinds).
 
@@ -145,16 +146,12 @@ def without_each(results):
     """
     model = results.model
     whole = model.family.several or "trials" in model.given
-    try:
-        part = left_out(results, "calibration") if whole else some_of(begun(results).table)
-    except NotSupported as error:
-        raise NotSupported(f"{error}; or take fitted probabilities, loo=False") from error
+    part = left_out(results)
     if not whole:
-        kept = part.with_draws(evenly(part.m, MAX_WEIGHED))
-        density = np.exp(leave_one_out(kept, efficiency(results))[0])
+        density = np.exp(leave_one_out(part, efficiency(results, part))[0])
         return part, np.where(part.y == 1, density, 1 - density)
     mean = np.empty((part.n, len(model.kinds)) if model.family.several else part.n)
     for here, rows, weights in weighed(results, part):
-        eta = np.concatenate([one for _, one in rows.blocks()], axis=-2)
-        mean[here] = np.sum(weights * rows.family.centre(eta, rows.extra), axis=-1).T
+        eta, extra = rows.unseen(rng)
+        mean[here] = np.sum(weights * rows.family.centre(eta, extra), axis=-1).T
     return part, mean

@@ -61,7 +61,7 @@ class Rows:
     frequency: np.ndarray | None = None
     se: np.ndarray | None = None
 
-    linear = True  # whether `blocks` has linear predictors
+    spacing = 1  # draws of the fit from one of these to the next
 
     @property
     def n(self):
@@ -178,6 +178,17 @@ class Rows:
     def seen(self, at, eta):
         """The same of draws that have seen all of each row's outcomes."""
         return self.log_density(at, eta)
+
+    def unseen(self, rng):
+        """Linear predictors (row, draw) at draws of which none has seen its row's outcome once
+        weights have made up for that, and auxiliary parameters; what is integrated out comes from
+        the random stream.
+        """
+        return np.concatenate([eta for _, eta in self.blocks()], axis=-2), self.extra
+
+    def near(self):
+        """An order of the rows in which neighbours have most in common."""
+        return np.arange(self.n)
 
     def place(self, at):
         """Where rows of the table are in the output."""
