@@ -125,14 +125,21 @@ def row_groups(results, wanted, kept):
         columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
         groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}
     if wanted.log_likelihood:
-        values = log_lik(results, None, None, None, None, None).reshape(shape)
-        groups["log_likelihood"] = {OUTCOME: values[:, kept]}
+        values = log_lik(results, None, None, None, None, None)
+        groups["log_likelihood"] = {OUTCOME: by_chain(values, shape, kept)}
     if wanted.posterior_predictive:
         rows = replace(fitted_rows(results, "to_arviz"), weights=None)  # a draw each, in order
         rows.fits("posterior_predictive")
-        values = outcome_draws(rows, outcome_stream(results, None)).reshape(shape)
-        groups["posterior_predictive"] = {OUTCOME: values[:, kept]}
+        values = outcome_draws(rows, outcome_stream(results, None))
+        groups["posterior_predictive"] = {OUTCOME: by_chain(values, shape, kept)}
     return groups
+
+
+def by_chain(values, shape, kept):
+    """Values (draw, row) by chain, of the draws that are kept; of fewer whole draws all of them."""
+    chains, draws, _ = shape
+    found = values.reshape(chains, -1, values.shape[1])
+    return found[:, kept] if found.shape[1] == draws else found
 
 
 def row_labels(results):

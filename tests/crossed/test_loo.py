@@ -168,7 +168,7 @@ def test_densities_at_a_draw_are_those_of_a_grid(name):
 @pytest.mark.extended
 @pytest.mark.parametrize("name", ["logit", "poisson"])
 def test_rows_and_levels_against_fits_without_them(name):
-    """log E[p(y_i | x, g, h)] of fits without the row, or the level: errors of both are about 0.03."""
+    """log E[p(y_i | x, g, h)] of fits without the row, or the level: errors are about 0.03."""
     frame, results = table(name), fitted(name)
     loo = results.loo()
     for i in (3, int(np.argmin(loo.elpd_i))):

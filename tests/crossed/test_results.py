@@ -68,6 +68,11 @@ def test_arviz_has_effects_at_the_draws_that_were_kept(results):
     slopes = results.draws[:, numbers, results.names.index("x")]
     np.testing.assert_allclose(whole[..., 1], slopes, rtol=1e-5, atol=1e-7)
     assert "effects" not in results.to_arviz().children
+    tree = results.to_arviz(log_likelihood=True, posterior_predictive=True)
+    density = tree["log_likelihood"]["y"]
+    np.testing.assert_array_equal(density["draw"], effects["draw"])
+    np.testing.assert_array_equal(density.to_numpy().reshape(300, -1), results.log_lik())
+    assert tree["posterior_predictive"]["y"].shape == density.shape
 
 
 def test_predictions_of_known_levels_have_their_effects(results, frame):
@@ -105,8 +110,6 @@ def test_everything_that_is_made_of_rows(results, frame):
 
 
 def test_what_is_not_there_is_refused_by_name(results, frame):
-    with pytest.raises(NotSupported, match="kept at fewer draws"):
-        results.to_arviz(log_likelihood=True)
     for how, said in (
         (dict(sampler="lmsgld"), "lmsgld does not apply"),
         (dict(sampler="imh"), "imh does not apply"),

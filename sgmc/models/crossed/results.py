@@ -8,7 +8,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.models.crossed.banked import banked_effects
 from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
@@ -150,18 +150,14 @@ class CrossedResults(Smooths, MixedResults):
         Parameters
         ----------
         log_likelihood, posterior_predictive : bool
-            Not available.
+            As for regressions, given the effects, with crossed factors at the whole draws that
+            were kept: their coordinate ``draw`` has the numbers of these.
         observed_data : bool
             With the outcomes.
         effects : bool
             Add a group ``effects``: a variable ``"1|g"`` for each effect, along a dimension for
             each factor, at the whole draws that were kept.  Its coordinate ``draw`` has their
             numbers among the draws of the group ``posterior``.
-
-        Raises
-        ------
-        NotSupported
-            For log densities and simulated outcomes, which need effects at each draw.
         """
         if not self.model.effects.factors:
             return super().to_arviz(
@@ -169,17 +165,15 @@ class CrossedResults(Smooths, MixedResults):
                 posterior_predictive=posterior_predictive,
                 observed_data=observed_data,
             )
-        asked = dict(log_likelihood=log_likelihood, posterior_predictive=posterior_predictive)
-        for name, method in (
-            ("log_likelihood", "log_lik"),
-            ("posterior_predictive", "posterior_predict"),
-        ):
-            if asked[name]:
-                raise NotSupported(
-                    f"to_arviz({name}=True) with crossed factors: it needs effects, which are kept "
-                    f"at fewer draws than the parameters; use {method}()"
-                )
-        tree = super().to_arviz(observed_data=observed_data)
+        tree = super().to_arviz(
+            log_likelihood,
+            posterior_predictive=posterior_predictive,
+            observed_data=observed_data,
+        )
+        for group in ("log_likelihood", "posterior_predictive"):
+            if group in tree.children:  # at the whole draws
+                numbers = self.kept_numbers()
+                tree[group] = tree[group].assign_coords(draw=numbers)
         if effects:
             from xarray import DataTree
 
@@ -198,10 +192,14 @@ class CrossedResults(Smooths, MixedResults):
                 found[f"{column}|{factor}"] = ("chain", "draw", factor), by_chain
             names = [":".join(map(str, one)) if isinstance(one, tuple) else one for one in labels]
             found[factor] = factor, names
-        kept, spacing = by_chain.shape[1], self._fit.recorders[0].state()["spacing"]
         return Dataset(found).assign_coords(
-            chain=np.arange(len(by_chain)), draw=spacing * np.arange(kept)
+            chain=np.arange(len(by_chain)), draw=self.kept_numbers()
         )
+
+    def kept_numbers(self):
+        """Return the numbers of the whole draws of a chain among all of its draws."""
+        one = self._fit.recorders[0]
+        return one.state()["spacing"] * np.arange(len(one.bank[0]))
 
     def table_rows(
         self, exog=None, offset=None, *, endog=None, random=True, new_levels=None,

@@ -63,7 +63,7 @@ def set_up(data, family, crossing, prior, settings):
     rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
-    spread = scales_of(crossing.terms, rows.Z, table.weight)
+    spread = scales_of(data, crossing.terms, rows.Z, table.weight)
     spread = np.append(spread, np.ones(len(crossing.sizes)))
     units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)

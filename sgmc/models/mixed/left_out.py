@@ -356,7 +356,7 @@ def log_sum(value):
 
 
 def one_of_nodes(nodes, log_p, rng):
-    """One of the nodes (.., node) at random, by the logs of their probabilities up to a constant."""
+    """One of the nodes (.., node) at random, by logs of their probabilities up to a constant."""
     chosen = np.argmax(log_p + rng.gumbel(size=log_p.shape), axis=-1)
     return np.take_along_axis(nodes, chosen[..., None], axis=-1)[..., 0]
 

@@ -16,6 +16,7 @@ from sgmc.models.mixed.left_out import LeftOutRows
 from sgmc.models.mixed.random_effects import effects_of_fit, posterior_of
 from sgmc.models.mixed.rows_with_effects import with_effects
 from sgmc.models.mixed.saved_effects import LevelsWithoutData
+from sgmc.models.mixed.split import prior_units
 from sgmc.models.regression.info import ModelInfo
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes.rows import evenly, fitted_rows, rows_of
@@ -209,6 +210,9 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
             covariance = np.atleast_2d(np.cov(draws.T, aweights=self.flat_weights))
             return pd.DataFrame(covariance, chosen, chosen)
         return super().cov_params(r_matrix, column, cov_type=cov_type)
+
+    def prior_units(self, data):
+        return prior_units(data, self.model.family)
 
     def left_out(self, group):
         """`LeftOutRows`: the coefficient of a row's level is integrated out."""

@@ -52,10 +52,14 @@ class Subgroups:
     level: np.ndarray
 
 
-def scales_of(terms, Z, weight):
+def scales_of(data, terms, Z, weight):
     """What priors of the sds of effects are divided by, (q,), see `sgmc.formula.spreads`; Z (n, q)
-    are the covariates of all of them.
+    are the covariates of all of them, and their weights those of the rows in this order, unless the
+    data come with others.
     """
+    if data.units is not None and data.units.weight is not None:
+        none = np.empty((len(Z), 0))
+        Z, weight = np.concatenate([none, *(one.Z for one in terms)], axis=1), data.units.weight
     ends = np.cumsum([len(one.columns) for one in terms])
     parts = np.split(dense_moments(Z, weight)[1], ends[:-1])
     return np.concatenate([np.empty(0), *(one.scaling(sd) for one, sd in zip(terms, parts))])

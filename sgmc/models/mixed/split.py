@@ -12,8 +12,9 @@ from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
 from sgmc.formula.spreads import of_array
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.regression import coordinates
+from sgmc.models.regression.data import PriorUnits
 from sgmc.models.regression.prepare import dense_moments
-from sgmc.models.regression.search import moments_of_outcomes, scales
+from sgmc.models.regression.search import column_scales, moments_of_outcomes, scales
 
 FEWEST_APART = 16  # rows of a group without a level
 NODE = 3e-9  # seconds of a row at a node, as those of `sgmc.fit.choose`
@@ -141,8 +142,7 @@ def split(data, family, prior):
     at, seen = table.tip_term
     if at < 0 or not worth_it(data.n, len(data.parameter_names(family)), len(seen)):
         return None
-    mean, sd = table.moments(data.weight)
-    mean[table.places], sd[table.places] = dense_moments(table.numbers, data.weight)
+    mean, sd = moments_of_design(data, table)
     priors = resolve(
         prior, data, family, scales(data, sd, family, *moments_of_outcomes(data, family))
     )
@@ -174,6 +174,22 @@ def split(data, family, prior):
         (without(priors, found)),
         (mean[columns] * scale, mean[columns] @ location),
     )
+
+
+def moments_of_design(data, table):
+    """Means and sds of all columns of a coded design, by the weights that priors are scaled by."""
+    own = data.units is None or data.units.weight is None
+    weight = data.weight if own else data.units.weight
+    mean, sd = table.moments(weight)
+    mean[table.places], sd[table.places] = dense_moments(table.numbers, weight)
+    return mean, sd
+
+
+def prior_units(data, family):
+    """The `PriorUnits` of the whole design, for fits to some of its rows."""
+    mean, sd = moments_of_design(data, data.source.coded(np.arange(data.n), np.dtype(float)))
+    outcome = moments_of_outcomes(data, family)
+    return PriorUnits(column_scales(data, sd), mean, outcome, data.weight)
 
 
 def told(priors, columns):
@@ -231,13 +247,16 @@ def headed(data, split, table, fixed):
         if len(kept):
             terms[name] = slice(int(kept[0]), int(kept[-1]) + 1)
     place[left] = np.arange(len(left))
-    head = split.head(table)
+    head, units = split.head(table), data.units
+    if units is not None:
+        units = replace(units, scale=units.scale[left], mean=units.mean[left])
     return replace(
         data,
         names=[data.names[j] for j in left],
         terms=terms,
         intercept=None if data.intercept is None else int(place[data.intercept]),
         source=head if isinstance(head, np.ndarray) else Reordered(head),
+        units=units,
         offset=data.offset
         if not fixed.any()
         else fixed + (0.0 if data.offset is None else data.offset),

@@ -27,11 +27,15 @@ class PriorUnits:
         Of the columns, at which the intercept's prior holds.
     outcome : (float, float)
         Mean and variance of the outcomes.
+    weight : array (n,) or None
+        Of the rows of the data in what is scaled by them, where it is not theirs: some are left out
+        of the likelihood.
     """
 
     scale: np.ndarray
     mean: np.ndarray
     outcome: tuple
+    weight: np.ndarray | None = None
 
 
 @dataclass

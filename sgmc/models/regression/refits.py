@@ -18,9 +18,9 @@ from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.search import units_of
-from sgmc.results.outcomes.loo import Loo, begun, weights_of
+from sgmc.results.outcomes.loo import Loo, task_of, weights_of
 from sgmc.results.outcomes.residuals import in_order, numbers_of
-from sgmc.results.outcomes.row_samples import drawn
+from sgmc.results.outcomes.row_samples import Sample
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
@@ -34,6 +34,10 @@ OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
 
 class Refits:
     """Methods of regression results that fit again."""
+
+    def prior_units(self, data):
+        """Return the `PriorUnits` of the fit for fits to some of its rows."""
+        return units_of(data, self._fit.problem.table, self.model.family)
 
     def kfold(self, data, k=10, *, groups=None, seed=None, **how):
         """Estimate the expected log predictive density by K-fold cross-validation: each fold is
@@ -70,12 +74,12 @@ class Refits:
         ArgumentError
             If the data are not those of the fit.
         """
-        rows = count_rows(self)
-        k = whole("k", k, 2)
+        task = refitted_task(self)
+        rows, k = task.n, whole("k", k, 2)
         seed = self.seed if seed is None else entropy(seed)
         fold = folds(rows, k, labels_of(groups, data, rows), seed)
-        task, elpd, full = begun(self), np.empty(rows), mean_density(self)
-        made = Refitted(self, data, how)
+        elpd, full = np.empty(rows), mean_density(self)
+        made = Refitted(task, data, how)
         with handled(), watched(made.progress, "sgmc k-fold"):
             tell = counting(made.progress, "fits")
             for one in range(k):
@@ -105,14 +109,15 @@ class Refits:
         """
         if not isinstance(loo, Loo) or loo.unit != "rows":
             raise ArgumentError("reloo: loo must be what loo() of these results gave, of rows")
-        rows = count_rows(self)
+        task = refitted_task(self)
+        rows = task.n
         if loo.n != rows or len(loo.rows) != rows:
             raise ArgumentError(
                 f"reloo needs all {rows} rows left out one at a time, loo has {len(loo.rows)} of "
                 f"{loo.n}: give loo(rows={rows})"
             )
-        task, elpd, k = begun(self), loo.elpd_i.copy(), loo.pareto_k.copy()
-        made, unsure = Refitted(self, data, how), np.flatnonzero(~(k <= loo.good_k))
+        elpd, k = loo.elpd_i.copy(), loo.pareto_k.copy()
+        made, unsure = Refitted(task, data, how), np.flatnonzero(~(k <= loo.good_k))
         with handled(), watched(made.progress, "sgmc reloo"):
             tell = counting(made.progress, "fits")
             for done, i in enumerate(unsure):
@@ -127,20 +132,15 @@ class Refits:
         return replace(found, pareto_k=k)
 
 
-def count_rows(results):
-    """Rows of the fit, for fits whose likelihood is a product over them."""
-    if results._fit is not None and results._fit.problem.rows.grouped:
-        raise NotSupported(
-            "cross-validation of rows does not apply to group terms; use loo(group=True), which "
-            "leaves out groups"
-        )
+def refitted_task(results):
+    """The `Task` of the rows of a fit that are to be left out by fits without them."""
     refuse_working(results, "cross-validation")
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"cross-validation does not apply to cov_type={results.cov_type!r}: fit with "
             "cov_type='nonrobust'"
         )
-    return fitted_rows(results, "cross-validation").n
+    return task_of(results, fitted_rows(results, "cross-validation"))
 
 
 def labels_of(groups, data, rows):
@@ -180,17 +180,17 @@ class Refitted:
 
     Parameters
     ----------
-    results : RegressionResults
+    task : Task
     data : DataFrame or model
     how : dict
         Arguments of the fits in the place of those of the first.
     """
 
-    def __init__(self, results, data, how):
+    def __init__(self, task, data, how):
+        results, rows = task.results, task.table
         seeded, self.progress = {"seed": results.seed, **AS_PARTS}, how.get("progress")
         self.arguments = {**results._continuation.arguments, **seeded, **how, "progress": False}
         self.model, self.trusted = same_model(results, data), []
-        rows = fitted_rows(results, "cross-validation")
         old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))
         if self.model.data.n != rows.n or any(
             not np.array_equal(in_order(rows, a), b) for a, b in zip(old, new)
@@ -200,8 +200,8 @@ class Refitted:
                 "or their outcomes differ; give the data of the fit"
             )
         # without some rows the prior stays that of the fit, scales and centre included
-        every = replace(self.model.data, weight=weights_of(begun(results)))
-        self.units = units_of(every, results._fit.problem.table, self.model.family)
+        every = replace(self.model.data, weight=weights_of(task))
+        self.units = results.prior_units(every)
 
     def fit(self, weights):
         """Results with weights of the rows."""
@@ -231,7 +231,8 @@ def same_model(results, data):
     if model.formula is None:
         return data
     inputs = {name: value for name, value in model.inputs.items() if value is not None}
-    inputs.pop("weights", None)
+    if not getattr(getattr(model, "groups", None), "smooths", ()):  # whose columns depend on them
+        inputs.pop("weights", None)
     lost = next((name for name, value in inputs.items() if value is True), None)
     if lost is not None:
         raise ArgumentError(
@@ -286,10 +287,10 @@ def by_refits(task, elpd, full, by):
         n=task.n,
         draws=task.table.m,
         good_k=1.0,
-        sample=drawn(task.expected.size, task.n, 0),
+        sample=Sample(np.arange(task.n), np.ones(task.n)),
         elpd_i=elpd,
         pareto_k=np.zeros(task.n),
-        approximate=task.expected.elpd,
+        approximate=elpd,
         frequency=task.frequency,
         outcomes=task.outcomes,
         by=by,

@@ -300,7 +300,7 @@ def units_of(data, table, family):
     if data.units is not None:
         return data.units
     scale, outcome = column_scales(data, table.sd), moments_of_outcomes(table, family)
-    return PriorUnits(scale, table.mean, outcome)
+    return PriorUnits(scale, table.mean, outcome, data.weight)
 
 
 def column_scales(data, sd):

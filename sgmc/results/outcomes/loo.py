@@ -124,7 +124,7 @@ class Task:
     ----------
     results : Results
     table : Rows
-    expected : Expected
+    expected : Expected or None
     frequency : array (n,) or None
     outcomes : array (k, n)
         With the trials, or how times are censored, where there are some.
@@ -134,7 +134,7 @@ class Task:
 
     results: object
     table: Rows
-    expected: Expected
+    expected: Expected | None
     frequency: np.ndarray | None
     outcomes: np.ndarray
     unit: str
@@ -167,6 +167,13 @@ def begun(results: "Results", group: bool | str = False) -> Task:
             f"loo needs at least {FEWEST_WEIGHED} draws for the tails of importance weights, there "
             f"are {table.m}"
         )
+    return task_of(results, table, expected(table), "groups" if group else "rows")
+
+
+def task_of(
+    results: "Results", table: Rows, expected: Expected | None = None, unit: str = "rows"
+) -> Task:
+    """The task of the units of a table; None is expected where all of them are fitted without."""
     frequency = None if table.frequency is None else in_order(table, table.frequency)
     outcomes = np.stack(
         [
@@ -175,8 +182,7 @@ def begun(results: "Results", group: bool | str = False) -> Task:
             if column is not None
         ]
     )
-    unit = "groups" if group else "rows"
-    return Task(results, table, expected(table), frequency, outcomes, unit)
+    return Task(results, table, expected, frequency, outcomes, unit)
 
 
 def wanted(n: int, count: int | None = None) -> int:
