@@ -40,7 +40,8 @@ def test_loo_is_that_of_arviz(equal, all_rows):
     assert all_rows.subsampling_se == all_rows.p_subsampling_se == 0
     assert len(all_rows.rows) == all_rows.n == 400
     assert re.fullmatch(
-        r"elpd_loo -\d+\.\d\d \(se [\d.]+, Monte Carlo error [\d.]+\), p_loo [\d.]+; Pareto k above 0\.70: 0 of 400 rows",
+        r"elpd_loo -\d+\.\d\d \(se [\d.]+, Monte Carlo error [\d.]+\), p_loo [\d.]+; "
+        r"Pareto k above 0\.70: 0 of 400 rows",
         str(all_rows),
     )
 

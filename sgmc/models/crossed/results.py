@@ -165,6 +165,8 @@ class CrossedResults(Smooths, MixedResults):
                 posterior_predictive=posterior_predictive,
                 observed_data=observed_data,
             )
+        from xarray import DataTree
+
         tree = super().to_arviz(
             log_likelihood,
             posterior_predictive=posterior_predictive,
@@ -172,11 +174,9 @@ class CrossedResults(Smooths, MixedResults):
         )
         for group in ("log_likelihood", "posterior_predictive"):
             if group in tree.children:  # at the whole draws
-                numbers = self.kept_numbers()
-                tree[group] = tree[group].assign_coords(draw=numbers)
+                held = tree[group].to_dataset()
+                tree[group] = DataTree(held.assign_coords(draw=self.kept_numbers()))
         if effects:
-            from xarray import DataTree
-
             tree["effects"] = DataTree(self.banked_dataset())
         return tree
 
