@@ -115,9 +115,6 @@ OF_RESULTS = {
     "judge both by the same": lambda: sgmc.compare(
         fitted(formula="y ~ x + (1 | g)").loo(), fitted(formula="y ~ x + (1 | g)").loo(group=True)
     ),
-    "or take fitted probabilities, loo=False": lambda: fitted(
-        "logit", "a + b ~ x + (1 | g)"
-    ).calibration(loo=True),
     "compare needs at least two results": lambda: sgmc.compare(fitted()),
     "cov_type='robust' under a horseshoe prior": lambda: fitted(
         prior=sgmc.horseshoe(), cov_type="robust"

@@ -13,7 +13,6 @@ from sgmc.errors import (
     LowESSWarning,
     NotSupported,
     RefitWarning,
-    SGMCWarning,
 )
 from sgmc.models.regression import refits
 
@@ -116,11 +115,6 @@ def test_other_rows_are_refused():
         res.kfold(df, 5, groups="h")
     with pytest.raises(ArgumentError, match="data must be the table"):
         res.kfold(None, 5)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SGMCWarning)
-        groups = sgmc.ols("y ~ x + (1 | g)", df, seed=1, draws=200)
-    with pytest.raises(NotSupported, match="does not apply to group terms"):
-        groups.kfold(df, 5)
 
 
 # ---- formulas ------------------------------------------------------------------------------------
