@@ -183,9 +183,6 @@ OF_GROUPS = {
     "smooths of new rows need a table with their columns": lambda: fitted(
         formula="y ~ s(x)"
     ).predict(np.ones((2, 1)), transform=False),
-    "h is within g, whose groups can be left out": lambda: fitted(formula="y ~ x + (1 | g/h)").loo(
-        group="g:h"
-    ),
     "group=True applies to group terms, and the formula has none": lambda: fitted(
         formula="y ~ s(x)"
     ).loo(group=True),

@@ -9,7 +9,7 @@ from scipy import special
 
 import sgmc
 from sgmc import registry
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 
 from .test_nested_effects import fitted as fitted_nested
 
@@ -185,6 +185,14 @@ def test_samples_of_rows_and_groups():
     assert len(some.rows) == 15
     assert abs(some.elpd - whole.elpd) < 4 * some.subsampling_se + 1e-9
     assert len(results.loo(rows=6, group=True).rows) == 6
+
+
+def test_inner_levels_are_refused():
+    results, _ = fitted_nested("ols")
+    outer, inner = results.model.effects.factors
+    with pytest.raises(NotSupported, match=f"{inner} is within {outer}"):
+        results.loo(group=inner)
+    assert results.left_out(outer).n == results.left_out(True).n
 
 
 def test_loaded_results_cannot_leave_out(tmp_path):
