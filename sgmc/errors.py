@@ -7,11 +7,34 @@ Errors say what is wrong, name the column or argument, and say what to do.  Warn
 import sys
 import types
 import warnings
-from typing import Self
+from typing import Literal, Self
+
+Because = Literal["mathematics", "limit", "not yet"]
 
 
 class SGMCError(Exception):
-    """Base of all errors raised on purpose by sgmc."""
+    """Base of all errors raised on purpose by sgmc.
+
+    Parameters
+    ----------
+    *args
+        The message.
+    because : {"mathematics", "limit", "not yet"}, optional
+        Why it is refused: what is asked has no meaning or no known method (the default of all
+        errors but `NotSupported`), a stated limit of a method or a size, or nobody has written it
+        yet (the default of `NotSupported`).
+
+    Attributes
+    ----------
+    because : str
+    """
+
+    because: Because = "mathematics"
+
+    def __init__(self, *args: object, because: Because | None = None) -> None:
+        super().__init__(*args)
+        if because is not None:
+            self.because = because
 
 
 class FormulaError(SGMCError, ValueError):
@@ -27,7 +50,9 @@ class ArgumentError(SGMCError, ValueError):
 
 
 class NotSupported(SGMCError, NotImplementedError):
-    """A combination that is refused by name, with the reason."""
+    """A combination that is refused by name, with the reason; `because` has its kind."""
+
+    because: Because = "not yet"
 
 
 class DivergenceError(ArgumentError):

@@ -102,7 +102,8 @@ class PartitionedRegression(Regression):
         if table.bars or table.smooths:
             raise NotSupported(
                 "group terms and smooths do not apply to data in partitions: their effects are not "
-                "sums over rows; fit a sample of the rows in memory, or leave them out"
+                "sums over rows; fit a sample of the rows in memory, or leave them out",
+                because="mathematics",
             )
         spec = table.spec
         parsed = dot.parse(self.formula, seen.frame.columns, scope)
@@ -111,7 +112,8 @@ class PartitionedRegression(Regression):
             if column is None or "offset" in beside:
                 raise NotSupported(
                     f"{spec.offset.label}: the offset of data in partitions is one column: add it "
-                    "to the data, and give offset= its name"
+                    "to the data, and give offset= its name",
+                    because="limit",
                 )
             beside["offset"] = column
         counted = table.trials is not None
@@ -198,7 +200,9 @@ class PartitionedRegression(Regression):
 
     def forecast(self, checked):
         """NotSupported: rows are not in this process."""
-        raise NotSupported("memory() does not apply to data in partitions, which stay there")
+        raise NotSupported(
+            "memory() does not apply to data in partitions, which stay there", because="mathematics"
+        )
 
 
 def middles(table):

@@ -51,7 +51,8 @@ def refuse_inputs(inputs):
     if inputs["strata"] is not None:
         raise NotSupported(
             "strata does not apply to data in partitions: mini-batches are drawn from a uniform "
-            "sample of the rows; leave it out"
+            "sample of the rows; leave it out",
+            because="limit",
         )
     if inputs["groups"] is not None:
         raise NotSupported(
@@ -74,7 +75,8 @@ def refuse_fit(model, prior, settings):
     if len(names) > MOST_PARAMETERS:
         raise NotSupported(
             f"{len(names)} parameters are more than {MOST_PARAMETERS}: every partition returns a "
-            "matrix of them; join rare levels, or leave columns out"
+            "matrix of them; join rare levels, or leave columns out",
+            because="limit",
         )
     given = prior.values() if isinstance(prior, dict) else [prior]
     elsewhere = any(isinstance(one, JointNormal) or getattr(one, "cut", False) for one in given)

@@ -160,7 +160,7 @@ cdef class Separable(Prior):
         if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
             or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ, LOGNORMAL)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
-                               "as a horseshoe with its pole at zero")
+                               "as a horseshoe with its pole at zero", because="mathematics")
         directions = np.eye(self.dim)
         for p in np.flatnonzero(np.asarray(self.row) >= 0):
             directions[p, p - p % d:p - p % d + d] += shift[self.row[p]]
@@ -312,7 +312,8 @@ cdef class Pulled(Prior):
     def ridges(self):
         # for maps that are affine
         if not self.map.affine:
-            raise NotSupported("a prior seen through a map that bends straight lines")
+            raise NotSupported("a prior seen through a map that bends straight lines",
+                               because="mathematics")
         inner = self.inner.ridges()
         return inner._replace(directions=inner.directions @ self.map.jacobian(None))
 

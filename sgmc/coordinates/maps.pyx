@@ -328,7 +328,7 @@ cdef class Tempered(Map):
     cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         with gil:                             # v . grad_x is then no slope of a log density
             raise NotSupported("samplers that follow slopes of the log density do not lead to the "
-                               "sandwich; use sampler='auto'")
+                               "sandwich; use sampler='auto'", because="mathematics")
 
     cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j

@@ -154,22 +154,26 @@ def refuse(spec, precondition, cov_type="robust"):
     if precondition not in ("mode", "dense"):
         raise NotSupported(
             f"cov_type={cov_type!r} with precondition={precondition!r}: the sandwich needs the "
-            "full matrices at the mode; leave precondition='mode'"
+            "full matrices at the mode; leave precondition='mode'",
+            because="limit",
         )
     if spec is None:
         return
     if spec.exact:
         raise NotSupported(
             f"cov_type={cov_type!r} with sampler={spec.name!r}: its accept-reject step leads to "
-            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
+            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'",
+            because="mathematics",
         )
     if spec.continuous:
         raise NotSupported(
             f"cov_type={cov_type!r} with sampler={spec.name!r}: the rates of its events lead to "
-            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'"
+            "the posterior, whose density the sandwich has not; use sampler='auto' or 'lmsgld'",
+            because="mathematics",
         )
     if spec.own_units:
         raise NotSupported(
             f"cov_type={cov_type!r} with sampler={spec.name!r}: its metric is the model's own "
-            "information; use sampler='auto' or 'lmsgld'"
+            "information; use sampler='auto' or 'lmsgld'",
+            because="mathematics",
         )

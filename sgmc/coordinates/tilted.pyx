@@ -30,7 +30,8 @@ cdef class Tilted(Prior):
 
     def ridges(self):
         # an indefinite curvature has no bound that events could use
-        raise NotSupported("rows that a reservoir stands for, whose curvature has no bound")
+        raise NotSupported("rows that a reservoir stands for, whose curvature has no bound",
+                           because="mathematics")
 
     cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
         cdef Py_ssize_t j, k

@@ -69,12 +69,13 @@ cdef class Bounds:
 
     def __init__(self, Model model, Prior prior, Map map, centre, bint hessian=False, weight=None):
         if map is not None and not map.affine:
-            raise NotSupported("bounds for rates along straight lines behind a map that bends them")
+            raise NotSupported("bounds for rates along straight lines behind a map that bends them",
+                               because="mathematics")
         self.centre = np.array(centre, dtype=float)
         self.dim = self.centre.shape[0]
         if self.dim > MAX_BOUNDED_DIM:
             raise NotSupported(f"bounds for rates of events in {self.dim} coordinates: at most "
-                               f"{MAX_BOUNDED_DIM}")
+                               f"{MAX_BOUNDED_DIM}", because="limit")
         jacobian = np.eye(self.dim) if map is None else np.asarray(map.jacobian(None))
         self.add_prior(prior, map, jacobian, hessian)
         self.add_rows(model, map, jacobian,

@@ -50,14 +50,14 @@ cdef class Remainders(Bounds):
 
     def __init__(self, Model model, Map map, centre, int order):
         if map is not None and not map.affine:
-            raise NotSupported("bounds of remainders behind a map that bends lines")
+            raise NotSupported("bounds of remainders behind a map that bends lines", because="mathematics")
         if model.width != 1:
             raise NotSupported(f"{type(model).__name__} has not one linear predictor a row")
         self.centre = np.array(centre, dtype=float)
         self.dim, self.order = self.centre.shape[0], order
         if self.dim > MAX_BOUNDED_DIM:
             raise NotSupported(f"bounds of remainders in {self.dim} coordinates: at most "
-                               f"{MAX_BOUNDED_DIM}")
+                               f"{MAX_BOUNDED_DIM}", because="limit")
         norm, eta = lengths(model, map, np.asarray(self.centre))
         sizes = model.remainder_bounds(order, eta) * norm ** (order + 1) / order
         if not np.isfinite(sizes).all():

@@ -283,7 +283,9 @@ class SamplerSpec(Spec):
         steps = self.recursion(h, noise)
         if steps is None:
             raise NotSupported(
-                f"{self.name} has no stationary law in one coordinate; run it and look at its draws"
+                f"{self.name} has no stationary law in one coordinate; run it and look at its "
+                "draws",
+                because="mathematics",
             )
         return LinearLaw(*steps)
 

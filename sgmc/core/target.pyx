@@ -243,14 +243,15 @@ cdef class Model:
         """Largest |score| and |curvature| of each row, (n,) each, for models with one score a row:
         `score_bound` and `curvature_bound` times the rows' weights."""
         raise NotSupported(f"{type(self).__name__} has no bounds for the rates of events: "
-                           f"{self.unbounded}")
+                           f"{self.unbounded}", because="mathematics")
 
     def remainder_bounds(self, order, eta):
         """B_i, (n,), for models with one score a row: the derivative of order `order` + 1 of the
         i-th log density (weights included) at a predictor eta_i + u is at most B_i exp(kappa |u|)
         in size, kappa being `growth`.
         """
-        raise NotSupported(f"{type(self).__name__} has no bounds of its remainders")
+        raise NotSupported(f"{type(self).__name__} has no bounds of its remainders",
+                           because="mathematics")
 
 
 cdef class Prior:

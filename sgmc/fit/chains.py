@@ -76,7 +76,8 @@ def starts(plan, k):
     if walkers > 1 and problem.partial:
         raise NotSupported(
             f"{plan.spec.name} with {walkers} walkers keeps draws of all parameters, which are "
-            "too many here; use walkers=1"
+            "too many here; use walkers=1",
+            because="limit",
         )
     first = problem.begin(settings, k)
     if settings.start_given:
@@ -455,7 +456,8 @@ class Workers:
         for name in ("checkpoint", "time_limit"):
             if getattr(settings, name) is not None:
                 raise NotSupported(
-                    f"{name} does not go with client=, whose chains run elsewhere: leave one out"
+                    f"{name} does not go with client=, whose chains run elsewhere: leave one out",
+                    because="limit",
                 )
 
     def sealed(self):
@@ -486,7 +488,8 @@ class Workers:
                 raise NotSupported(
                     f"client: a worker found another {other[0]} ({theirs[other[0]]}, here "
                     f"{mine[other[0]]}): its linear algebra rounds otherwise; give step_size=, "
-                    "batch_size=, thin= and warmup=, or leave client out"
+                    "batch_size=, thin= and warmup=, or leave client out",
+                    because="limit",
                 )
             chain.set_state(state)
         statuses = [status for *_, status, _ in results]

@@ -75,7 +75,10 @@ def plan_fit(problem, settings) -> Plan:
     stopping.refuse_choice(choice.choice(settings=settings))
     refusal = choice.spec.refusal(problem.coordinates.map)
     if refusal:
-        raise NotSupported(refusal)
+        # the noise of single coordinates could be had by another map; what else there is moves
+        # parameters of one kind alone
+        because = "limit" if choice.spec.needs_noise else "mathematics"
+        raise NotSupported(refusal, because=because)
     # proposals from a Gaussian, and walkers in step, want the one that is nearest to the posterior
     if choice.spec.independent or choice.spec.walkers > 1:
         choice = replace(choice, problem=problem.nearest)
@@ -224,7 +227,8 @@ def exact_alone(choice) -> Choice:
     if sampler is None:  # the problem knows one whose paths suit its many parameters
         why = "Exact sampler chosen: it updates all parameters at once"
         return replace(choice, spec=problem.defaults.sampler, reason=why)
-    if not sampler.exact or sampler.continuous or sampler.independent:
+    # mhss is exact, but for bounds of Taylor remainders it needs what a pilot has of the rows
+    if not sampler.exact or sampler.continuous or sampler.independent or sampler.estimator:
         raise NotSupported(
             f"{sampler.name} does not apply to {problem.dim} parameters with "
             f"{what}: their gradient noise is not measured; use sampler='hmc' or 'mala'"
@@ -241,12 +245,14 @@ def unscaled(choice) -> Choice:
     if sampler.continuous:
         raise NotSupported(
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
-            "beforehand here; use sampler='mala'"
+            "beforehand here; use sampler='mala'",
+            because="mathematics",
         )
     if not sampler.uses_gradient or sampler.independent:
         raise NotSupported(
             f"{sampler.name} draws from the Gaussian approximation at the mode, of which there is "
-            "none here; use sampler='mala'"
+            "none here; use sampler='mala'",
+            because="mathematics",
         )
     if sampler.estimator and choice.gradient != sampler.estimator:
         raise ArgumentError(

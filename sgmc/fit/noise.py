@@ -413,7 +413,7 @@ def batch_search(plan):
     n, d = plan.size
     reason = plan.spec.noise_refusal(plan.problem.coordinates.map)
     if reason:
-        raise NotSupported(f"batch_size='adaptive': {reason}")
+        raise NotSupported(f"batch_size='adaptive': {reason}", because="limit")
     shared = shared_rows(plan)
     smallest = (
         tolerance.SMALLEST_BATCH if shared is None else max(tolerance.SMALLEST_BATCH, shared.fewest)

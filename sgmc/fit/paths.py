@@ -38,7 +38,8 @@ def refuse_unbounded(spec, family):
     if why:
         raise NotSupported(
             f"{spec.name} does not apply to {family.name}, whose rates of events have no bound: "
-            f"{why}; use sampler='mala', or 'auto'"
+            f"{why}; use sampler='mala', or 'auto'",
+            because="mathematics",
         )
 
 
@@ -53,7 +54,8 @@ def refuse_unexpanded(spec, family):
     )
     raise NotSupported(
         f"{spec.name} does not apply to {family.name}, whose Taylor remainders have no bound: "
-        f"{why}; use sampler='mala', or 'auto'"
+        f"{why}; use sampler='mala', or 'auto'",
+        because="mathematics" if family.unbounded() else "not yet",
     )
 
 
@@ -114,7 +116,8 @@ def bounds_of(choice):
         what = "Taylor remainders" if spec.remainder else "slopes and curvatures"
         raise NotSupported(
             f"{spec.name} needs bounds of {what}, which this model does not have: {error}; "
-            "use sampler='mala'"
+            "use sampler='mala'",
+            because=error.because,
         ) from None
 
 
@@ -282,13 +285,15 @@ def release_rates(spec, priors, where):
         if slab.family not in SLABS:
             raise NotSupported(
                 f"{spec.name} with prior {slab} of {priors.names[j]!r}: the slab needs a density "
-                "at zero that is finite and proper; use e.g. prior=sgmc.normal(0, 2.5)"
+                "at zero that is finite and proper; use e.g. prior=sgmc.normal(0, 2.5)",
+                because="mathematics",
             )
         rates[j] = SLABS[slab.family](slab) * scale[j]
     odds = spec.inclusion / (1 - spec.inclusion)
     if not math.isfinite(odds * rates.sum()):
         raise NotSupported(
-            f"{spec.name}: inclusion={spec.inclusion} leaves no probability for zero"
+            f"{spec.name}: inclusion={spec.inclusion} leaves no probability for zero",
+            because="mathematics",
         )
     return odds * rates
 

@@ -119,7 +119,9 @@ def refuse(spec, accuracy, client):
     elif spec is not None and spec.distortion:
         why = f"{spec.name}: errors are told in posterior sds, which its draws do not have"
     if why:
-        raise NotSupported(f"accuracy does not go with {why}; leave it out and give draws=")
+        raise NotSupported(
+            f"accuracy does not go with {why}; leave it out and give draws=", because="limit"
+        )
 
 
 def refuse_choice(choice):
@@ -131,7 +133,8 @@ def refuse_choice(choice):
     if problem.functionals is not None:
         raise NotSupported(
             "accuracy is of the means of parameters, which mean nothing one by one in this model "
-            f"({problem.functionals.why}); leave it out and give draws="
+            f"({problem.functionals.why}); leave it out and give draws=",
+            because="mathematics",
         )
     open_ = settings.warmup is None and not spec.exact and spec.uses_gradient
     if open_ and not problem.coordinates.scaled:

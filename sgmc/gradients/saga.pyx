@@ -56,7 +56,7 @@ cdef class Saga(Gradient):
         if 8 * model.n * self.size > TABLE_LIMIT:
             raise NotSupported(f"gradient='saga' keeps {self.size} numbers for each of {model.n} "
                                f"rows a chain, more than {TABLE_LIMIT / 2**30:.3g} GB; use "
-                               "gradient='cv' or 'simple'")
+                               "gradient='cv' or 'simple'", because="limit")
         self.table = self.row_scores() if model.width else self.row_gradients()
         self.total = np.array(anchor.full)
         self.fresh, self.drawn = np.empty(rows.m * self.size), np.empty(rows.m, dtype=np.intp)

@@ -26,7 +26,8 @@ def as_spec(prior: object, argument: str = "prior") -> PriorSpec:
     if isinstance(prior, JointNormal):
         raise ArgumentError(
             f"{argument}: {prior} is for coefficients of a regression without group terms; give "
-            "each parameter a prior of its own, such as sgmc.normal(0, 2.5)"
+            "each parameter a prior of its own, such as sgmc.normal(0, 2.5)",
+            because="not yet",
         )
     near = nearest(prior, BY_NAME) if isinstance(prior, str) else ""
     hint = near or (

@@ -49,7 +49,8 @@ class Paths:
         if self._paths is None:
             raise NotSupported(
                 f"{method}: {self.sampler.name} has no path in continuous time; use means over "
-                "draws, or a sampler such as 'zigzag'"
+                "draws, or a sampler such as 'zigzag'",
+                because="mathematics",
             )
         return self._paths
 
@@ -108,7 +109,8 @@ class Paths:
         if not self.sampler.sticky:
             raise NotSupported(
                 f"inclusion: under {self.sampler.name} no coefficient is ever zero; use "
-                "sampler='stickysgpdmp' or 'stickyzigzag'"
+                "sampler='stickysgpdmp' or 'stickyzigzag'",
+                because="mathematics",
             )
         slopes = sticky_places(self.priors)
         found = self.expect(lambda theta: theta[:, slopes] != 0, points=1)

@@ -198,7 +198,9 @@ def prior_curves(results: "Results", names: list[str]) -> Any:
     from sgmc.results.priors.laws import margin, refuse_other
 
     if getattr(results, "priors", None) is None or not hasattr(results.model, "family"):
-        raise NotSupported("prior=True is for regressions: give reference= a fit of the prior")
+        raise NotSupported(
+            "prior=True is for regressions: give reference= a fit of the prior", because="limit"
+        )
     refuse_other(results, "plot_posterior(prior=True)")
     centre = results._fit.problem.table.mean
     return [margin(results.priors, centre, results.names.index(name)) for name in names]

@@ -98,7 +98,8 @@ def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
             raise NotSupported(
                 "plan: with decreasing steps draws become ever more dependent, and their number "
                 "cannot be predicted; give a constant step_size, or fit(accuracy=...) without a "
-                "plan"
+                "plan",
+                because="mathematics",
             )
         setup = time.perf_counter() - begun
         told = told_by_law(found) or told_by_draws(found)
@@ -111,7 +112,8 @@ def refuse(model, given):
         raise NotSupported("plan: data in partitions are gathered in fit() alone; call fit()")
     if given.get("warmup") == "threshold":
         raise NotSupported(
-            "plan: the length of warmup='threshold' is found while chains run; give a number"
+            "plan: the length of warmup='threshold' is found while chains run; give a number",
+            because="mathematics",
         )
 
 
@@ -211,7 +213,8 @@ def told_by_draws(found):
     if not np.isfinite(size).all():
         raise NotSupported(
             f"plan: {TRIED} draws per chain are too few to estimate the autocorrelation of "
-            f"{found.spec.name}; use fit(accuracy=...) without a plan, or a longer warmup"
+            f"{found.spec.name}; use fit(accuracy=...) without a plan, or a longer warmup",
+            because="limit",
         )
     made = sum(chain.steps for chain in done.chains)
     first = timed(build_chain(found, 0), 0.0)[0]

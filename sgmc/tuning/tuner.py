@@ -309,7 +309,8 @@ def chosen(model, prior, arguments):
     if rest.get("cov_type", "nonrobust") != "nonrobust":
         raise NotSupported(
             f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that "
-            "draws are scored by"
+            "draws are scored by",
+            because="mathematics",
         )
     # bad arguments before the race, not after it; no bar yet
     check_settings(**{**rest, "progress": False})

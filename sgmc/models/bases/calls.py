@@ -192,7 +192,8 @@ def functions(model, layout, names):
         raise NotSupported(
             f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
             f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
-            "(sgmc.JaxModel)"
+            "(sgmc.JaxModel)",
+            because="limit",
         )
     value = Number(called, names[0], by_name(getattr(model, names[0]), layout), layout)
     if gradient is None:

@@ -311,7 +311,9 @@ def chosen_coordinates(constraints, found, logged, settings):
                 if d > MAX_CURVATURE_DIM
                 else "this posterior has no mode to precondition at"
             )
-            raise NotSupported(f"precondition={wanted!r}: {why}; use precondition=None")
+            raise NotSupported(
+                f"precondition={wanted!r}: {why}; use precondition=None", because="limit"
+            )
         wanted = None
     where = free_coordinates(constraints, found, "dense" if wanted == "mode" else wanted, logged)
     if wanted == "mode" and spec is not None and spec.refusal(where.map):
@@ -324,6 +326,7 @@ def chosen_coordinates(constraints, found, logged, settings):
     ):
         raise NotSupported(
             f"{spec.name} needs the noise of single coordinates, which ordered parameters and "
-            "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'"
+            "those on a simplex mix; use another sampler, such as 'sgld' or 'mala'",
+            because="limit",
         )
     return where

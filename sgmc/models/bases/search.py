@@ -75,7 +75,7 @@ def refuse_search(model, settings, free, d):
         why = f"{d} free numbers are more than {MAX_CURVATURE_DIM}"
     else:
         return
-    raise NotSupported(f"modes='search': {why}; or leave modes='one'")
+    raise NotSupported(f"modes='search': {why}; or leave modes='one'", because="limit")
 
 
 def several_approximations(exact, usual, model, wide, seed):

@@ -168,12 +168,14 @@ class MMSB(Model):
             name = "auto" if spec is None else spec.name
             raise NotSupported(
                 f"sampler={name!r} needs the likelihood of all pairs; use 'scir' or 'sgrld', or "
-                "MMSB(..., nonlinks='all') for a small network"
+                "MMSB(..., nonlinks='all') for a small network",
+                because="mathematics",
             )
         if spec is not None and spec.name == "scir" and checked.batch_size != self.n:
             raise NotSupported(
                 f"batch_size={checked.batch_size}: sampler='scir' needs all nodes in a mini-batch, "
-                f"as it takes expected counts of each; give batch_size={self.n}, or use 'sgrld'"
+                f"as it takes expected counts of each; give batch_size={self.n}, or use 'sgrld'",
+                because="mathematics",
             )
         return super().problem(prior, checked)
 

@@ -28,7 +28,8 @@ class CrossedRegression(MixedRegression):
         if nodes is not None:
             raise NotSupported(
                 f"nodes={nodes!r} has no use with crossed factors and smooths: effects are "
-                "sampled, not integrated out; leave it out"
+                "sampled, not integrated out; leave it out",
+                because="mathematics",
             )
 
     def __repr__(self):

@@ -20,12 +20,14 @@ def refuse(data, crossing, settings):
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "
-            "kept; leave it, and use ranef_draws()"
+            "kept; leave it, and use ranef_draws()",
+            because="limit",
         )
     if settings.precondition not in ("mode", "dense"):
         raise NotSupported(
             f"precondition={settings.precondition!r} with {' + '.join(crossing.labels)}; leave "
-            "precondition='mode'"
+            "precondition='mode'",
+            because="limit",
         )
     levels = np.array([len(one.index) for one in crossing.factors])
     names = [one.name for one in crossing.factors]
@@ -46,5 +48,6 @@ def refuse(data, crossing, settings):
             f"group terms: {names[second]!r} has {levels[second]:,} levels, and with "
             f"{names[np.argmax(levels)]!r} it crosses one that has more; of all factors but the "
             f"largest at most {LARGEST_BORDER:,} effects and coefficients can be fitted. Leave it "
-            "out, or join its rare levels"
+            "out, or join its rare levels",
+            because="limit",
         )

@@ -106,7 +106,8 @@ class StochasticVolatility(Sequences):
             name = "auto" if checked.sampler is None else checked.sampler.name
             raise NotSupported(
                 f"sampler={name!r} uses the likelihood of all rows, which particles do not give; "
-                "use 'sgld', or particles=None, with which the likelihood is exact"
+                "use 'sgld', or particles=None, with which the likelihood is exact",
+                because="mathematics",
             )
         made = super().problem(prior, checked)
         if self.particles is not None and made.coordinates.scaled:

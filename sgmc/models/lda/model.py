@@ -180,7 +180,8 @@ class LDA(Model):
             name = "auto" if checked.sampler is None else checked.sampler.name
             raise NotSupported(
                 f"sampler={name!r} needs the likelihood, which Gibbs sweeps do not give; use "
-                "'sgrld' or 'scir', or, for short documents, sweeps='exact'"
+                "'sgrld' or 'scir', or, for short documents, sweeps='exact'",
+                because="mathematics",
             )
         made = super().problem(prior, checked)
         if self.sweeps != "exact":

@@ -196,7 +196,8 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     if len(fixed.shrunk):
         raise ArgumentError(
             "prior: a horseshoe beside group terms is not there; use another prior of the slopes, "
-            "such as sgmc.laplace()"
+            "such as sgmc.laplace()",
+            because="not yet",
         )
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]

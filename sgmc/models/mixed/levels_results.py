@@ -224,7 +224,8 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
         if exog is not None and not transform:
             raise NotSupported(
                 f"transform=False: levels of {self.model.split.term} are read from the table; give "
-                "the columns of the formula"
+                "the columns of the formula",
+                because="mathematics",
             )
         rows = rows_of(self, exog, offset, transform=transform, **how)
         if exog is None:

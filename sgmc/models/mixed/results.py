@@ -156,7 +156,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         if self._fit.problem.own.rule.nodes == 1:
             raise NotSupported(
                 "loo does not apply to Laplace's approximation of integrals (nodes=1); fit with "
-                "nodes=3"
+                "nodes=3",
+                because="limit",
             )
         return (LeftOutGroups if group else LeftOutRows).of(self, self.model.sizes)
 

@@ -253,32 +253,36 @@ def refuse_beside_ends(priors, settings, table):
     j = int(np.flatnonzero(priors.bounded)[0])
     what = f"prior {priors.specified[j]} of {priors.names[j]!r} has ends, which does not go with "
     constant = priors.bounded[priors.intercepts].any()
-    for wrong, text in (
+    for wrong, because, text in (
         (
             settings.robust,
+            "mathematics",
             f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from them; leave "
             "cov_type='nonrobust', or use a prior without ends",
         ),
-        (settings.modes == "search", "modes='search': leave modes='one'"),
+        (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
         (
             spec is not None and (spec.sticky or spec.continuous),
+            "mathematics",
             f"sampler={spec and spec.name!r}, which moves along straight lines: use 'hmc', 'mala' "
             "or 'sgld'",
         ),
         (
             spec is not None and spec.needs_noise,
+            "limit",
             f"sampler={spec and spec.name!r}, which needs the noise of single coordinates: use "
             "'hmc', 'mala' or 'sgld'",
         ),
-        (d > MAX_CURVATURE_DIM, f"{d} parameters: at most {MAX_CURVATURE_DIM}"),
+        (d > MAX_CURVATURE_DIM, "limit", f"{d} parameters: at most {MAX_CURVATURE_DIM}"),
         (
             constant and np.any(table.shift),
+            "limit",
             "a prepared table, whose columns are centred: use a prior of the intercept without "
             "ends",
         ),
     ):
         if wrong:
-            raise NotSupported(what + text)
+            raise NotSupported(what + text, because=because)
 
 
 def bounds_intercept(prior, data):

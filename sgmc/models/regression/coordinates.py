@@ -116,7 +116,8 @@ def refuse_poles(priors, cov_type, choice=True):
         other = ", or cov_type='nonrobust'" if choice else ", such as sgmc.normal(0, 2.5)"
         raise NotSupported(
             f"cov_type={cov_type!r} under a horseshoe prior, whose posterior has no Gaussian to "
-            f"give a covariance to; use another prior{other}"
+            f"give a covariance to; use another prior{other}",
+            because="mathematics",
         )
 
 
@@ -128,20 +129,23 @@ def preconditioner(d, settings):
     if settings.robust and wide:
         raise NotSupported(
             f"cov_type={settings.cov_type!r} with {d} parameters: at most {LONGEST_PULLED}; leave "
-            "cov_type='nonrobust'"
+            "cov_type='nonrobust'",
+            because="limit",
         )
     if settings.sampler is not None and settings.sampler.sticky:
         if settings.precondition == "dense":
             raise NotSupported(
                 f"precondition='dense' with {settings.sampler.name}: mixtures of coefficients "
-                "do not stay at zero; use 'diag', or None"
+                "do not stay at zero; use 'diag', or None",
+                because="mathematics",
             )
         return "diag" if settings.precondition == "mode" else settings.precondition
     if settings.precondition == "mode":
         return "diag" if wide else "dense"
     if settings.precondition == "dense" and wide:
         raise NotSupported(
-            f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'"
+            f"precondition='dense' with {d} parameters: at most {LONGEST_PULLED}; use 'diag'",
+            because="limit",
         )
     return settings.precondition
 

@@ -211,7 +211,8 @@ class Regression(PriorPredictive):
         if offset is not None and cls.family.outcome == "category":
             raise ArgumentError(
                 f"offset does not apply to {cls.family.name}: it has a linear predictor for each "
-                "equation"
+                "equation",
+                because="not yet",
             )
 
     def check_outcomes(self):
@@ -404,12 +405,14 @@ def refuse_prior_only(model, settings):
     if settings.batch_size is not None:
         raise NotSupported(
             f"prior_only=True with batch_size={settings.batch_size} or tune=: there are no rows to "
-            "take mini-batches of; leave them out"
+            "take mini-batches of; leave them out",
+            because="mathematics",
         )
     if settings.robust:
         raise NotSupported(
             f"prior_only=True with cov_type={settings.cov_type!r}, a covariance that data give: it "
-            "goes with cov_type='nonrobust' alone"
+            "goes with cov_type='nonrobust' alone",
+            because="mathematics",
         )
 
 

@@ -213,7 +213,8 @@ def in_file(data, precondition):
     if precondition is None and found.shift.any():
         raise NotSupported(
             f"precondition=None with {found.path}: its columns are centred, and steps in the "
-            "coefficients of other columns have other sizes; use precondition='diag'"
+            "coefficients of other columns have other sizes; use precondition='diag'",
+            because="limit",
         )
     columns = data.trials, data.offset, data.weight, data.strata
     moments = found.shift, centre_of(data, found.mean), found.sd

@@ -85,7 +85,8 @@ def prior_found(table, priors, family, data, outcome):
     if len(priors.shrunk):
         raise NotSupported(
             f"prior_only=True with {priors.used[priors.shrunk[0]]}: draw it by prior_draws() of "
-            "the model"
+            "the model",
+            because="limit",
         )
     priors = PriorsAlone(**vars(priors))
     if priors.bounded.any():

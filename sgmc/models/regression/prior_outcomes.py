@@ -19,7 +19,8 @@ def outcomes(model, prior, draws, seed):
     if model.family.working:
         raise NotSupported(
             f"prior_predict needs a model of the outcomes, and {model.family.name} has none; "
-            "prior_draws has its coefficients"
+            "prior_draws has its coefficients",
+            because="mathematics",
         )
     table, frame, seed = before_outcomes(model, prior, draws, seed)
     k = len(model.family.auxiliary)

@@ -185,7 +185,8 @@ def find_any_mode(table, data, family, prior, settings):
     if priors.together and settings.sampler is not None and settings.sampler.sticky:
         raise NotSupported(
             f"{settings.sampler.name} does not apply to a prior of several coefficients together, "
-            "as they do not stay at zero one by one; give each a prior of its own"
+            "as they do not stay at zero one by one; give each a prior of its own",
+            because="mathematics",
         )
     if not priors.bounded.any():
         return find_regression_mode(table, data, family, priors, settings, outcome)

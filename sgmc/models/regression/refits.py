@@ -138,7 +138,8 @@ def refitted_task(results):
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"cross-validation does not apply to cov_type={results.cov_type!r}: fit with "
-            "cov_type='nonrobust'"
+            "cov_type='nonrobust'",
+            because="mathematics",
         )
     return task_of(results, fitted_rows(results, "cross-validation"))
 

@@ -200,12 +200,14 @@ def refuse_search(priors, settings):
     if settings.robust:
         raise NotSupported(
             f"modes='search' with cov_type={settings.cov_type!r}: the sandwich is around one mode; "
-            "leave modes='one'"
+            "leave modes='one'",
+            because="mathematics",
         )
     if len(priors.shrunk):
         raise NotSupported(
             "modes='search' under a horseshoe prior, whose pole at zero is no mode with a Gaussian "
-            "around it; leave modes='one', or use another prior"
+            "around it; leave modes='one', or use another prior",
+            because="mathematics",
         )
 
 

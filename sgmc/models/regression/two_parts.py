@@ -29,7 +29,8 @@ class TwoDesigns(Regression):
         """Refuse arrays."""
         raise NotSupported(
             f"{cls.__name__} has two designs, and arrays do not separate them: use "
-            f"{cls.__name__}.from_formula('y ~ x | z', data)"
+            f"{cls.__name__}.from_formula('y ~ x | z', data)",
+            because="limit",
         )
 
     @classmethod
@@ -83,7 +84,7 @@ class TwoDesigns(Regression):
     def suited(self, prior, checked):
         if learns(prior):
             raise NotSupported(
-                f"prior={prior!r} has scales that are learned, which {self.family.name} with two "
+                f"prior={prior} has scales that are learned, which {self.family.name} with two "
                 "linear predictors does not take: use sgmc.normal(0, 2.5), or another prior with "
                 "known scales"
             )

@@ -85,7 +85,8 @@ def groups_of(priors):
             raise NotSupported(
                 f"prior: {one} is one of two priors whose scale would be called {name!r}; give "
                 "each a group=, such as "
-                f"sgmc.{one.family}(..., group='{priors.names[places[0]]}')"
+                f"sgmc.{one.family}(..., group='{priors.names[places[0]]}')",
+                because="limit",
             )
         names.add(name)
         out.append(Group(name, one, np.array(places)))

@@ -88,28 +88,36 @@ def refuse_many(groups):
         raise NotSupported(
             f"prior: {count} coefficients with learned scales are more than {MOST_COEFFICIENTS}, "
             "the most that there are coordinates for; give some a prior with a known scale, e.g. "
-            "sgmc.horseshoe()"
+            "sgmc.horseshoe()",
+            because="limit",
         )
 
 
 def refuse(data, family, checked):
     """NotSupported for what is not there with learned scales."""
     what = "a prior whose scale is learned"
-    for wrong, text in (
-        (data.equations, f"the several equations of {family.name}; use sgmc.normal(0, 2.5)"),
-        (data.sparse is not None, "a sparse design; give a dense one, or a formula"),
+    for wrong, because, text in (
+        (
+            data.equations,
+            "not yet",
+            f"the several equations of {family.name}; use sgmc.normal(0, 2.5)",
+        ),
+        (data.sparse is not None, "not yet", "a sparse design; give a dense one, or a formula"),
         (
             checked.robust,
+            "mathematics",
             f"cov_type={checked.cov_type!r}, which needs one Gaussian; use cov_type='nonrobust'",
         ),
         (
             checked.precondition not in ("mode", "dense"),
+            "limit",
             f"precondition={checked.precondition!r}; leave precondition='mode'",
         ),
         (
             checked.modes == "search",
+            "mathematics",
             "modes='search': its density has no mode; leave modes='one'",
         ),
     ):
         if wrong:
-            raise NotSupported(f"prior: {what} does not go with {text}")
+            raise NotSupported(f"prior: {what} does not go with {text}", because=because)

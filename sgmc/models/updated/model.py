@@ -40,7 +40,8 @@ class UpdatedRegression(Regression):
         if results.model.family.outcome == "survival":
             raise NotSupported(
                 "update: survival times are not carried on, as those that are censored may end "
-                "later; fit all rows again"
+                "later; fit all rows again",
+                because="mathematics",
             )
         past = past_of(results)
         columns = {name: given.pop(name, None) for name in (*GIVEN, "missing")}

@@ -101,9 +101,9 @@ def past_of(results):
             + (results._past or "these results were saved by a release without update")
             + "; fit all rows together"
         )
-    refusal = refused(results)
+    refusal, because = refused(results)
     if refusal:
-        raise NotSupported(f"update: {refusal}; fit all rows together")
+        raise NotSupported(f"update: {refusal}; fit all rows together", because=because)
     problem = results._fit.problem
     where, mode = problem.approximation, problem.mode
     update = problem.own
@@ -119,33 +119,37 @@ def past_of(results):
 
 
 def refused(results):
-    """Why results in memory cannot be carried on; empty where they can."""
+    """Why results in memory cannot be carried on, in words, and its kind; empty where they can."""
     problem, model = results._fit.problem, results.model
     if not isinstance(problem.forms, RegressionForms):
+        # old rows and new ones share these: the likelihood does not factor
         return (
             f"{model.title} has effects of groups, smooths, learned scales or levels that are "
             "integrated out, whose posterior has no Gaussian to carry on"
-        )
+        ), "mathematics"
     if problem.prior_alone:
-        return "these are draws of the prior alone"
+        return "these are draws of the prior alone", "mathematics"
     if problem.priors.report is not None:
-        return f"{model.title} has thresholds, of which no Gaussian is carried on here"
+        why = f"{model.title} has thresholds, of which no Gaussian is carried on here"
+        return why, "not yet"
     if model.family.parts:
-        return f"{model.title} has two designs, of which no Gaussian is carried on here"
+        why = f"{model.title} has two designs, of which no Gaussian is carried on here"
+        return why, "not yet"
     if len(problem.priors.shrunk):
-        return "a horseshoe prior has a pole at zero, which no Gaussian carries on"
+        return "a horseshoe prior has a pole at zero, which no Gaussian carries on", "mathematics"
     if problem.priors.bounded.any():
-        return "a prior has ends, which no Gaussian carries on"
+        return "a prior has ends, which no Gaussian carries on", "mathematics"
     if results.cov_type != "nonrobust":
-        return f"cov_type={results.cov_type!r} draws the sandwich, not the posterior"
+        why = f"cov_type={results.cov_type!r} draws the sandwich, not the posterior"
+        return why, "mathematics"
     if problem.stopped or results.stand_in:
-        return "time_limit ended the fit before its mode was known"
+        return "time_limit ended the fit before its mode was known", "limit"
     if len(problem.mode.theta) > MOST_UPDATED:
-        return f"{len(problem.mode.theta)} parameters are more than {MOST_UPDATED}"
-    return ""
+        return f"{len(problem.mode.theta)} parameters are more than {MOST_UPDATED}", "limit"
+    return "", None
 
 
 def kept_past(results):
     """What a file keeps of the past: `Past`, or why there is none."""
-    refusal = refused(results)
+    refusal, _ = refused(results)
     return refusal or past_of(results).without_rows()

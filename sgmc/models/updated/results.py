@@ -73,6 +73,7 @@ class UpdatedResults(RegressionResults):
         if self._fit is None or data is not None:
             raise ArgumentError(
                 "resume: an update goes on in its own session alone; update again, with "
-                "draws= as many as you need"
+                "draws= as many as you need",
+                because="not yet",
             )
         return super().resume(draws, data, **how)

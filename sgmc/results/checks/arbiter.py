@@ -118,27 +118,38 @@ def arbiter(fit, names, draws, steps, seed, ess):
 def refuse(fit):
     """NotSupported where the posterior is not the law of the draws, or no chain can begin there."""
     spec, settings = fit.plan.spec, fit.settings
-    for holds, why in (
+    for holds, because, why in (
         (
             fit.weights is not None,
+            "limit",
             "draws are weighted by decreasing step sizes; use a constant one",
         ),
         (
             settings.robust,
+            "mathematics",
             "draws have the sandwich's covariance, or a working likelihood's (quantreg), and not "
             "the posterior's",
         ),
-        (settings.prior_only, "draws of the prior alone used no rows"),
-        (spec.sticky, f"{spec.name} has a spike-and-slab prior, which no other sampler has"),
-        (bool(spec.distortion), f"draws of {spec.name} are not meant to be the posterior's"),
-        (fit.problem.partial, "only some of the parameters are kept"),
+        (settings.prior_only, "mathematics", "draws of the prior alone used no rows"),
+        (
+            spec.sticky,
+            "mathematics",
+            f"{spec.name} has a spike-and-slab prior, which no other sampler has",
+        ),
+        (
+            bool(spec.distortion),
+            "mathematics",
+            f"draws of {spec.name} are not meant to be the posterior's",
+        ),
+        (fit.problem.partial, "limit", "only some of the parameters are kept"),
         (
             fit.problem.rows.grouped,
+            "not yet",
             "models with group terms have no exact sampler that begins at draws",
         ),
     ):
         if holds:
-            raise NotSupported(f"arbiter does not apply: {why}")
+            raise NotSupported(f"arbiter does not apply: {why}", because=because)
 
 
 def spread(x, many):

@@ -21,12 +21,14 @@ def half_step(fit, names, draws):
     done, spec, problem = fit.plan, fit.plan.spec, fit.problem
     if spec.exact or not spec.uses_gradient or spec.continuous and not spec.holds:
         raise NotSupported(
-            f"half_step: {spec.name} has no step that its draws depend on, but for their number"
+            f"half_step: {spec.name} has no step that its draws depend on, but for their number",
+            because="mathematics",
         )
     if done.weighted:
         raise NotSupported(
             "half_step needs a constant step: a decreasing one is its own comparison, early draws "
-            "against late ones"
+            "against late ones",
+            because="mathematics",
         )
     own = replace(
         fit.settings,

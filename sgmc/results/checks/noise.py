@@ -35,10 +35,12 @@ def refused(spec):
     if spec.minibatches:
         return NotSupported(
             f"gradient_noise: {spec.name} leaves the posterior as it is, whatever the noise of its "
-            "gradients"
+            "gradients",
+            because="mathematics",
         )
     return NotSupported(
-        f"gradient_noise: {spec.name} has none, its gradients are those of all rows"
+        f"gradient_noise: {spec.name} has none, its gradients are those of all rows",
+        because="mathematics",
     )
 
 

@@ -341,9 +341,13 @@ def scored_draws(results, what, kind, draws, linear=False, batch=SCORE_BATCH, al
 def no_scores(results, what, aligned=False):
     """The error where draws of results have no scores, see `scored_draws`; None where they have."""
     if results.cov_type != "nonrobust":
-        return NotSupported(f"{what}: {ROBUST} whose scores draws could be compared with")
+        return NotSupported(
+            f"{what}: {ROBUST} whose scores draws could be compared with", because="mathematics"
+        )
     if results.sampler.sticky:
-        return NotSupported(f"{what}: {STICKY} whose scores draws could be compared with")
+        return NotSupported(
+            f"{what}: {STICKY} whose scores draws could be compared with", because="mathematics"
+        )
     fit = results._fit
     if fit is None:
         return ArgumentError(
@@ -352,5 +356,5 @@ def no_scores(results, what, aligned=False):
         )
     problem = fit.problem
     if problem.partial and (aligned and not all_kept(problem) or whole_draws(fit) is None):
-        return NotSupported(f"{what} needs draws of all parameters; {PARTIAL}")
+        return NotSupported(f"{what} needs draws of all parameters; {PARTIAL}", because="limit")
     return None

@@ -211,7 +211,8 @@ class Columns:
         if type(rows) is not Rows or rows.X.shape[1] != self.d:
             raise NotSupported(
                 f"at={at!r} where effects of levels or smooths are beside the design; take "
-                "at='overall', or slopes() at a grid"
+                "at='overall', or slopes() at a grid",
+                because="limit",
             )
         x = {"mean": lambda: self.mean, "median": self.medians, "zero": self.zeros}[at]()
         offset = self.offset / self.weight if at != "zero" else 0.0

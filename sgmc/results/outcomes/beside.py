@@ -28,7 +28,8 @@ def given_offset(results, offset, n, transform):
     if offset is not None and results.model.family.outcome == "category":
         raise ArgumentError(
             f"offset does not apply to {results.model.family_name}: it has a linear predictor for "
-            "each equation"
+            "each equation",
+            because="not yet",
         )
     if offset is None:
         if asks_offset(results, transform):

@@ -18,7 +18,8 @@ def r2(results, alpha):
     if family.several or family.outcome == "survival":
         raise NotSupported(
             f"r2 is of outcomes that are numbers, all of them known, and those of {family.name} "
-            "are not; use loo()"
+            "are not; use loo()",
+            because="mathematics",
         )
     rows = fitted_rows(results, "r2").affordable()
     share = explained(rows)

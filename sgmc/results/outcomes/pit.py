@@ -24,12 +24,14 @@ def loo_pit(results, seed):
     if family.several or (family.outcome == "binary" and "trials" not in results.model.given):
         raise NotSupported(
             f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds and has no "
-            "rank; look at calibration() or pp_check()"
+            "rank; look at calibration() or pp_check()",
+            because="mathematics",
         )
     if family.outcome == "survival":
         raise NotSupported(
             "loo_pit: survival times may be censored, and have no rank then; look at "
-            "resid_cox_snell or survival()"
+            "resid_cox_snell or survival()",
+            because="mathematics",
         )
     part, rng = left_out(results), outcome_stream(results, seed)
     out = np.empty(part.n)

@@ -127,7 +127,8 @@ def refuse(results):
     )
     raise NotSupported(
         f"calibration: outcomes of {results.model.family_name} are not events with a probability; "
-        f"{instead}"
+        f"{instead}",
+        because="mathematics",
     )
 
 

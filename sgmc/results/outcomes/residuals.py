@@ -40,7 +40,8 @@ def numbers_only(results, what):
     if results.model.family.several:
         raise NotSupported(
             f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
-            "compare shares by pp_check(), or look at log_lik()"
+            "compare shares by pp_check(), or look at log_lik()",
+            because="mathematics",
         )
 
 
@@ -49,7 +50,8 @@ def refuse_times(results, what):
     if results.model.family.outcome == "survival":
         raise NotSupported(
             f"{what}: some survival times are censored, and what is missing of them has no "
-            "residual; use resid_cox_snell, survival(), loo() or log_lik()"
+            "residual; use resid_cox_snell, survival(), loo() or log_lik()",
+            because="mathematics",
         )
 
 
@@ -128,7 +130,8 @@ def null_deviance(results):
     if offset is not None and family.several:
         raise NotSupported(
             f"null_deviance: the best shares of {results.model.family_name} beside an offset have "
-            "no closed form; compare with a fit of '1' as the only predictor"
+            "no closed form; compare with a fit of '1' as the only predictor",
+            because="limit",
         )
     extra = rows.at_mean().extra
 

@@ -19,7 +19,8 @@ def refuse_others(results, what):
     if results.model.family.outcome != "survival":
         raise NotSupported(
             f"{what} is of survival times, and {results.model.family_name} has other outcomes: use "
-            "get_prediction() or posterior_predict()"
+            "get_prediction() or posterior_predict()",
+            because="mathematics",
         )
 
 
@@ -89,7 +90,8 @@ def cox_snell(results):
     if (rows.y.imag > 0).any() or (rows.y.imag == LEFT).any():
         raise NotSupported(
             "resid_cox_snell is for times that are observed or censored on the right; others have "
-            "no single residual: use log_lik() or loo()"
+            "no single residual: use log_lik() or loo()",
+            because="mathematics",
         )
     extra = auxiliary(rows)
     found = rows.average(

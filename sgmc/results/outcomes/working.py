@@ -17,5 +17,6 @@ def refuse_working(results, what):
             f"{what} needs a model of the outcomes, and {family.name} has none: its likelihood is "
             "a working one, of the quantile alone. For the quantile use predict() or "
             "get_prediction(); for the rest a model of the outcomes, such as sgmc.ols() or "
-            "sgmc.rlm()"
+            "sgmc.rlm()",
+            because="mathematics",
         )

@@ -110,7 +110,8 @@ def refuse_other(results, what):
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"{what} does not apply to cov_type={results.cov_type!r}, whose draws are not of prior "
-            "times likelihood: fit with cov_type='nonrobust'"
+            "times likelihood: fit with cov_type='nonrobust'",
+            because="mathematics",
         )
     if results.priors.report is not None or family.parts or results._fit.problem.rows.grouped:
         raise NotSupported(f"{what} does not apply to thresholds, second designs and group terms")
@@ -181,7 +182,10 @@ def margin(priors, centre, j):
     j : int
     """
     if len(priors.shrunk):
-        raise NotSupported("prior densities of coefficients whose scale is learned are not known")
+        raise NotSupported(
+            "prior densities of coefficients whose scale is learned are not known",
+            because="mathematics",
+        )
     back = from_spoken(priors, centre)
     own = priors.used[j]
     others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []

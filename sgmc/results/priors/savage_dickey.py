@@ -49,7 +49,8 @@ def log_prior_at(results, statement, weights, value):
     if weights[d:].any() and np.count_nonzero(weights) > 1:
         raise NotSupported(
             f"bayes_factor {statement!r} combines {results.names[d]!r} with others: the prior of "
-            "such a sum is not known in closed form"
+            "such a sum is not known in closed form",
+            because="mathematics",
         )
     of_phi = np.append(back.T @ weights[:d], weights[d:])
     of_phi[np.abs(of_phi) < 1e-14 * np.abs(of_phi).max()] = 0.0
@@ -62,7 +63,8 @@ def log_prior_at(results, statement, weights, value):
         )
     if any(used[j].family == "horseshoe" for j in places):
         raise NotSupported(
-            f"bayes_factor {statement!r}: a horseshoe prior has a pole at 0, and no density there"
+            f"bayes_factor {statement!r}: a horseshoe prior has a pole at 0, and no density there",
+            because="mathematics",
         )
     if len(places) == 1:
         scale = of_phi[places[0]]
@@ -71,7 +73,8 @@ def log_prior_at(results, statement, weights, value):
     if any(used[j].family != "normal" or used[j].bounded or j in joint for j in places):
         raise NotSupported(
             f"bayes_factor {statement!r} combines parameters whose priors are not all normal and "
-            "independent: the prior of such a sum is not known in closed form"
+            "independent: the prior of such a sum is not known in closed form",
+            because="mathematics",
         )
     mean = sum(of_phi[j] * used[j].location for j in places)
     sd = np.sqrt(sum((of_phi[j] * used[j].scale) ** 2 for j in places))

@@ -18,7 +18,8 @@ def sensitivity(results):
     if results.weights is not None:
         raise NotSupported(
             "sensitivity of draws with weights of their own: fit with a constant step, or by an "
-            "exact sampler"
+            "exact sampler",
+            because="limit",
         )
     refuse_other(results, "sensitivity")
     rows = rows.affordable()

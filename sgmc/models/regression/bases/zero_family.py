@@ -126,7 +126,8 @@ class ZeroFamily(TwoPredictors):
         """There is none: a mean does not tell the probability of an outcome."""
         raise NotSupported(
             f"{self.name} has no unit deviance, as two predictors make its mean: use llf, loo() or "
-            "resid_pearson"
+            "resid_pearson",
+            because="mathematics",
         )
 
     @classmethod

@@ -215,7 +215,8 @@ class DispersionFamily(TwoPredictors):
         """There is none: its unit would be that of the dispersion, which means do not tell."""
         raise NotSupported(
             "negativebinomial with predictors of the dispersion has no unit deviance, as a mean "
-            "does not determine the dispersion: use llf, loo() or resid_pearson"
+            "does not determine the dispersion: use llf, loo() or resid_pearson",
+            because="mathematics",
         )
 
 

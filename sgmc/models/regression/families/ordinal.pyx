@@ -246,7 +246,7 @@ class Ordinal(Regression):
             )
         if learns(prior):
             raise NotSupported(
-                f"prior={prior!r} has scales that are learned, which ordinal does not take: use "
+                f"prior={prior} has scales that are learned, which ordinal does not take: use "
                 "sgmc.normal(0, 2.5), or another prior with known scales"
             )
         return self

@@ -211,7 +211,8 @@ class QuantReg(Regression):
             raise NotSupported(
                 "quantreg has neither group terms nor smooths, as its likelihood is a working one: "
                 f"leave {grouping.labels[0]} out; for rows that depend on others of their group "
-                "use cov_type='cluster' with groups=, for curves ns() or poly()"
+                "use cov_type='cluster' with groups=, for curves ns() or poly()",
+                because="mathematics",
             )
         return table, grouping, partly
 
@@ -219,11 +220,13 @@ class QuantReg(Regression):
         if not checked.robust:
             raise NotSupported(
                 "cov_type='nonrobust' with quantreg: the width of a posterior by the check loss "
-                "means nothing; leave cov_type='robust', or use 'HC3' or 'cluster'"
+                "means nothing; leave cov_type='robust', or use 'HC3' or 'cluster'",
+                because="mathematics",
             )
         if learns(prior):
             raise NotSupported(
-                f"prior={prior!r} has scales that are learned, which quantreg does not take: use "
-                "sgmc.normal(0, 2.5), or another prior with known scales"
+                f"prior={prior} has scales that are learned, which quantreg does not take: use "
+                "sgmc.normal(0, 2.5), or another prior with known scales",
+                because="mathematics",
             )
         return self
