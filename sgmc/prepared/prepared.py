@@ -89,22 +89,27 @@ class Prepared(SealedTable):
         """None: see `sgmc.formula.table.Table.grouping`."""
         return
 
-    def blocks(self, dtype, chunk=CHUNK_ROWS):
-        """Pairs of a slice of the rows and their part of the design, nothing taken off."""
+    def blocks(self, dtype, chunk=CHUNK_ROWS, change=None):
+        """Pairs of a slice of the rows and their part of the design, nothing taken off;
+        ``change(block, span)``, if given, makes what is written of each block of float64.
+        """
+        dtype = dtype if change is None else np.float64
         step = chunk_rows(self.X.shape[1], chunk)
         for start in range(0, self.n, step):
             span = slice(start, min(start + step, self.n))
-            yield span, (self.X[span] + self.shift).astype(dtype, copy=False)
+            block = (self.X[span] + self.shift).astype(dtype, copy=False)
+            yield span, block if change is None else change(block, span)
 
-    def coded(self, position, dtype):
+    def coded(self, position, dtype, change=None):
         """The design with its factors as codes in memory, row i at ``position[i]``, nothing taken
-        off.
+        off; `change` is of the numbers, see `blocks`.
         """
         out = self.spec.coding.empty(self.n, dtype)
         for start in range(0, self.n, CHUNK_ROWS):
             span = slice(start, min(start + CHUNK_ROWS, self.n))
             rows = position[span]
-            out.numbers[rows] = self.X.numbers[span] + self.shift[self.X.places]
+            numbers = self.X.numbers[span] + self.shift[self.X.places]
+            out.numbers[rows] = numbers if change is None else change(numbers, span)
             out.codes[rows], out.factors[rows] = self.X.codes[span], self.X.factors[span]
         return out
 

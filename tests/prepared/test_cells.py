@@ -9,6 +9,7 @@ from sgmc.models.regression.families.logit import Logit
 from sgmc.models.regression.families.ols import OLS
 from sgmc.models.regression.families.poisson import Poisson
 from sgmc.prepared.prepare import prepare
+from sgmc.priors import ridge
 from tests.prepared.sources import Chunked
 
 N = 4000
@@ -86,3 +87,19 @@ def test_rows_of_the_compressed_table(frame, tmp_path):
     order = np.lexsort(np.round(found, 8).T[::-1])
     np.testing.assert_allclose(found[order], rows, atol=1e-12)
     np.testing.assert_array_equal(prepared.weights[order], counts)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # short chains
+@pytest.mark.parametrize("formula, dtype", [("y ~ k + x", "float32"), ("count ~ k + x + g", None)])
+def test_learned_scales_read_a_prepared_design_as_the_one_in_memory(
+    formula, dtype, frame, tmp_path
+):
+    """Rows in the order of the file, so that both are one table, but for rounding."""
+    file = prepare(formula, Chunked(frame, 300), tmp_path / "a.sgmc", seed=1, compress=False)
+    how = dict(prior=ridge(), seed=1, draws=20, chains=1, warmup=20, thin=1)
+    how |= {} if dtype is None else {"dtype": dtype}
+    kind = Logit if formula.startswith("y") else Poisson
+    found = kind.from_formula(formula, file).fit(**how)
+    rows = kind.from_formula(formula, frame.iloc[file.order]).fit(**how)
+    ends = 1e-3 if dtype else 1e-6  # digits of the table, and what Newton's tolerance leaves
+    np.testing.assert_allclose(found.draws, rows.draws, rtol=ends, atol=ends)
