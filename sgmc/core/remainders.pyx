@@ -50,7 +50,8 @@ cdef class Remainders(Bounds):
 
     def __init__(self, Model model, Map map, centre, int order):
         if map is not None and not map.affine:
-            raise NotSupported("bounds of remainders behind a map that bends lines", because="mathematics")
+            raise NotSupported("bounds of remainders behind a map that bends lines",
+                               because="mathematics")
         if model.width != 1:
             raise NotSupported(f"{type(model).__name__} has not one linear predictor a row")
         self.centre = np.array(centre, dtype=float)
