@@ -82,7 +82,7 @@ def refuse_fit(model, prior, settings):
     elsewhere = any(isinstance(one, JointNormal) or getattr(one, "cut", False) for one in given)
     shrinks = any(one.family == "horseshoe" for one in specs_of(prior))
     for wrong, text in (
-        (learns(prior) or shrinks or elsewhere, f"prior={prior!r}: use sgmc.normal(0, 2.5)"),
+        (learns(prior) or shrinks or elsewhere, f"prior={prior}: use sgmc.normal(0, 2.5)"),
         (
             settings.robust,
             f"cov_type={settings.cov_type!r}, which needs the scores of all rows: leave "

@@ -222,7 +222,8 @@ def exact_alone(choice) -> Choice:
         if given:
             raise ArgumentError(
                 f"{name} does not apply to {problem.dim} parameters with {what}: "
-                "exact samplers use all rows; leave it"
+                "exact samplers use all rows; leave it",
+                because="not yet",
             )
     if sampler is None:  # the problem knows one whose paths suit its many parameters
         why = "Exact sampler chosen: it updates all parameters at once"

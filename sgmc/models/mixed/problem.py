@@ -290,7 +290,8 @@ def refuse(settings, groups):
     mini-batches of more than all groups.
     """
     if settings.batch_size is not None and settings.batch_size > groups:
-        raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {groups} groups")
+        text = f"batch_size={settings.batch_size} exceeds the {groups} groups"
+        raise ArgumentError(text, because="limit")
     spec = settings.sampler
     why = ""
     if settings.robust:

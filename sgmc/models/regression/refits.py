@@ -308,7 +308,8 @@ def changed(results, formula, data, how):
     if model.family.parts:
         raise ArgumentError(
             f"update({formula!r}): a dot would stand for both parts of {str(model.formula)!r}; "
-            "write the whole formula, and fit again"
+            "write the whole formula, and fit again",
+            because="limit",
         )
     inputs = {k: v for k, v in model.inputs.items() if v is not None and k not in how}
     lost = next((name for name, value in inputs.items() if value is True), None)

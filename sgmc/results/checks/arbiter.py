@@ -83,7 +83,8 @@ def arbiter(fit, names, draws, steps, seed, ess):
     if many < FEWEST:
         raise ArgumentError(
             f"arbiter needs {FEWEST} independent draws at least, and the worst parameter has "
-            f"{ess:.0f} effective ones; take more draws in the fit"
+            f"{ess:.0f} effective ones; take more draws in the fit",
+            because="limit",
         )
     starts = spread(fit.x, many)
     spec = referee(problem)

@@ -91,7 +91,8 @@ def enough(statement, draws, weights):
         raise ArgumentError(
             f"bayes_factor {statement!r}: about {beyond:.0f} effective draws are beyond that "
             f"point, {FEWEST_BEYOND} are needed to estimate a density there: it is far out in the "
-            "posterior; give a larger draws="
+            "posterior; give a larger draws=",
+            because="limit",
         )
 
 
