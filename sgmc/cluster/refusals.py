@@ -81,8 +81,9 @@ def refuse_fit(model, prior, settings):
     given = prior.values() if isinstance(prior, dict) else [prior]
     elsewhere = any(isinstance(one, JointNormal) or getattr(one, "cut", False) for one in given)
     shrinks = any(one.family == "horseshoe" for one in specs_of(prior))
+    named = repr(prior) if isinstance(prior, str) else str(prior)
     for wrong, text in (
-        (learns(prior) or shrinks or elsewhere, f"prior={prior}: use sgmc.normal(0, 2.5)"),
+        (learns(prior) or shrinks or elsewhere, f"prior={named}: use sgmc.normal(0, 2.5)"),
         (
             settings.robust,
             f"cov_type={settings.cov_type!r}, which needs the scores of all rows: leave "
