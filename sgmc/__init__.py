@@ -7,6 +7,7 @@ more than numpy.
 import importlib
 from typing import Any
 
+from sgmc.elsewhere import SAME_IN_MODULE, in_module
 from sgmc.version import __version__  # noqa: F401
 
 
@@ -42,8 +43,10 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOMES[name]), name)
     elif name in _ROOMS:
         value = importlib.import_module(f"sgmc.{name}")
+    elif (ours := SAME_IN_MODULE.get(name)) is not None:
+        return __getattr__(ours)
     else:
-        raise AttributeError(f"module 'sgmc' has no attribute {name!r}")
+        raise AttributeError(in_module(name) or f"module 'sgmc' has no attribute {name!r}")
     globals()[name] = value
     return value
 

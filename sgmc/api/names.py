@@ -13,6 +13,7 @@ from sgmc.registry import ROOMS, belongs, room
 
 FIXED = {
     "sgmc.api.verbs": ("glm", "sample"),
+    "sgmc.api.either": ("gamma",),
     "sgmc.api.versions": ("show_versions",),
     "sgmc.models.bases.model": ("Model",),
     "sgmc.models.user.model": ("JaxModel", "CompiledModel"),
@@ -27,7 +28,7 @@ FIXED = {
     "sgmc.models.network.model": ("BNN",),
     "sgmc.models.ica.model": ("ICA",),
     "sgmc.priors": (
-        "normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential", "gamma",
+        "normal", "student_t", "laplace", "cauchy", "horseshoe", "flat", "exponential",
         "inverse_gamma", "lognormal", "dirichlet", "half_t", "half_normal", "lkj", "ridge", "r2d2",
         "uniform", "truncated", "mvnormal",
     ),
@@ -54,7 +55,7 @@ FIXED = {
 def public_names() -> dict[str, str]:
     """Return the public names and the modules that hold them: name -> module.
 
-    A fixed name wins over a found one: `sgmc.gamma` is the prior, and its regression a `glm`.
+    A fixed name wins over a found one: `sgmc.gamma` is the prior, and with a formula the verb.
     """
     found = samplers()
     for model in room("families").values():

@@ -70,6 +70,7 @@ _Seed: TypeAlias = (
 class _Schedule: ...
 """
 VERBS = {"glm": "RegressionResults", "sample": "Results", "tune": "TuneResult", "plan": "FitPlan"}
+VERBS["gamma"] = "Any"  # a prior, or results
 SIMPLE = (type(None), bool, int, float, str)
 
 

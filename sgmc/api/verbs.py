@@ -10,6 +10,7 @@ from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
 from sgmc.core import contract, phases
 from sgmc.core.deadline import limited
 from sgmc.core.interrupts import handled
+from sgmc.elsewhere import FAMILIES_ELSEWHERE, SAME_FAMILIES, renamed
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
 from sgmc.models.regression.model import Regression
@@ -47,7 +48,10 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
     """Return the results of a regression from a formula; `called` is what the user called."""
     from sgmc.prepared.opening import for_verb
 
-    refuse_unknown(called, given, {*names(FORMULA, *FIT), *model.options})
+    known = {*names(FORMULA, *FIT), *model.options}
+    given = renamed(called, given, known)
+    refuse_unknown(called, given, known)
+    refuse_no_formula(model, called, formula, data)
     made = {*names(FORMULA), *model.options}
     of_model = {name: value for name, value in given.items() if name in made}
     of_fit = {name: value for name, value in given.items() if name not in made}
@@ -60,6 +64,28 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
+
+
+def refuse_no_formula(model: Any, called: str, formula: Any, data: Any) -> None:
+    """ArgumentError for arrays, or numbers, in the place of a formula and a table.
+
+    Data before the formula, and other things, are refused where they are read.
+    """
+    from sgmc.formula.safe import is_formula
+
+    if is_formula(formula) or is_formula(data):
+        return
+    if isinstance(formula, int | float) and isinstance(data, int | float):
+        raise ArgumentError(
+            f"{called} is a regression, {called[:-2]}('y ~ x', df), and got numbers; there is no "
+            "prior of this name: for a parameter between ends use sgmc.uniform(0, 1) or "
+            "sgmc.truncated()"
+        )
+    if hasattr(formula, "shape") and hasattr(data, "shape"):
+        raise ArgumentError(
+            f"{called} takes a formula and a table, {called[:-2]}('y ~ x', df); for arrays use "
+            f"sgmc.{model.__name__}(y, X).fit(), outcomes first"
+        )
 
 
 def __getattr__(name: str) -> Any:
@@ -146,6 +172,9 @@ def glm(formula: Any, data: Any, *, family: Any, link: str | None = None, **give
     if link is None and own is not None:
         link = type(own).__name__.lower()
     name = name.replace(".", "").replace("_", "")  # R's inverse.gaussian
+    if name in FAMILIES_ELSEWHERE:
+        raise ArgumentError(f"family={family!r} is not one of glm(): {FAMILIES_ELSEWHERE[name]}")
+    name = SAME_FAMILIES.get(name, name)
     known = links(name)
     if not known:
         there = sorted({model.family.distribution for model in room("families").values()} - {None})
@@ -185,7 +214,9 @@ def sample(model: Any, **given: Any) -> Any:
         )
     taken = inspect.signature(model.fit).parameters
     if not any(p.kind is p.VAR_KEYWORD for p in taken.values()):
-        refuse_unknown("sample()", given, [*taken, *names(*FIT), *inapplicable(model)])
+        known = [*taken, *names(*FIT), *inapplicable(model)]
+        given = renamed("sample()", given, known)
+        refuse_unknown("sample()", given, known)
     return model.fit(**given)
 
 

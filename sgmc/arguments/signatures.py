@@ -8,6 +8,7 @@ from typing import Any
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
 from sgmc.arguments.parameter import Declared
+from sgmc.elsewhere import ARGUMENTS
 
 
 def filled(function: Callable[..., Any], rows: Iterable[Declared]) -> inspect.Signature:
@@ -121,4 +122,6 @@ def hint(name: str, known: Iterable[str]) -> str:
         return "; it is an argument of the model"
     if name in names(*FIT):
         return "; it is an argument of fit()"
+    if name in ARGUMENTS:
+        return f"; {ARGUMENTS[name]}"
     return nearest(name, known)

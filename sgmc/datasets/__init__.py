@@ -7,8 +7,11 @@ file: `reaction_times`, `recoveries`, `course_ratings`, `hospital_stays`.  `lice
 and licences.
 """
 
+from typing import Any
+
 from sgmc.datasets.loading import licences, load, names
 from sgmc.datasets.simulated import course_ratings, hospital_stays, reaction_times, recoveries
+from sgmc.elsewhere import IN_DATASETS
 
 __all__ = [
     "course_ratings",
@@ -19,3 +22,8 @@ __all__ = [
     "reaction_times",
     "recoveries",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    told = f"; {IN_DATASETS[name]}" if name in IN_DATASETS else ""
+    raise AttributeError(f"module 'sgmc.datasets' has no attribute {name!r}{told}")

@@ -6,11 +6,13 @@ from dataclasses import replace
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import number
 from sgmc.errors import ArgumentError
+from sgmc.priors.other_names import with_other_names
 from sgmc.priors.spec import ENDS, PriorSpec, is_infinite
 
 UNTRUNCATED = ("horseshoe", "dirichlet", "lkj")  # beside those whose scale is learned
 
 
+@with_other_names
 def uniform(low: float, high: float) -> PriorSpec:
     """Uniform prior between two numbers; the parameter is nowhere else.
 
@@ -22,6 +24,7 @@ def uniform(low: float, high: float) -> PriorSpec:
     return PriorSpec("uniform", low=low, high=high, scale=1.0)
 
 
+@with_other_names
 def truncated(prior: PriorSpec, low: float = -math.inf, high: float = math.inf) -> PriorSpec:
     """Prior cut off at one end or both: ``truncated(normal(0, 1), low=0)`` is of a positive number,
     with ``high=0`` of a negative one.

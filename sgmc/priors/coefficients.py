@@ -1,14 +1,17 @@
 """Priors of coefficients, and of any number without bounds."""
 
 from sgmc.errors import ArgumentError
+from sgmc.priors.other_names import with_other_names
 from sgmc.priors.spec import PriorSpec
 
 
+@with_other_names
 def normal(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Normal prior with mean `location` and standard deviation `scale`."""
     return PriorSpec("normal", location, scale, autoscale=autoscale)
 
 
+@with_other_names
 def student_t(
     df: float, location: float = 0.0, scale: float = 2.5, autoscale: bool = False
 ) -> PriorSpec:
@@ -16,11 +19,13 @@ def student_t(
     return PriorSpec("student_t", location, scale, df, autoscale)
 
 
+@with_other_names
 def cauchy(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Cauchy prior: Student t with one degree of freedom."""
     return PriorSpec("student_t", location, scale, 1.0, autoscale)
 
 
+@with_other_names
 def laplace(location: float = 0.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Laplace (double exponential) prior with density exp(-|b - location| / scale) / (2 scale)."""
     return PriorSpec("laplace", location, scale, autoscale=autoscale)

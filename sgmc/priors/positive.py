@@ -7,6 +7,7 @@ from typing import Any, ParamSpec
 
 from sgmc.arguments.numbers import number, positive
 from sgmc.errors import ArgumentError, PriorWarning, warn
+from sgmc.priors.other_names import with_other_names
 from sgmc.priors.spec import PriorSpec
 
 P = ParamSpec("P")
@@ -54,6 +55,7 @@ def scale_of(name: str, scale: float | None, rate: float | None) -> float:
     return 1 / positive(f"{name}: rate", rate)
 
 
+@with_other_names
 @scale_or_rate("exponential", 0)
 def exponential(
     scale: float | None = None, autoscale: bool = False, *, rate: float | None = None
@@ -72,6 +74,7 @@ def exponential(
     return PriorSpec("gamma", 0.0, scale_of("exponential", scale, rate), 1.0, autoscale)
 
 
+@with_other_names
 @scale_or_rate("gamma", 1)
 def gamma(
     shape: float, scale: float | None = None, autoscale: bool = False, *, rate: float | None = None
@@ -95,6 +98,7 @@ def gamma(
     return PriorSpec("gamma", 0.0, scale_of("gamma", scale, rate), shape, autoscale)
 
 
+@with_other_names
 def inverse_gamma(shape: float, scale: float = 1.0, autoscale: bool = False) -> PriorSpec:
     """Inverse gamma prior of a positive parameter: density proportional to x^(-shape - 1)
     exp(-scale / x), which vanishes at zero.
@@ -105,6 +109,7 @@ def inverse_gamma(shape: float, scale: float = 1.0, autoscale: bool = False) -> 
     return PriorSpec("inverse_gamma", 0.0, scale, shape, autoscale)
 
 
+@with_other_names
 def lognormal(location: float = 0.0, scale: float = 1.0, autoscale: bool = False) -> PriorSpec:
     """Lognormal prior of a positive parameter x: log x is normal.
 
@@ -120,6 +125,7 @@ def lognormal(location: float = 0.0, scale: float = 1.0, autoscale: bool = False
     return PriorSpec("lognormal", 0.0, median, scale, autoscale)
 
 
+@with_other_names
 def half_t(df: float = 3.0, scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Half of a Student t prior, of a positive parameter such as a standard deviation: density
     proportional to that of a t distribution with `df` degrees of freedom and centre 0 (Gelman 2006,
@@ -128,6 +134,7 @@ def half_t(df: float = 3.0, scale: float = 2.5, autoscale: bool = False) -> Prio
     return PriorSpec("student_t", 0.0, scale, df, autoscale, half=True)
 
 
+@with_other_names
 def half_normal(scale: float = 2.5, autoscale: bool = False) -> PriorSpec:
     """Half of a normal prior with centre 0, of a positive parameter."""
     return PriorSpec("normal", 0.0, scale, autoscale=autoscale, half=True)

@@ -1,5 +1,6 @@
 """Priors of probabilities and of correlations."""
 
+from sgmc.priors.other_names import with_other_names
 from sgmc.priors.spec import PriorSpec
 
 
@@ -13,6 +14,7 @@ def dirichlet(concentration: float = 1.0) -> PriorSpec:
     return PriorSpec("dirichlet", 0.0, 1.0, concentration)
 
 
+@with_other_names
 def lkj(eta: float = 1.0) -> PriorSpec:
     """Prior of the correlation matrix R of a group's effects: density proportional to
     det(R)^(eta - 1), flat for 1 (Lewandowski, Kurowicka & Joe 2009;

@@ -91,6 +91,9 @@ class PriorSpec:
         """What `core.densities.Separable` wants besides location and scale."""
         return self.slab / self.scale if self.family == "horseshoe" else self.df
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         if self.cut:
             given = (f"{k}={getattr(self, k):.4g}" for k in ENDS if math.isfinite(getattr(self, k)))

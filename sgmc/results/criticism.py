@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Floats, Frame, Seed, Series
 from sgmc.results.outcomes.pit import loo_pit
@@ -136,6 +137,7 @@ class Criticism:
         table = pd.DataFrame([one.summary() for one in found.values()], list(found))
         return table.rename_axis(self.model.endog_names)
 
+    @with_level
     def plot_calibration(
         self, ax: Any = None, *, alpha: float = 0.05, loo: bool = True, seed: Seed = None
     ) -> Any:

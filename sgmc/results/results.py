@@ -11,10 +11,10 @@ from sgmc.core import deadline, phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
+from sgmc.elsewhere import attribute
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
-from sgmc.results.absent import refusal
 from sgmc.results.checks import noise
 from sgmc.results.checks.breaks import with_kink
 from sgmc.results.checks.differences import disagreement
@@ -144,9 +144,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         return []
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(
-            refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        return attribute(self, name)
 
     def __repr__(self) -> str:
         chains, draws, d = self.draws.shape

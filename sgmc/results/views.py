@@ -9,6 +9,7 @@ import numpy as np
 from sgmc.arguments.arrays import numeric
 from sgmc.arguments.choices import flag
 from sgmc.arguments.draws import mean_and_sd
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Array, Floats
@@ -65,6 +66,7 @@ class Views:
 
         return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data))
 
+    @with_level
     def plot(
         self, cols: str | Sequence[str] | None = None, ax: Any = None, *, alpha: float = 0.05
     ) -> Any:
@@ -131,6 +133,7 @@ class Views:
             before = replace(self.warmup, draws=chosen)
         return trace(draws, weights, names, ax, before, flag("density", density))
 
+    @with_level
     def plot_posterior(
         self,
         cols: str | Sequence[str] | None = None,

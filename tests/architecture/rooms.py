@@ -5,14 +5,16 @@ room's line, and files of its own room unless the room is one of LEAVES.  The ta
 there are no exceptions to it.
 """
 
-BELOW = "errors version arguments priors core registry"  # what nearly every room stands on
+# what nearly every room stands on
+BELOW = "elsewhere errors version arguments priors core registry"
 
 # room: (what belongs there, what it may import)
 TABLE = {
     "errors": ("every exception and warning", ""),
     "version": ("the version", ""),
-    "arguments": ("every check of an argument; the table of fit keywords", "errors"),
-    "priors": ("prior specifications, as users write them", "errors arguments"),
+    "elsewhere": ("names that other packages have for what is here", ""),
+    "arguments": ("every check of an argument; the table of fit keywords", "errors elsewhere"),
+    "priors": ("prior specifications, as users write them", "errors elsewhere arguments"),
     "core": (
         "contracts that all rooms share, storage, random streams, the loop over steps",
         "errors arguments",
@@ -48,7 +50,7 @@ TABLE = {
         "tables in sealed files: first pass, writing, opening",
         "errors version arguments core formula saved sources",
     ),
-    "datasets": ("data sets by name", "errors arguments"),
+    "datasets": ("data sets by name", "errors elsewhere arguments"),
     "plots": ("figures from plain arrays", "errors arguments diagnostics"),
     "fit": (
         "from a problem to draws: settings, noise, plan, chains, checkpoints, what they leave",
@@ -124,7 +126,7 @@ TABLE |= {
         BELOW + " datasets formula sources prepared fit results tuning"
         " models/bases models/regression models/user",
     ),
-    "": ("the package itself: its names, loaded at first use", "version core api"),
+    "": ("the package itself: its names, loaded at first use", "version elsewhere core api"),
 }
 
 # rooms of leaves: a file imports no other file of its room

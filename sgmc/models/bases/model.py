@@ -9,6 +9,7 @@ from sgmc.arguments.arrays import shaped
 from sgmc.arguments.keywords import ARRAYS, FORMULA, MODEL, REGRESSION, names, rows
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
+from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError
 from sgmc.fit.parts import EXACT
 from sgmc.models.bases.calls import functions, owner
@@ -205,6 +206,7 @@ class Model:
         from sgmc.arguments.seeds import one_seed
 
         known = [*names(MODEL), *REGRESSION_ARGUMENTS]
+        given = renamed(f"{type(self).__name__}.fit()", given, known)
         refuse_unknown(f"{type(self).__name__}.fit()", given, known)
         self.refuse(given)
         derived = self.derived(given) if given.get("sampler") is None else {}

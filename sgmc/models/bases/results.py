@@ -6,8 +6,8 @@ import pandas as pd
 from sgmc.arguments.names import parameter
 from sgmc.core.partial import pooled
 from sgmc.diagnostics import moments
+from sgmc.elsewhere import attribute
 from sgmc.errors import ArgumentError
-from sgmc.results.absent import refusal
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
@@ -175,6 +175,4 @@ class ModelResults(Results):
                 f"{name} does not apply to {self.__dict__['model'].title}: it belongs to "
                 "regressions"
             )
-        raise AttributeError(
-            refusal(name) or f"{type(self).__name__!r} object has no attribute {name!r}"
-        )
+        return attribute(self, name)

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.partial import pooled
@@ -107,6 +108,7 @@ class CrossedResults(Smooths, MixedResults):
         count = count or len(effects.points)
         return effects.with_draws(evenly(len(effects.points), count)), None
 
+    @with_level
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
         """Return effects of the levels: posterior mean, sd and interval.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
@@ -22,6 +23,7 @@ class Smooths:
         rows = self.freedom
         return pd.DataFrame(list(rows.values()), list(rows), ["edf", "most"])
 
+    @with_level
     def smooth(self, name=None, at=None, *, alpha=0.05, points=None):
         """Return a smooth on the scale of the linear predictor: posterior mean, sd and interval.
 
@@ -88,6 +90,7 @@ class Smooths:
             exog = [name if ":" in name else None for name in exog]
         return x, curve_at(one, by, places, draws, exog, x), names
 
+    @with_level
     def plot_smooth(self, name=None, ax=None, *, alpha=0.05):
         """Plot a smooth with its interval, or the mean of a surface as a map.
 

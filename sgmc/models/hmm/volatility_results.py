@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import number, whole
 from sgmc.models.hmm.results import SequenceResults
 
@@ -30,6 +31,7 @@ class VolatilityResults(SequenceResults):
             mean, square = mean + p @ x / len(thetas), square + p @ x**2 / len(thetas)
         return pd.DataFrame({"mean": mean, "sd": np.sqrt(square - mean**2)})
 
+    @with_level
     def volatility(self, draws=100, alpha=0.05, filtered=False, data=None):
         """The volatility beta exp(x_t / 2) at each step, the sd of y_t given the state.
 

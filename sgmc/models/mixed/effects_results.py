@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
@@ -65,6 +66,7 @@ class EffectsOfLevels(LevelsWithoutData):
         }
         return found if len(found) > 1 else found[self.model.effects.factor]
 
+    @with_level
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
         """Return the effects of the levels: posterior mean, sd and interval.
 
@@ -204,6 +206,7 @@ class EffectsOfLevels(LevelsWithoutData):
                 more[f"{column}|{factor}"] = drawn[..., j], factor, labels.to_numpy()
         return to_arviz(self, Wanted(log_likelihood, posterior_predictive, observed_data), more)
 
+    @with_level
     def plot_ranef(self, factor=None, ax=None, *, alpha=0.05, draws=None):
         """Plot means and intervals of the effects of levels, sorted by their means: a caterpillar
         plot.

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
@@ -94,6 +95,7 @@ class LevelsResults(LevelsWithoutData, RegressionResults):
     the seed of the fit; predictions have them.
     """
 
+    @with_level
     def coefficients(self, names=None, *, alpha=0.05, draws=None):
         """All coefficients, those of the levels included: posterior mean, sd and interval.
 

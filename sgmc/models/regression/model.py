@@ -10,6 +10,7 @@ from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.core.deadline import limited
 from sgmc.core.interrupts import handled
+from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import check_outcomes, equations, of_table
@@ -98,6 +99,7 @@ class Regression(PriorPredictive):
         given : dict
         """
         known = {row.name: row.default for row in rows(taker) if row.default is not REQUIRED}
+        given = renamed(cls.__name__ + method, given, {**known, **cls.options})
         refuse_unknown(cls.__name__ + method, given, {**known, **cls.options})
         options = {name: given[name] for name in cls.options if name in given}
         return options, {name: given.get(name, default) for name, default in known.items()}
@@ -270,6 +272,7 @@ class Regression(PriorPredictive):
         """
         from sgmc.arguments.seeds import one_seed
 
+        given = renamed(f"{type(self).__name__}.fit()", given, names(*FIT))
         refuse_unknown(f"{type(self).__name__}.fit()", given, names(*FIT))
         arguments = {"prior": None, **self.defaults, **one_seed(given)}
         if arguments.get("tune") is None:

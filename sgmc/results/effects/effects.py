@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import texts
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
@@ -54,6 +55,7 @@ class Effects:
         """Return the `Rows` of new data, effects of group terms being zero."""
         return self.table_rows(frame, offset)
 
+    @with_level
     def predictions(
         self,
         data: Any = None,
@@ -100,6 +102,7 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._predictions(data, variables, by, type, level, beside, by is not None)
 
+    @with_level
     def avg_predictions(
         self,
         data: Any = None,
@@ -168,6 +171,7 @@ class Effects:
         made = by_group if averaged else by_row
         return made(self, places, quantities, link, kinds_of(self, link), level)
 
+    @with_level
     def comparisons(
         self,
         variables: Any = None,
@@ -205,6 +209,7 @@ class Effects:
         how = data, by, comparison, type, level, beside
         return self._comparisons(variables, *how, by is not None)
 
+    @with_level
     def avg_comparisons(
         self,
         variables: Any = None,
@@ -251,6 +256,7 @@ class Effects:
         found = [comparison_of(one, comparison) for one in changes]
         return self._tabled(places, found, link, level, averaged)
 
+    @with_level
     def slopes(
         self,
         variables: Any = None,
@@ -287,6 +293,7 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._slopes(variables, data, by, slope, type, level, beside, by is not None)
 
+    @with_level
     def avg_slopes(
         self,
         variables: Any = None,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
@@ -23,6 +24,7 @@ SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that m
 class EffectFigures:
     """Methods of `RegressionResults` that draw effects; each returns its axes."""
 
+    @with_level
     def plot_predictions(
         self,
         x: str,
@@ -57,6 +59,7 @@ class EffectFigures:
         name = ("probability, {}" if several else "E[{} | x]") if type == "response" else "link, {}"
         return drawn(table, x, by, name.format(self.model.endog_names), ax)
 
+    @with_level
     def plot_effects(
         self,
         variable: str,
@@ -110,6 +113,7 @@ class EffectFigures:
         what = "slope" if numeric else comparison
         return drawn(found, x, by, f"{what} of {variable}", ax)
 
+    @with_level
     def plot_comparisons(
         self,
         variables: Any = None,

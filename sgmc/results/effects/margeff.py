@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
@@ -42,12 +43,14 @@ class MarginalEffects:
     def _of(self, flat):
         return flat.reshape(*flat.shape[:-1], *self.draws.shape[1:])
 
+    @with_level
     def conf_int(self, alpha=0.05):
         """Equal-tailed intervals, (column, 2), or (column, 2, kind)."""
         draws, weights = self._flat
         ends = moments.quantile(draws, [level(alpha) / 2, 1 - alpha / 2], weights)
         return np.moveaxis(self._of(ends), 0, 1)
 
+    @with_level
     def summary_frame(self, alpha=0.05):
         """A DataFrame with statsmodels' columns; P(>0) stands for its test.
 
@@ -72,6 +75,7 @@ class MarginalEffects:
         frame = pd.DataFrame(columns, index=index).swaplevel()
         return frame.loc[[(kind, name) for kind in kinds for name in self.names]]
 
+    @with_level
     def summary(self, alpha=0.05):
         """The same printed, a statsmodels `Summary`."""
         from sgmc.results.report.summary import effects_summary

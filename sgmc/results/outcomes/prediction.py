@@ -3,10 +3,12 @@
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
+from sgmc.errors import NotSupported
 from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.beside import need_errors, need_trials
 from sgmc.results.outcomes.streams import Method, written
@@ -70,11 +72,26 @@ def outcome_draws(rows, rng):
     return out
 
 
+def mean_draws(results, exog, offset, draws, what, how):
+    """E[y | x], or the linear predictor, of rows by each draw; see `Results.posterior_epred`."""
+    if results.model.family.several:
+        raise NotSupported(f"{what} does not apply to outcomes of several kinds: use predictions()")
+    rows = results.table_rows(exog, offset, **how)
+    rows = rows.of_equal_weight(whole("draws", draws, 1, none=True))
+    rows.fits(what)
+    out = np.empty((rows.m, rows.n))
+    for at, eta in rows.blocks():
+        of_rows = eta if what == "posterior_linpred" else rows.family.centre(eta, rows.extra)
+        out[:, rows.place(at)] = of_rows.T
+    return out
+
+
 class Intervals:
     """What predictions have of their summary, `frame(alpha)`."""
 
     labels = None
 
+    @with_level
     def conf_int(self, alpha=0.05):
         """Return equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""
         limits = self.frame(alpha)[["mean_ci_lower", "mean_ci_upper"]]
@@ -102,6 +119,7 @@ class Prediction(Intervals):
         """Posterior means of E[y | x], labelled as the rows are."""
         return labelled(self._results, self._rows, self._rows.mean())
 
+    @with_level
     def summary_frame(self, alpha=0.05, *, to=None):
         """Return a table with statsmodels' columns and a posterior's meaning.
 
@@ -143,6 +161,7 @@ class StreamedPrediction(Intervals):
         """Posterior means of E[y | x], labelled as the rows are."""
         return self._stream.run(mean_of(self._results))
 
+    @with_level
     def summary_frame(self, alpha=0.05, *, to=None):
         """Return a table of means and intervals, or write it to the file `to`; see `Prediction`."""
         rng = outcome_stream(self._results, self._seed)

@@ -3,6 +3,7 @@ and how well it predicts.
 """
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.intervals import with_level
 from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
@@ -136,6 +137,39 @@ class Predictions:
         found = prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
         return found if to is None else streams.written(found, to)
 
+    def posterior_epred(self, exog=None, *, offset=None, exposure=None, draws=None, **how):
+        """Return E[y | x] by each draw; `predict` has its mean.
+
+        Parameters
+        ----------
+        exog, offset, exposure
+            As in `predict`; rows in memory.
+        draws : int, optional
+            As in `posterior_predict`.
+        **how
+            What `predict` takes of groups, for fits with group terms.
+
+        Returns
+        -------
+        ndarray, (draw, row)
+
+        Raises
+        ------
+        ArgumentError
+            If it would be larger than 1 GB.
+        NotSupported
+            For outcomes of several kinds.
+        """
+        offset = with_exposure(self, exog, offset, exposure)
+        return prediction.mean_draws(self, exog, offset, draws, "posterior_epred", how)
+
+    def posterior_linpred(self, exog=None, *, offset=None, exposure=None, draws=None, **how):
+        """Return the linear predictor by each draw, on the scale of the link; see
+        `posterior_epred`.
+        """
+        offset = with_exposure(self, exog, offset, exposure)
+        return prediction.mean_draws(self, exog, offset, draws, "posterior_linpred", how)
+
     def log_lik(
         self,
         exog=None,
@@ -202,6 +236,7 @@ class Predictions:
         found = getattr(self, f"resid_{kind}")
         return found if to is None else streams.written(found, to, "residual")
 
+    @with_level
     def survival(self, times, exog=None, *, offset=None, alpha=0.05, **how):
         """Return P(T > t | x) of survival times, averaged over draws, with its posterior interval.
 
@@ -228,6 +263,7 @@ class Predictions:
         """
         return survival.survival(self, times, exog, offset, alpha, **how)
 
+    @with_level
     def quantiles(self, p, exog=None, *, offset=None, alpha=0.05, **how):
         """Return quantiles of survival times T given x, averaged over draws, with their posterior
         intervals.
@@ -323,6 +359,7 @@ class Predictions:
 
         return loo(self, rows, seed)
 
+    @with_level
     def r2(self, alpha=0.05):
         r"""Return the Bayesian R^2: the share of the outcomes' variance that the linear predictor
         explains.
@@ -350,6 +387,7 @@ class Predictions:
 
         return r2(self, alpha)
 
+    @with_level
     def pp_check(self, groups=10, *, draws=None, alpha=0.05, seed=None):
         """Compare mean, sd and calibration of the outcomes with those of simulated ones.
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Floats, Frame, Series
@@ -92,6 +93,7 @@ class Estimates:
             else frame.loc[(names := parameters("column", column, self.names)), names]
         )
 
+    @with_level
     def conf_int(self, alpha: float = 0.05, cols: Any = None, *, method: Any = "eti") -> Frame:
         """Return credible intervals, a DataFrame with columns 0 and 1.
 
@@ -111,6 +113,7 @@ class Estimates:
         frame = self._if_known(pd.DataFrame(np.asarray(limits).T, self.names, [0, 1]))
         return frame if cols is None else frame.loc[parameters("cols", cols, self.names)]
 
+    @with_level
     def summary_frame(self, alpha: float = 0.05, *, exponentiate: bool = False) -> Frame:
         """Return the table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk,
         r_hat; of a robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has
@@ -133,6 +136,7 @@ class Estimates:
         frame.attrs["ksd"] = self._ksd
         return frame
 
+    @with_level
     def summary(
         self,
         yname: str | None = None,
@@ -184,6 +188,7 @@ class Estimates:
             one_of("exponentiate", exponentiate, (False, True)),
         )
 
+    @with_level
     def summary2(
         self,
         yname: str | None = None,
@@ -196,6 +201,10 @@ class Estimates:
         from sgmc.results.report.summary import summary2
 
         return summary2(self, alpha, title, (yname, xname), float_format)
+
+    def _fixef(self, **how: Any) -> Frame:
+        """`summary_frame` of the coefficients of the formula alone, as brms' ``fixef``."""
+        return self.summary_frame(**how).iloc[: self.model.equations * len(self.model.exog_names)]
 
     def prior_summary(self) -> Frame:
         """Return priors as specified and as used (scales in the predictor's units), a DataFrame."""
@@ -250,6 +259,7 @@ class Estimates:
 
         return hypothesis(self, statement)
 
+    @with_level
     def contrast(self, contrast: Any, alpha: float = 0.05) -> Frame:
         """Return the posterior of linear combinations of parameters.
 
@@ -269,6 +279,7 @@ class Estimates:
         """
         return contrasts.contrast(self, contrast, alpha)
 
+    @with_level
     def t_test(self, r_matrix: Any, alpha: float = 0.05) -> Frame:
         """Return the posterior of what statsmodels tests: `contrast`, without a test."""
         return contrasts.contrast(self, r_matrix, alpha)

@@ -1,0 +1,450 @@
+"""Names that other packages have for what is here, in one place: on results, in the module, as
+arguments.
+
+Where the meaning is the same, the name is taken for ours (tables `SAME_...`).  Else the error
+names what to use (tables of texts).  No name of these tables is listed by ``dir()``.
+"""
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from operator import attrgetter
+from typing import Any
+
+# ---- results -------------------------------------------------------------------------------------
+
+# name -> ours, with arguments; a dotted one is an attribute of the model
+SAME_ON_RESULTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "hdi": ("conf_int", {"method": "hdi"}),
+    "eti": ("conf_int", {}),
+    "confint": ("conf_int", {}),
+    "posterior_interval": ("conf_int", {}),
+    "vcov": ("cov_params", {}),
+    "r_hat": ("rhat", {}),
+    "bayes_R2": ("r2", {}),
+    "posterior_summary": ("summary_frame", {}),
+    **dict.fromkeys(
+        ("to_dataframe", "to_pandas", "as_draws_df", "as_data_frame", "posterior_samples"),
+        ("to_frame", {}),
+    ),
+    "plot_ppc": ("plot_pp_check", {}),
+    "plot_autocorr": ("plot_acf", {}),
+    "logLik": ("llf", {}),
+    "fixef": ("_fixef", {}),
+    **{name: (f"model.{name}", {}) for name in ("formula", "exog_names", "endog_names", "family")},
+}
+
+TESTS = "use prob_positive, or hypothesis('x1 > 0')"
+JOINT = "use hypothesis(), which takes linear inequalities joined by & and |, or contrast()"
+ACCURACY = "compare posteriors by predictive accuracy instead: loo(), sgmc.compare()"
+SHARE = "use r2(), the Bayesian one, or loo() for predictive accuracy"
+CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
+SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
+LEVERAGE = "loo(pointwise=True).pareto_k says how much single rows decide"
+PLOTS = "use plot_pp_check(), or resid_pearson against what you like"
+
+WITHOUT_MEANING = {  # of statsmodels' results
+    **dict.fromkeys(("pvalues", "f_pvalue", "llr_pvalue", "fvalue"), TESTS),
+    **dict.fromkeys(("tvalues", "zvalues"), "use prob_positive, or params / bse if you must"),
+    **dict.fromkeys(
+        (
+            "f_test",
+            "wald_test",
+            "wald_test_terms",
+            "t_test_pairwise",
+            "score_test",
+            "el_test",
+            "conf_int_el",
+            "compare_f_test",
+            "compare_lm_test",
+            "compare_lr_test",
+            "llr",
+            "im_ratio",
+        ),
+        JOINT,
+    ),
+    **dict.fromkeys(
+        ("aic", "bic", "aicc", "bic_llf", "bic_deviance", "info_criteria", "waic"), ACCURACY
+    ),
+    **dict.fromkeys(("prsquared", "pseudo_rsquared", "rsquared", "rsquared_adj"), SHARE),
+    **dict.fromkeys(
+        (
+            "normalized_cov_params",
+            "cov_kwds",
+            "get_robustcov_results",
+            "use_t",
+            "HC0_se",
+            "HC1_se",
+            "HC2_se",
+            "HC3_se",
+            "cov_HC0",
+            "cov_HC1",
+            "cov_HC2",
+            "cov_HC3",
+        ),
+        CLASSICAL,
+    ),
+    **dict.fromkeys(
+        (
+            "converged",
+            "fit_history",
+            "method",
+            "mle_retvals",
+            "mle_settings",
+            "initialize",
+            "set_null_options",
+        ),
+        SAMPLING,
+    ),
+    **dict.fromkeys(("get_influence", "get_hat_matrix_diag", "outlier_test"), LEVERAGE),
+    **dict.fromkeys(
+        ("plot_added_variable", "plot_ceres_residuals", "plot_partial_residuals"), PLOTS
+    ),
+    **dict.fromkeys(
+        (
+            "resid_anscombe",
+            "resid_anscombe_scaled",
+            "resid_anscombe_unscaled",
+            "resid_working",
+            "resid_generalized",
+            "wresid",
+        ),
+        "use resid_response, resid_pearson or resid_deviance",
+    ),
+    **dict.fromkeys(
+        (
+            "mse_model",
+            "mse_resid",
+            "mse_total",
+            "ssr",
+            "centered_tss",
+            "uncentered_tss",
+            "pearson_chi2",
+            "scale",
+            "llf_scaled",
+        ),
+        "use deviance, or sums of resid_response and resid_pearson",
+    ),
+    **dict.fromkeys(
+        ("eigenvals", "condition_number"),
+        "a ConditionWarning says which directions the data do not inform",
+    ),
+    "resid_dev": "it is resid_deviance here",
+    "resid": "it is resid_response here",
+    "mu": "it is fittedvalues here",
+    "null": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
+    "llnull": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
+    "get_distribution": "use posterior_predict(), which has the coefficients' uncertainty too",
+    "pred_table": "use pp_check(), or predict() > 0.5 against the outcomes",
+}
+
+COMPARE = "use loo() of each fit, and sgmc.compare(a=, b=)"
+DRAWS = "use draws, an array (chain, draw, parameter), or to_frame()"
+STAN = "there is no Stan program; see diagnostics() and chain_diagnostics()"
+CLASSES = "use predict(), the probability of the outcome that the summary names, > 0.5 for a class"
+ESTIMATOR = "sgmc.sklearn has estimators with fit(), predict() and score()"
+BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
+
+OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
+    "posterior": f"{DRAWS}; to_arviz().posterior is ArviZ's",
+    **dict.fromkeys(
+        ("as_draws", "as_draws_array", "as_draws_matrix", "as_matrix", "samples", "trace"), DRAWS
+    ),
+    **dict.fromkeys(("nsamples", "ndraws", "nchains", "niterations"), f"{DRAWS}: see its shape"),
+    **dict.fromkeys(("idata", "to_inference_data", "to_netcdf"), "use to_arviz()"),
+    "sample_stats": "use chain_diagnostics(), or to_arviz()",
+    "posterior_predictive": "use posterior_predict(), or to_arviz(posterior_predictive=True)",
+    "log_likelihood": "use log_lik(), or llf at the posterior means",
+    "observed_data": "use to_arviz().observed_data",
+    "mean": "use params, or to_frame().mean()",
+    "sd": "use bse",
+    "quantile": "use to_frame().quantile(), or conf_int()",
+    **dict.fromkeys(("coef", "coefficients"), "use params; with group terms also ranef()"),
+    "VarCorr": "use cov_re with group terms; their sds are rows sd(...) of summary_frame()",
+    "ngrps": "the summary has the numbers of levels; ranef() has a row for each",
+    "sigma": "use params['sigma'] of models that have one",
+    **dict.fromkeys(("conditional_effects", "marginal_effects", "ggpredict"), BY_VALUES),
+    "conditional_smooths": "use plot_smooth(), or smooth() for the numbers",
+    "plot_slopes": "use slopes() for the numbers, or plot_comparisons()",
+    "mcmc_plot": "use plot(), plot_trace() or plot_posterior()",
+    "plot_density": "use plot_posterior()",
+    "plot_dist": "use plot_posterior()",
+    "plot_energy": "use chain_diagnostics()",
+    "plot_ess": "use ess() and mcse()",
+    "plot_loo": "use plot_loo_pit(), or loo(pointwise=True).pareto_k",
+    "plot_diagnostics": "use plot_trace(), plot_calibration() and plot_pp_check()",
+    **dict.fromkeys(
+        ("loo_compare", "add_criterion", "loo_model_weights", "model_weights", "anova"),
+        f"{COMPARE} or sgmc.model_weights()",
+    ),
+    **dict.fromkeys(("drop1", "add1", "step"), f"{COMPARE}, or prior='horseshoe'"),
+    "loo_R2": "use r2(), or loo()",
+    "bayes_factor_models": "use bayes_factor() for a coefficient, or loo()",
+    **dict.fromkeys(("stancode", "standata", "stanfit", "nuts_params", "launch_shinystan"), STAN),
+    **dict.fromkeys(("divergences", "check_hmc_diagnostics"), "use chain_diagnostics(), warnings"),
+    **dict.fromkeys(("neff_ratio", "ess_bulk", "n_eff", "neff"), "use ess()"),
+    "ess_tail": "use ess('tail')",
+    "predictive_interval": "use get_prediction().summary_frame()",
+    "predictive_error": "use residuals()",
+    "fitted": "use fittedvalues, predict(new) or get_prediction(new).summary_frame()",
+    "fit": "this is the result of a fit: sgmc.logit(formula, data), or resume() for more draws",
+    "prior": "use prior_summary()",
+    "get_prior": "use prior_summary()",
+    "get_params": ESTIMATOR,
+    "set_params": ESTIMATOR,
+    "score": f"use loo(), r2() or calibration(); {ESTIMATOR}",
+    "coef_": f"use params; {ESTIMATOR}",
+    "intercept_": f"use params['Intercept']; {ESTIMATOR}",
+    **dict.fromkeys(("predict_proba", "predict_log_proba", "decision_function"), CLASSES),
+    "classes_": CLASSES,
+    **dict.fromkeys(("feature_names_in_", "n_features_in_"), "use model.exog_names"),
+}
+
+OF_TERMS = {  # what results have with some terms only
+    **dict.fromkeys(("smooths", "smooth", "plot_smooth"), "smooths, such as s(x)"),
+    **dict.fromkeys(
+        (
+            "ranef",
+            "ranef_draws",
+            "plot_ranef",
+            "random_effects",
+            "cov_re",
+            "fe_params",
+            "bse_fe",
+        ),
+        "group terms, such as (1 | g)",
+    ),
+}
+
+
+def attribute(results: Any, name: str) -> Any:
+    """Return what results have by a name of another package.
+
+    Raises
+    ------
+    AttributeError
+        For other names; the message names what to use, where a table has it.
+    """
+    if name in SAME_ON_RESULTS:
+        ours, how = SAME_ON_RESULTS[name]
+        found = attrgetter(ours)(results)
+        return partial(found, **how) if how else found
+    unknown = f"{type(results).__name__!r} object has no attribute {name!r}"
+    raise AttributeError(on_results(name) or unknown)
+
+
+def on_results(name: str) -> str | None:
+    """Return the message for a name that results do not have; None for one that no table has."""
+    if name in OF_TERMS:
+        return f"{name} belongs to {OF_TERMS[name]}, and the model has none"
+    if name in OTHERWISE:
+        return f"{name} is not a name of results here; {OTHERWISE[name]}"
+    if name not in WITHOUT_MEANING:
+        return None
+    said = (
+        "is named otherwise"
+        if WITHOUT_MEANING[name].startswith("it is")
+        else "has no meaning for a posterior"
+    )
+    return f"{name} {said}; {WITHOUT_MEANING[name]}"
+
+
+# ---- the module ----------------------------------------------------------------------------------
+
+SAME_IN_MODULE = {
+    **dict.fromkeys(("lm", "lmer", "linear_regression", "gaussian"), "ols"),
+    **dict.fromkeys(("logistic", "logistic_regression", "bernoulli", "binomial"), "logit"),
+    **dict.fromkeys(("nb", "negbin", "negative_binomial", "glm_nb", "nbinom"), "negativebinomial"),
+    **dict.fromkeys(("multinomial", "multinom", "categorical", "softmax"), "mnlogit"),
+    **dict.fromkeys(("polr", "clm", "cumulative", "ordered_logit", "cumlogit"), "ordinal"),
+    **dict.fromkeys(("rq", "quantile_regression"), "quantreg"),
+    **dict.fromkeys(("inverse_gaussian", "invgauss", "wald"), "inversegaussian"),
+    **dict.fromkeys(("zero_inflated", "zip", "zinb", "zeroinfl"), "zeroinflated"),
+    "glmer": "glm",
+    "stan_glm": "glm",
+    "Normal": "normal",
+    "StudentT": "student_t",
+    "HalfNormal": "half_normal",
+    "HalfStudentT": "half_t",
+    "half_student_t": "half_t",
+    "Cauchy": "cauchy",
+    "Exponential": "exponential",
+    "LogNormal": "lognormal",
+    "InverseGamma": "inverse_gamma",
+    "Uniform": "uniform",
+    "Dirichlet": "dirichlet",
+    "Flat": "flat",
+    "LKJ": "lkj",
+    "MvNormal": "mvnormal",
+    "double_exponential": "laplace",
+    "loo_compare": "compare",
+}
+
+VERB_OF_GROUPS = "group terms such as (1 | g) are part of any formula: sgmc.ols, sgmc.logit, ..."
+HALF_CAUCHY = "use half_t(1, scale), which is the half-Cauchy"
+ESTIMATORS = "use sgmc.sklearn, or a verb with a formula, such as sgmc.logit('y ~ x', df)"
+BY_RESULTS = "it is a method of results, as in sgmc.logit('y ~ x', df)"
+PRIORS = (
+    "use sgmc.normal(0, 1), sgmc.student_t(3, 0, 2.5), ... as in prior={'x': sgmc.normal(0, 1)}"
+)
+
+IN_MODULE = {
+    "student": "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
+    "t": "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
+    "brm": "a verb is a family: sgmc.ols, sgmc.logit, ..., or sgmc.glm(family=)",
+    "bf": "a formula is text: sgmc.ols('y ~ x', df)",
+    **dict.fromkeys(
+        ("stan_glmer", "stan_lmer", "mixedlm", "MixedLM", "BayesMixedGLM", "lme"), VERB_OF_GROUPS
+    ),
+    **dict.fromkeys(("gam", "bam", "gamm"), "smooths such as s(x) are part of any formula"),
+    **dict.fromkeys(("GLM", "Glm"), "use sgmc.glm(formula, data, family=), or a class: sgmc.Logit"),
+    **dict.fromkeys(("Prior", "prior", "set_prior", "priors", "PriorSpec"), PRIORS),
+    **dict.fromkeys(("half_cauchy", "HalfCauchy"), HALF_CAUCHY),
+    "coxph": "use sgmc.survreg, parametric survival times; Cox's model is not part of this package",
+    "PHReg": "use sgmc.survreg, parametric survival times; Cox's model is not part of this package",
+    **dict.fromkeys(("LogisticRegression", "LinearRegression", "Ridge", "Lasso"), ESTIMATORS),
+    **dict.fromkeys(("BayesianRidge", "GammaRegressor", "PoissonRegressor"), ESTIMATORS),
+    **dict.fromkeys(("regression", "regress"), "use a verb: sgmc.ols, sgmc.logit, ..."),
+    **dict.fromkeys(("loo", "waic", "r2", "summary", "hdi", "predict", "pp_check"), BY_RESULTS),
+    **dict.fromkeys(("plot_trace", "plot_posterior", "plot_forest", "plot_ppc"), BY_RESULTS),
+    **dict.fromkeys(("read_csv", "read_parquet"), "give a verb the path as its data"),
+    **dict.fromkeys(("set_seed", "seed"), "give seed= in the call"),
+    "save": "it is a method of results; sgmc.load reads the file",
+    "load_dataset": "use sgmc.datasets.load(name)",
+    "get_rdataset": "use sgmc.datasets.load(name)",
+    "Surv2": "use sgmc.Surv",
+}
+IN_DATASETS = dict.fromkeys(
+    ("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()"
+) | dict.fromkeys(("get", "fetch", "load_data", "get_rdataset"), "use sgmc.datasets.load(name)")
+
+SAME_FAMILIES = {  # of `glm`
+    "bernoulli": "binomial",
+    "normal": "gaussian",
+    "nb": "negativebinomial",
+    "negbin": "negativebinomial",
+    "negbinomial": "negativebinomial",
+    "nbinom": "negativebinomial",
+    "wald": "inversegaussian",
+    "invgauss": "inversegaussian",
+}
+FAMILIES_ELSEWHERE = {  # verbs of their own
+    "t": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
+    "student": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
+    "studentt": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
+    **dict.fromkeys(("multinomial", "categorical", "softmax"), "use sgmc.mnlogit(formula, data)"),
+    **dict.fromkeys(
+        ("cumulative", "ordinal", "ordered", "polr"), "use sgmc.ordinal(formula, data)"
+    ),
+    **dict.fromkeys(
+        ("zeroinflatedpoisson", "zip", "zinb", "zeroinflatednegbinomial"),
+        "use sgmc.zeroinflated(formula, data)",
+    ),
+    **dict.fromkeys(("hurdle", "hurdlepoisson"), "use sgmc.hurdle(formula, data)"),
+    **dict.fromkeys(("quantile", "asymlaplace"), "use sgmc.quantreg(formula, data, tau=)"),
+    **dict.fromkeys(("weibull", "lognormal", "exponential"), "use sgmc.survreg(formula, data)"),
+    **dict.fromkeys(
+        ("quasibinomial", "quasipoisson", "quasi"),
+        "there is no quasi-likelihood: use cov_type='robust', or negativebinomial for counts",
+    ),
+    "tweedie": "it is not part of this package",
+}
+
+
+def in_module(name: str) -> str | None:
+    """Return the message for a name that the module does not have, None where no table has it."""
+    return f"sgmc has no {name!r}: {IN_MODULE[name]}" if name in IN_MODULE else None
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+SAME_ARGUMENTS = {  # of fits
+    **dict.fromkeys(("random_state", "random_seed"), "seed"),
+    **dict.fromkeys(("cores", "n_jobs"), "threads"),
+    **dict.fromkeys(("progressbar", "progress_bar"), "progress"),
+    "priors": "prior",
+    **dict.fromkeys(("freq_weights", "sample_weight"), "weights"),
+    **dict.fromkeys(("n_chains", "num_chains", "nchains"), "chains"),
+    **dict.fromkeys(("num_samples", "n_samples", "n_draws", "num_draws"), "draws"),
+    **dict.fromkeys(("num_warmup", "n_warmup", "burnin", "burn_in"), "warmup"),
+    **dict.fromkeys(("initvals", "inits", "start_params", "initial_values"), "init"),
+}
+
+FORMULA_HAS = "write it in the formula"
+OF_NUTS = "it is of a sampler: sampler=sgmc.NUTS(target_accept=0.9)"
+PENALTY = "a penalty is a prior: prior='laplace', 'horseshoe' or sgmc.ridge()"
+QUIET = "use progress=False for no progress, progress=True for a bar"
+
+ARGUMENTS = {
+    "iter": "use draws=, kept draws per chain after warmup=",
+    "niter": "use draws=, kept draws per chain after warmup=",
+    **dict.fromkeys(("verbose", "disp", "refresh", "silent", "quiet"), QUIET),
+    **dict.fromkeys(("maxiter", "max_iter", "tol"), "use draws=, accuracy= or time_limit="),
+    **dict.fromkeys(("method", "algorithm", "solver", "nuts_sampler", "backend"), "use sampler="),
+    **dict.fromkeys(("target_accept", "adapt_delta", "max_treedepth", "control"), OF_NUTS),
+    **dict.fromkeys(("learning_rate", "lr", "stepsize"), "use step_size="),
+    "minibatch_size": "use batch_size=",
+    "epochs": "use max_data_passes=",
+    "n_epochs": "use max_data_passes=",
+    "var_weights": "weights= are frequencies; known standard errors are se=",
+    "family": "a verb is a family; sgmc.glm(formula, data, family=, link=) takes both",
+    "link": "a verb has one link; sgmc.glm(formula, data, family=, link=) takes both",
+    **dict.fromkeys(("re_formula", "vc_formula", "random"), f"{FORMULA_HAS}: (1 | g)"),
+    **dict.fromkeys(("fit_intercept", "hasconst", "intercept"), f"{FORMULA_HAS}: 'y ~ x - 1'"),
+    **dict.fromkeys(("penalty", "C", "l1_ratio", "lambda_", "lam"), PENALTY),
+    **dict.fromkeys(("na_action", "na.action", "dropna", "drop_na"), "use missing='drop'"),
+    "robust": "use cov_type='robust', or sgmc.rlm for outliers",
+    "cov_kwds": "use groups= with cov_type='cluster'",
+    "sample_prior": "use prior_only=True",
+    "nsamples": "use draws=",
+    "thinning": "use thin=",
+    "device": "sgmc runs on CPUs; use threads=",
+    "file": "use save() of the results, or checkpoint= for a run that goes on",
+}
+
+INTERVALS = ("ci", "prob", "hdi_prob", "ci_prob", "cred_mass", "conf_level", "credible_level")
+
+# of priors: ours -> theirs; of one function before those of all
+SAME_OF_PRIORS: dict[str, dict[str, tuple[str, ...]]] = {
+    "": {
+        "location": ("mu", "loc", "mean", "m"),
+        "scale": ("sigma", "sd", "std", "stddev"),
+        "df": ("nu",),
+        "low": ("lower", "lb", "minimum"),
+        "high": ("upper", "ub", "maximum"),
+    },
+    "laplace": {"scale": ("b",)},
+    "cauchy": {"location": ("alpha",), "scale": ("beta",)},
+    "exponential": {"rate": ("lam", "lambda_")},
+    "gamma": {"shape": ("alpha", "a"), "rate": ("beta",)},
+    "inverse_gamma": {"shape": ("alpha",), "scale": ("beta",)},
+    "lkj": {"eta": ("concentration",)},
+}
+
+
+def renamed(called: str, given: Mapping[str, Any], known: Collection[str]) -> dict[str, Any]:
+    """Return arguments of a fit by our names.
+
+    Parameters
+    ----------
+    called : str
+        What the user called, such as ``"logit()"``.
+    given : dict
+    known : collection of str
+        Names that it takes, which are never replaced.
+
+    Raises
+    ------
+    TypeError
+        If one is given by both names.
+    """
+    out: dict[str, Any] = {}
+    for name, value in given.items():
+        ours = name if name in known else SAME_ARGUMENTS.get(name, name)
+        if ours != name and ours not in known:  # it takes neither
+            ours = name
+        if ours in out or ours != name and ours in given:
+            raise TypeError(f"{called} got {name!r}, which is {ours!r} here, more than once")
+        # scikit-learn's and joblib's number for all cores
+        all_cores = ours == "threads" and ours != name and value == -1
+        out[ours] = None if all_cores else value
+    return out
