@@ -218,7 +218,7 @@ def test_errors_are_one_line(arguments, text, table, tmp_path):
 @pytest.mark.cover(0)
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]],
+    [["fit"], ["fit", "y ~ x"], ["fti"], ["fit", "y ~ x", "a.csv", "--draws", "many"]],
     ids=str,
 )
 def test_wrong_usage_is_one_line(arguments):

@@ -1,4 +1,8 @@
-"""A summary as JSON: numbers are numbers, and what is no number is null."""
+"""A summary as JSON: numbers are numbers, and what is no number is null.
+
+Keys and their meaning are in docs/command-line.md.  A key that goes, or changes its meaning, raises
+`SCHEMA`; new keys do not.
+"""
 
 import json
 import math
@@ -6,21 +10,31 @@ import re
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from sgmc.version import __version__
+
 if TYPE_CHECKING:
     from sgmc.results.results import Results
     from sgmc.tuning.result import TuneResult
 
 
+SCHEMA = 1  # of the object that `as_json` makes
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
 def as_json(results: "Results") -> str:
-    """Return the summary as one JSON object: facts, verdict, coefficients, warnings, and what a
-    race chose (null: there was none).
+    """Return the summary as one JSON object: model, run, diagnostics, verdict, coefficients,
+    warnings, and what a race chose (null: there was none); `facts` and `notes` are its texts.
     """
     left, right, lines, details = results.header
     tuning = None if results.tuning is None else tuning_facts(results.tuning)
     found = {
+        "schema": SCHEMA,
+        "sgmc": __version__,
+        "model": model_values(results),
+        "run": run_values(results),
+        "diagnostics": diagnostic_values(results),
         "facts": {name: fact(text) for name, text in [*left, *right]},
         "notes": [*lines, *details],
         "verdict": {k: v for k, v in asdict(results.verdict).items() if k != "basis"},  # a note
@@ -34,6 +48,57 @@ def as_json(results: "Results") -> str:
         "interrupted": results.interrupted,
     }
     return json.dumps(finite(found), indent=2, allow_nan=False)
+
+
+def model_values(results: "Results") -> dict[str, Any]:
+    """What was fitted: name, formula, outcome, link, rows."""
+    model = results.model
+    family = model.family
+    return {
+        "name": family.name,
+        "title": model.title,
+        "formula": str(model.formula or "") or None,
+        "outcome": str(model.endog_names),
+        "link": family.link,
+        "rows": results.nobs,
+        "rows_dropped": model.dropped,
+        "parameters": len(results.names),
+        "cov_type": results.cov_type,
+    }
+
+
+def run_values(results: "Results") -> dict[str, Any]:
+    """How the draws were made."""
+    fit = results._fit
+    plan, batches = fit.plan, [chain.batch_size for chain in fit.chains]
+    steps = plan.spec.uses_gradient and not plan.spec.independent
+    return {
+        "sampler": plan.spec.name,
+        "gradient": plan.gradient if plan.spec.minibatches else None,
+        "exact": bool(plan.spec.exact),
+        "step_size": fit.step_size if steps else None,
+        "batch_size": max(batches) if plan.spec.minibatches else None,
+        "chains": fit.x.shape[0],
+        "draws": fit.x.shape[1],
+        "warmup": plan.warmup,
+        "thin": None if plan.spec.continuous else plan.thinning,
+        "seed": results.seed,
+        "seconds": fit.seconds,
+        "data_passes": fit.passes,
+        "acceptance": fit.acceptance,
+        "interrupted": results.interrupted,
+        "stand_in": results.stand_in,
+    }
+
+
+def diagnostic_values(results: "Results") -> dict[str, Any]:
+    """The least effective sample size, the largest R-hat, and the Stein discrepancy."""
+    ess, rhat = (np.asarray(one, dtype=float) for one in (results._ess, results._rhat))
+    return {
+        "min_ess_bulk": ess[np.isfinite(ess)].min(initial=math.inf),
+        "max_r_hat": rhat[np.isfinite(rhat)].max(initial=-math.inf),
+        "ksd": results._ksd,
+    }
 
 
 def fact(text: str) -> int | float | str | None:

@@ -1,5 +1,6 @@
-"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc prepare FORMULA DATA PATH``,
-``sgmc families``, ``sgmc samplers``, ``sgmc describe``.
+"""The command line: ``sgmc fit FORMULA DATA``, ``sgmc predict FIT DATA``,
+``sgmc prepare FORMULA DATA PATH``, ``sgmc families``, ``sgmc samplers``, ``sgmc datasets``,
+``sgmc describe``.
 """
 
 import argparse
@@ -10,7 +11,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from sgmc.arguments.keywords import FORMULA, REGRESSION, TABLE, rows
+from sgmc.arguments.keywords import FORMULA, REGRESSION, rows
 from sgmc.arguments.parameter import Keyword
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
@@ -21,6 +22,13 @@ DATA = (
     "- (the standard input), or dataset:NAME, e.g. dataset:fair"
 )
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
+EXAMPLES = """\
+examples:
+  sgmc fit "affairs > 0 ~ age + religious" dataset:fair --seed 1
+  sgmc fit "y ~ x + (1 | g)" table.csv --model ols --save fit.sgmcfit
+  sgmc predict fit.sgmcfit new.csv --intervals
+  sgmc describe batch_size
+"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -33,9 +41,14 @@ class Parser(argparse.ArgumentParser):
 
 def parser() -> Parser:
     """The argument parser."""
-    top = Parser(prog="sgmc", description="Scalable Bayesian regression from the command line.")
+    top = Parser(
+        prog="sgmc",
+        description="Scalable Bayesian regression from the command line.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     top.add_argument("--version", action="version", version=f"sgmc {__version__}")
-    commands = top.add_subparsers(dest="command", required=True)
+    commands = top.add_subparsers(dest="command", metavar="COMMAND")
     fit = commands.add_parser("fit", help="fit a model and print its summary")
     add_formula(fit, 'e.g. "y ~ ." or "y ~ x1 + C(g)"')
     fit.add_argument("data", nargs="+", help=DATA)
@@ -43,10 +56,27 @@ def parser() -> Parser:
         "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
     )
     add_options(fit, options())
-    fit.add_argument("--json", action="store_true", help="print the summary as JSON")
+    form = fit.add_mutually_exclusive_group()
+    form.add_argument("--json", action="store_true", help="print the summary as JSON")
+    form.add_argument("--csv", action="store_true", help="print the table of coefficients as CSV")
+    fit.add_argument("--save", metavar="FIT", help="write the fit to a file, for `sgmc predict`")
     fit.add_argument(
         "--details", action="store_true", help="add sampler, step size, errors and memory"
     )
+    predict = commands.add_parser("predict", help="print predictions of a saved fit as CSV")
+    predict.add_argument("fit", help="a file of `sgmc fit --save`, or of Results.save")
+    predict.add_argument("data", nargs="+", help=DATA)
+    predict.add_argument(
+        "--intervals",
+        action="store_true",
+        help="add posterior sd and intervals of the mean, and of single outcomes",
+    )
+    predict.add_argument(
+        "--level", type=float, default=None, help="probability of intervals (default: 0.95)"
+    )
+    for name in ("offset", "exposure"):
+        predict.add_argument(f"--{name}", metavar="COLUMN", help=f"the column of the {name}")
+    predict.add_argument("--to", metavar="FILE", help="a .csv or .parquet file to write to")
     prepare = commands.add_parser("prepare", help="write the table of a formula to a file")
     add_formula(prepare, "that of the fits to come")
     prepare.add_argument("data", nargs="+", help=DATA)
@@ -54,8 +84,11 @@ def parser() -> Parser:
     add_options(prepare, options_of_prepare())
     commands.add_parser("families", help="list the verbs and their models")
     commands.add_parser("samplers", help="list samplers and their parameters")
-    describe = commands.add_parser("describe", help="explain a verb, a sampler or an argument")
-    describe.add_argument("name", help="e.g. logit, sgld or batch_size")
+    commands.add_parser("datasets", help="list data sets for dataset:NAME")
+    describe = commands.add_parser(
+        "describe", help="explain a verb, sampler, argument, prior, result, warning or data set"
+    )
+    describe.add_argument("name", help="e.g. logit, sgld, batch_size, normal, LowESSWarning")
     return top
 
 
@@ -116,7 +149,11 @@ def help_of(row: Keyword) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
-    asked = parser().parse_args(arguments)
+    top = parser()
+    asked = top.parse_args(arguments)
+    if asked.command is None:
+        top.print_help()
+        return OK
     try:
         return COMMANDS[asked.command](asked)
     except KeyboardInterrupt:
@@ -151,21 +188,23 @@ def families(asked: argparse.Namespace) -> int:
     return OK
 
 
-def describe(asked: argparse.Namespace) -> int:
-    """Print what a verb, a sampler or an argument is."""
-    from sgmc.api import verbs
-    from sgmc.registry import room
+def data_sets(asked: argparse.Namespace) -> int:
+    """Print the names of the data sets, with their sources."""
+    from sgmc.datasets import licences, names
+    from sgmc.results.report.summary import WIDTH
 
-    name = asked.name.lower().replace("-", "_")
-    entries = [line for row in TABLE if row.name == name for line in row.lines()]
-    if name in room("samplers"):
-        print(room("samplers")[name].describe())
-    elif name in room("families"):
-        print(getattr(verbs, name).__doc__)
-    elif entries:
-        print("\n".join(entries))
-    else:
-        raise ArgumentError(f"{asked.name!r} is neither a verb, a sampler nor an argument of a fit")
+    found = licences()
+    for name in names():
+        text = f"{name}: {found.loc[name, 'source']}"
+        print("\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="    ")))
+    return OK
+
+
+def describe(asked: argparse.Namespace) -> int:
+    """Print what a name of this package is."""
+    from sgmc.api.descriptions import description
+
+    print(description(asked.name))
     return OK
 
 
@@ -193,12 +232,63 @@ def fit(asked: argparse.Namespace) -> int:
             read(asked.data),
             **chosen,
         )
-    print(as_json(results) if asked.json else results.summary(details=asked.details))
-    if results.tuning is not None and not asked.json:
+    if asked.save is not None:
+        results.save(asked.save)
+    if asked.csv:
+        print(results.summary_frame().to_csv(index_label="parameter"), end="")
+    else:
+        print(as_json(results) if asked.json else results.summary(details=asked.details))
+    if results.tuning is not None and not asked.json and not asked.csv:
         from sgmc.results.report.summary import WIDTH
 
         print("\n".join(textwrap.wrap(f"Tuning: {results.tuning}", WIDTH, subsequent_indent="  ")))
     return INTERRUPTED if results.interrupted == "Ctrl-C" else OK
+
+
+def predict(asked: argparse.Namespace) -> int:
+    """Print predictions of a saved fit, or write them to a file."""
+    from sgmc.results.files import load
+    from sgmc.results.outcomes.streams import written
+
+    if asked.level is not None and not asked.intervals:
+        raise ArgumentError("--level is of --intervals: give both")
+    results = load(asked.fit)
+    frame = rows_in_memory(asked.data)
+    beside = {
+        name: column_of(frame, f"--{name}", vars(asked)[name])
+        for name in ("offset", "exposure")
+        if vars(asked)[name] is not None
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SGMCWarning)  # such as new levels, which are drawn
+        if asked.intervals:
+            level = 0.95 if asked.level is None else asked.level
+            found = results.get_prediction(frame, **beside).summary_frame(level=level)
+        else:
+            found = results.predict(frame, **beside)
+    if asked.to is not None:
+        print(written(found, asked.to))
+        return OK
+    several = found.index.nlevels > 1
+    found = found if hasattr(found, "columns") else found.to_frame("mean")
+    print(found.to_csv(index_label=None if several else "row"), end="")
+    return OK
+
+
+def rows_in_memory(sources: list[str]) -> Any:
+    """The rows of files, or of what else is a command's data, as a table in memory."""
+    from sgmc.sources.source import of
+
+    data = read(sources)
+    source = of(data)
+    return (data if source is None else source.read()).reset_index(drop=True)
+
+
+def column_of(frame: Any, option: str, name: str) -> Any:
+    """A column of the data by the name that an option has."""
+    if name not in frame.columns:
+        raise ArgumentError(f"{option} {name!r}: the data have no such column")
+    return frame[name]
 
 
 def prepare(asked: argparse.Namespace) -> int:
@@ -248,8 +338,10 @@ def standard_input() -> Frame:
 
 COMMANDS = {
     "fit": fit,
+    "predict": predict,
     "prepare": prepare,
     "families": families,
     "samplers": samplers,
+    "datasets": data_sets,
     "describe": describe,
 }
