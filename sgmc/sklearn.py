@@ -1,4 +1,10 @@
-"""Estimators for scikit-learn's pipelines and searches: a posterior behind `fit` and `predict`."""
+"""Estimators for scikit-learn's pipelines and searches: a posterior behind `fit` and `predict`.
+
+Clones, which searches and cross-validation fit, issue no warnings: each fit has them in
+``posterior_.warnings``, and its verdict in ``posterior_.verdict``.
+"""
+
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -17,13 +23,26 @@ except ImportError as error:
 
 from sgmc import registry
 from sgmc.arguments.messages import label_text
+from sgmc.arguments.names import column_names
+from sgmc.errors import SGMCWarning
 from sgmc.formula.groups import of_labels
+from sgmc.models.regression.families.gamma import Gamma
 from sgmc.models.regression.families.logit import Logit
+from sgmc.models.regression.families.mnlogit import MNLogit
+from sgmc.models.regression.families.negativebinomial import NegativeBinomial
 from sgmc.models.regression.families.ols import OLS
+from sgmc.models.regression.families.ordinal import Ordinal
 from sgmc.models.regression.families.poisson import Poisson
 from sgmc.priors import INTERCEPT
 
-__all__ = ["BayesianLinearRegression", "BayesianLogisticRegression", "BayesianPoissonRegressor"]
+__all__ = [
+    "BayesianGammaRegressor",
+    "BayesianLinearRegression",
+    "BayesianLogisticRegression",
+    "BayesianNegativeBinomialRegressor",
+    "BayesianOrdinalClassifier",
+    "BayesianPoissonRegressor",
+]
 NARROWEST = np.finfo(float).epsneg  # of a probability from 1, so that its log odds are finite
 
 
@@ -33,6 +52,7 @@ class _BayesianEstimator(BaseEstimator):
     """
 
     _model = None  # a regression model
+    _cloned = False
 
     def __init__(
         self,
@@ -44,6 +64,7 @@ class _BayesianEstimator(BaseEstimator):
         chains=4,
         random_state=None,
         fit_options=None,
+        feature_names=None,
     ):
         self.prior = prior
         self.fit_intercept = fit_intercept
@@ -52,6 +73,12 @@ class _BayesianEstimator(BaseEstimator):
         self.chains = chains
         self.random_state = random_state
         self.fit_options = fit_options
+        self.feature_names = feature_names
+
+    def __sklearn_clone__(self):
+        copy = super().__sklearn_clone__()
+        copy._cloned = True
+        return copy
 
     def fit(self, X, y, sample_weight=None, groups=None):
         """Sample the posterior.
@@ -84,30 +111,43 @@ class _BayesianEstimator(BaseEstimator):
             if sample_weight is None
             else _check_sample_weight(sample_weight, X, dtype=np.float64)
         )
-        names = [
-            str(name)
-            for name in getattr(self, "feature_names_in_", [f"x{j}" for j in range(X.shape[1])])
-        ]
-        names = [INTERCEPT, *names] if self.fit_intercept else names
-        model = self._model(outcome, self._design(X), names=names, weights=weights)
+        names = self._names(X)
+        model = self._model_of()(outcome, self._design(X), names=names, weights=weights)
         self._grouped = groups is not None
         if self._grouped:
             model = registry.room("grouped")["mixed"](model, of_labels(_labels(groups, X)))
         seed = self.random_state
         if isinstance(seed, np.random.RandomState):
             seed = int(check_random_state(seed).randint(np.iinfo(np.int32).max))
-        self.posterior_ = model.fit(
-            prior=self.prior,
-            sampler=self.sampler,
-            draws=self.draws,
-            chains=self.chains,
-            seed=seed,
-            **(self.fit_options or {}),
-        )
-        self._set_coefficients(self.posterior_.params.to_numpy()[: len(names)])
+        with warnings.catch_warnings():
+            if self._cloned:  # one of many fits: a fold, or a candidate
+                warnings.simplefilter("ignore", SGMCWarning)
+            self.posterior_ = model.fit(
+                prior=self.prior,
+                sampler=self.sampler,
+                draws=self.draws,
+                chains=self.chains,
+                seed=seed,
+                **(self.fit_options or {}),
+            )
+        equations = self.posterior_.model.equations
+        self._set_coefficients(self.posterior_.params.to_numpy()[: equations * len(names)])
         return self
 
     _numeric = True
+
+    def _model_of(self):
+        """The model of the outcomes of this fit."""
+        return self._model
+
+    def _names(self, X):
+        """Names of the columns of the design: those given, those of the table, or x0, x1, ..."""
+        default = [f"x{j}" for j in range(X.shape[1])]
+        if self.feature_names is not None:
+            names = column_names(list(self.feature_names), X, X.shape[1], "X")
+        else:
+            names = [str(name) for name in getattr(self, "feature_names_in_", default)]
+        return [INTERCEPT, *names] if self.fit_intercept else names
 
     def _outcome(self, y):
         return y
@@ -128,17 +168,29 @@ class _BayesianEstimator(BaseEstimator):
 
     def _mean(self, X, groups=None):
         """Posterior mean of E[y | x], averaged over draws, and over groups where none are given."""
+        if groups is None and not getattr(self, "_grouped", True):
+            return self.posterior_.predict(self._design(self._checked(X)))
+        return self._rows(X, groups).mean()
+
+    def _checked(self, X):
+        """New rows, checked."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False
+        )
+
+    def _rows(self, X, groups=None):
+        """New rows with the draws, and with effects of groups where the fit had them."""
+        X = self._checked(X)
         if not self._grouped:
             if groups is not None:
                 raise ValueError("groups: the model was fitted without; give them to fit")
-            return self.posterior_.predict(self._design(X))
+            return self.posterior_.table_rows(self._design(X)).affordable()
         known = self.posterior_.model.factor_levels[0]
         labels = np.full(X.shape[0], _unseen(known)) if groups is None else _labels(groups, X)
         # cross-validation by groups predicts new ones on purpose
         how = dict(groups=labels, new_levels="sample")
-        return self.posterior_.table_rows(self._design(X), **how).mean()
+        return self.posterior_.table_rows(self._design(X), **how)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -172,9 +224,54 @@ def _unseen(known):
     return label
 
 
-class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
-    """Bayesian logistic regression of two classes: P(y = classes_[1]) = E[1 / (1 + exp(-(x .
-    theta)))] over the posterior.
+class _BayesianClassifier(ClassifierMixin, _BayesianEstimator):
+    """What estimators of classes have in common; `_model` is of two, `_model_of_many` of more."""
+
+    _model = Logit
+    _model_of_many = None
+    _numeric = False
+
+    def _outcome(self, y):
+        check_classification_targets(y)
+        kind = type_of_target(y, input_name="y")
+        self.classes_, outcome = np.unique(y, return_inverse=True)
+        if kind.startswith("multilabel"):
+            raise ValueError(f"y must be one class a row; the type of the target is {kind}")
+        if len(self.classes_) < 2:
+            raise ValueError(f"y has 1 class, {label_text(self.classes_[0])}: two are needed")
+        if len(self.classes_) == 2:
+            return outcome.astype(float)
+        return pd.Categorical.from_codes(outcome, [str(one) for one in self.classes_], ordered=True)
+
+    def _model_of(self):
+        return self._model if len(self.classes_) == 2 else self._model_of_many
+
+    def predict_proba(self, X, groups=None):
+        """Posterior predictive probabilities of the classes, (n, classes); `groups` as in `fit`."""
+        p = np.asarray(self._mean(X, groups))
+        return p if p.ndim == 2 else np.column_stack([1 - p, p])
+
+    def decision_function(self, X, groups=None):
+        """Log odds of `predict_proba`: of two classes (n,), of more (n, classes), each against the
+        others.
+        """
+        p = self.predict_proba(X, groups)
+        p = p[:, 1] if len(self.classes_) == 2 else p
+        return special.logit(np.clip(p, np.finfo(float).tiny, 1 - NARROWEST))
+
+    def predict(self, X, groups=None):
+        """The likeliest class of each row; `groups` as in `predict_proba`."""
+        p = self.predict_proba(X, groups)
+        return self.classes_[p.argmax(axis=1)]
+
+    def score(self, X, y, sample_weight=None, groups=None):
+        """Share of the rows whose class is predicted."""
+        return accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight)
+
+
+class BayesianLogisticRegression(_BayesianClassifier):
+    """Bayesian logistic regression: of two classes P(y = classes_[1]) = E[1 / (1 + exp(-(x .
+    theta)))] over the posterior; of more the multinomial one, `sgmc.MNLogit`.
 
     Parameters
     ----------
@@ -189,24 +286,25 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
         An int is the seed of the fit.
     fit_options : dict, optional
         Further arguments of `sgmc.Logit.fit`, e.g. ``{"subsample": "uniform", "threads": 1}``.
+    feature_names : list of str, optional
+        Names of the columns of X in ``posterior_``, where X is an array, as it is behind a
+        `StandardScaler`.  Default: those of the table, or x0, x1, ...
 
     Attributes
     ----------
     posterior_ : Results
         Draws, summary, diagnostics; see `sgmc.Results`.
-    classes_ : array (2,)
-    coef_ : array (1, n_features)
-    intercept_ : array (1,)
-        Posterior means.
+    classes_ : array
+    coef_ : array (1, n_features), or (classes, n_features) of more than two classes
+    intercept_ : array (1,), or (classes,)
+        Posterior means; of more than two classes the first one's are zero.
     n_features_in_ : int
     feature_names_in_ : array of str
         Of tables with names.
 
     Notes
     -----
-    More than two classes are refused;
-    ``sklearn.multiclass.OneVsRestClassifier(BayesianLogisticRegression())`` takes one against the
-    rest.  Probabilities are averaged over draws, never those of the mean coefficients; so
+    Probabilities are averaged over draws, never those of the mean coefficients; so
     `decision_function` is their log odds, and not x . coef_ + intercept_.
 
     Examples
@@ -222,53 +320,70 @@ class BayesianLogisticRegression(ClassifierMixin, _BayesianEstimator):
     ['Intercept', 'x0', 'x1']
     """
 
-    _model = Logit
-    _numeric = False
-
-    def _outcome(self, y):
-        check_classification_targets(y)
-        kind = type_of_target(y, input_name="y")
-        self.classes_, outcome = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2 or kind.startswith("multilabel"):
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}."
-            )
-        if len(self.classes_) < 2:
-            raise ValueError(f"y has 1 class, {label_text(self.classes_[0])}: two are needed")
-        return outcome.astype(float)
+    _model_of_many = MNLogit
 
     def _set_coefficients(self, means):
-        super()._set_coefficients(means)
-        self.coef_, self.intercept_ = self.coef_[None, :], np.atleast_1d(self.intercept_)
+        """Of several classes the first is the reference, whose coefficients are zero."""
+        several = len(self.classes_) > 2
+        rows = means.reshape(len(self.classes_) - 1, -1)
+        rows = np.vstack([np.zeros_like(rows[:1]), rows]) if several else rows
+        has = int(self.fit_intercept)
+        self.coef_ = rows[:, has:]
+        self.intercept_ = rows[:, 0] if has else np.zeros(len(rows))
 
-    def predict_proba(self, X, groups=None):
-        """Posterior predictive probabilities of the two classes, (n, 2); `groups` as in `fit`."""
-        p = self._mean(X, groups)
-        return np.column_stack([1 - p, p])
 
-    def decision_function(self, X, groups=None):
-        """Log odds of `predict_proba`, (n,)."""
-        return special.logit(np.clip(self._mean(X, groups), np.finfo(float).tiny, 1 - NARROWEST))
+class BayesianOrdinalClassifier(_BayesianClassifier):
+    """Bayesian regression of ordered classes: P(y <= k) = 1 / (1 + exp(-(threshold_k - x . theta)))
+    over the posterior; classes are ordered as they sort.
 
-    def predict(self, X, groups=None):
-        """The likelier class of each row; `groups` as in `predict_proba`."""
-        p = self._mean(X, groups)
-        return self.classes_[(p > 0.5).astype(int)]
+    Two classes are those of `BayesianLogisticRegression`.
 
-    def score(self, X, y, sample_weight=None, groups=None):
-        """Share of the rows whose class is predicted."""
-        return accuracy_score(y, self.predict(X, groups), sample_weight=sample_weight)
+    Parameters
+    ----------
+    prior, sampler, draws, chains, random_state, fit_options, feature_names
+        As in `BayesianLogisticRegression`, of `sgmc.Ordinal`.
+    fit_intercept : bool
+        True: thresholds are in the place of the intercept.
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    classes_ : array
+        In their order.
+    coef_ : array (1, n_features)
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sgmc.sklearn import BayesianOrdinalClassifier
+    >>> X = np.random.default_rng(0).normal(size=(500, 1))
+    >>> y = np.digitize(3 * X[:, 0] + np.random.default_rng(1).logistic(size=500), [-1, 1])
+    >>> model = BayesianOrdinalClassifier(random_state=1).fit(X, y)
+    >>> model.predict([[-2.0], [0.0], [2.0]]).tolist()
+    [0, 1, 2]
+    """
+
+    _model_of_many = Ordinal
+
+    def _outcome(self, y):
+        if not self.fit_intercept:
+            raise ValueError("fit_intercept must be True: thresholds are in the intercept's place")
+        return super()._outcome(y)
+
+    def _set_coefficients(self, means):
+        names = self._names(np.empty((0, self.n_features_in_)))[1:]
+        self.coef_ = self.posterior_.params[names].to_numpy()[None, :]
 
 
 class _BayesianRegressor(RegressorMixin, _BayesianEstimator):
     """What estimators of numbers have in common."""
 
-    def predict(self, X, groups=None):
+    def predict(self, X, groups=None, return_std=False):
         """Posterior mean of E[y | x], averaged over draws, (n,).
 
         Parameters
@@ -277,8 +392,27 @@ class _BayesianRegressor(RegressorMixin, _BayesianEstimator):
         groups : array_like (n,), optional
             Labels of groups: known ones by their effects, others by draws from the population.
             Without any, the average over the population.
+        return_std : bool
+            With the predictive standard deviation of a single outcome, as scikit-learn's
+            BayesianRidge: sqrt(Var(E[y | x]) + E(Var[y | x])) over the posterior.
+
+        Returns
+        -------
+        mean : array (n,)
+        std : array (n,)
+            With `return_std`.
         """
-        return self._mean(X, groups)
+        if not return_std:
+            return self._mean(X, groups)
+        rows = self._rows(X, groups)
+        mean = rows.average(lambda at, eta: rows.family.mean(eta))
+        spread = rows.average(
+            lambda at, eta: (
+                (rows.family.mean(eta) - mean[rows.place(at)][:, None]) ** 2
+                + rows.family.variance(eta, rows.extra)
+            )
+        )
+        return mean, np.sqrt(spread)
 
     def score(self, X, y, sample_weight=None, groups=None):
         """R squared of the predictions."""
@@ -290,7 +424,7 @@ class BayesianLinearRegression(_BayesianRegressor):
 
     Parameters
     ----------
-    prior, fit_intercept, sampler, draws, chains, random_state, fit_options
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options, feature_names
         As in `BayesianLogisticRegression`, of `sgmc.OLS`; priors also by ``"sigma"``.
 
     Attributes
@@ -327,7 +461,7 @@ class BayesianPoissonRegressor(_BayesianRegressor):
 
     Parameters
     ----------
-    prior, fit_intercept, sampler, draws, chains, random_state, fit_options
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options, feature_names
         As in `BayesianLogisticRegression`, of `sgmc.Poisson`.
         ``fit_options={"cov_type": "robust"}`` is for counts that vary more, or less, than
         Poisson's.
@@ -351,6 +485,68 @@ class BayesianPoissonRegressor(_BayesianRegressor):
     """
 
     _model = _Rates
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+class BayesianNegativeBinomialRegressor(_BayesianRegressor):
+    """Bayesian regression of counts that vary more than Poisson's: E[y] = exp(x . theta), Var[y] =
+    E[y] + alpha E[y]^2.
+
+    Parameters
+    ----------
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options, feature_names
+        As in `BayesianLogisticRegression`, of `sgmc.NegativeBinomial`; priors also by ``"alpha"``.
+
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    coef_ : array (n_features,)
+    intercept_ : float
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+
+    Notes
+    -----
+    Outcomes must be whole numbers: the variance is part of the model.
+    """
+
+    _model = NegativeBinomial
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.positive_only = True
+        return tags
+
+
+class BayesianGammaRegressor(_BayesianRegressor):
+    """Bayesian gamma regression of positive outcomes: E[y] = exp(x . theta), Var[y] = dispersion
+    E[y]^2.
+
+    Parameters
+    ----------
+    prior, fit_intercept, sampler, draws, chains, random_state, fit_options, feature_names
+        As in `BayesianLogisticRegression`, of `sgmc.Gamma`; priors also by ``"dispersion"``.
+
+    Attributes
+    ----------
+    posterior_ : Results
+        Draws, summary, diagnostics; see `sgmc.Results`.
+    coef_ : array (n_features,)
+    intercept_ : float
+        Posterior means.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Of tables with names.
+    """
+
+    _model = Gamma
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

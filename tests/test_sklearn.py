@@ -4,6 +4,7 @@ import doctest
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ import sgmc
 
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
 
-from sklearn.base import clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
@@ -24,8 +25,11 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 from sgmc import sklearn as estimators
 from sgmc.sklearn import (
+    BayesianGammaRegressor,
     BayesianLinearRegression,
     BayesianLogisticRegression,
+    BayesianNegativeBinomialRegressor,
+    BayesianOrdinalClassifier,
     BayesianPoissonRegressor,
 )
 
@@ -42,20 +46,37 @@ INTERPOLATED = (
 )
 
 
+UNORDERED = "its three classes are places in the plane, which no line orders"
+
+
+class Rounded(BayesianNegativeBinomialRegressor):
+    """Counts of any numbers, which are what the checks give."""
+
+    def _outcome(self, y):
+        return np.round(y)
+
+
+CHECKED = [getattr(estimators, name) for name in estimators.__all__]
+CHECKED[CHECKED.index(BayesianNegativeBinomialRegressor)] = Rounded
+
+
 def expected_to_fail(estimator):
     """Checks that cannot hold, and why."""
-    return {
+    found = {
         f"check_sample_weight_equivalence_on_{kind}_data": INTERPOLATED
         for kind in ("dense", "sparse")
-        if isinstance(estimator, (BayesianLinearRegression, BayesianPoissonRegressor))
+        if isinstance(estimator, RegressorMixin)
     }
+    if isinstance(estimator, BayesianOrdinalClassifier):
+        found["check_classifiers_train"] = UNORDERED
+    return found
 
 
 # of few or separated rows, of which the checks are full
 @pytest.mark.cover(1, by=lambda check: [check.func.__name__])
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @parametrize_with_checks(
-    [getattr(estimators, name)(draws=100, chains=2) for name in estimators.__all__],
+    [cls(draws=100, chains=2) for cls in CHECKED],
     expected_failed_checks=expected_to_fail,
 )
 def test_the_contract_of_scikit_learn(estimator, check):
@@ -178,15 +199,127 @@ def test_sparse_rows(intercept):
 
 def test_more_than_two_classes():
     three = np.where(FRAME.age + RANDOM.logistic(scale=3, size=N) > 45, "old", LABELS)
-    with pytest.raises(
-        ValueError,
-        match="Only binary classification is supported. The type of the target is multiclass",
-    ):
-        BayesianLogisticRegression().fit(FRAME, three)
+    model = BayesianLogisticRegression(random_state=1).fit(FRAME, three)
+    expected = sgmc.mnlogit("y ~ age + dose", FRAME.assign(y=three), seed=1)
+    np.testing.assert_array_equal(model.posterior_.draws, expected.draws)
+    assert model.posterior_.names == expected.names and "old:age" in expected.names
+    assert model.classes_.tolist() == ["ill", "old", "well"]
+    p = model.predict_proba(FRAME)
+    np.testing.assert_allclose(p, expected.predict(FRAME), rtol=1e-12)
+    assert model.predict(FRAME).tolist() == model.classes_[p.argmax(axis=1)].tolist()
+    np.testing.assert_allclose(model.decision_function(FRAME), special.logit(p), rtol=1e-9)
+    assert model.coef_.shape == (3, 2) and (model.coef_[0] == 0).all()
+    assert model.coef_[1, 0] == expected.params["old:age"]
+    assert model.intercept_.tolist()[1:] == expected.params[
+        ["old:Intercept", "well:Intercept"]
+    ].tolist()  # fmt: skip
     with pytest.raises(ValueError, match="y has 1 class"):
         BayesianLogisticRegression().fit(FRAME, np.repeat("a", N))
-    model = OneVsRestClassifier(BayesianLogisticRegression(random_state=1)).fit(FRAME, three)
-    assert set(model.predict(FRAME)) <= {"ill", "old", "well"} and model.score(FRAME, three) > 0.6
+    against = OneVsRestClassifier(BayesianLogisticRegression(random_state=1)).fit(FRAME, three)
+    assert set(against.predict(FRAME)) <= {"ill", "old", "well"}
+    assert min(model.score(FRAME, three), against.score(FRAME, three)) > 0.6
+
+
+@pytest.mark.parametrize("labels", [["1", "2", "10"], [3, 20, 100], ["b", "a", "c"]], ids=str)
+def test_classes_keep_the_order_that_they_sort_in(labels):
+    y = np.array(labels)[np.digitize(FRAME.dose + RANDOM.normal(size=N) / 4, [1, 2.5])]
+    model = BayesianLogisticRegression(random_state=1, draws=300).fit(FRAME, y)
+    assert model.classes_.tolist() == sorted(labels)
+    assert model.predict(FRAME).dtype == y.dtype and model.score(FRAME, y) > 0.6
+
+
+def test_ordered_classes():
+    y = np.digitize(2 * FRAME.dose + RANDOM.logistic(size=N), [2, 4, 6])
+    model = BayesianOrdinalClassifier(random_state=1).fit(FRAME, y)
+    frame = FRAME.assign(y=pd.Categorical(y, ordered=True))
+    expected = sgmc.ordinal("y ~ age + dose", frame, seed=1)
+    np.testing.assert_array_equal(model.posterior_.draws, expected.draws)
+    np.testing.assert_allclose(model.predict_proba(FRAME), expected.predict(FRAME), rtol=1e-12)
+    assert model.coef_.tolist() == [expected.params[["age", "dose"]].tolist()]
+    assert model.classes_.tolist() == [0, 1, 2, 3] and model.score(FRAME, y) > 0.5
+    with pytest.raises(ValueError, match="fit_intercept must be True"):
+        BayesianOrdinalClassifier(fit_intercept=False).fit(FRAME, y)
+    two = BayesianOrdinalClassifier(random_state=1).fit(FRAME, LABELS)
+    same = BayesianLogisticRegression(random_state=1).fit(FRAME, LABELS)
+    np.testing.assert_array_equal(two.predict_proba(FRAME), same.predict_proba(FRAME))
+
+
+@pytest.mark.parametrize(
+    "estimator, verb, outcome",
+    [
+        (
+            BayesianGammaRegressor,
+            lambda formula, df, **how: sgmc.glm(formula, df, family="gamma", **how),
+            RANDOM.gamma(2, np.exp(FRAME.dose / 5)),
+        ),
+        (
+            BayesianNegativeBinomialRegressor,
+            sgmc.negativebinomial,
+            RANDOM.poisson(RANDOM.gamma(2, np.exp(FRAME.dose / 5))),
+        ),
+    ],
+    ids=["gamma", "negative binomial"],
+)
+def test_more_regressors(estimator, verb, outcome):
+    model = estimator(random_state=3).fit(FRAME, outcome)
+    expected = verb("y ~ age + dose", FRAME.assign(y=outcome), seed=3)
+    np.testing.assert_array_equal(model.posterior_.draws, expected.draws)
+    np.testing.assert_allclose(model.predict(FRAME), expected.predict(FRAME), rtol=1e-10)
+    assert model.coef_.tolist() == expected.params[["age", "dose"]].tolist()
+    with pytest.raises(ValueError):
+        estimator().fit(FRAME, -1 - outcome)
+
+
+def test_predictive_standard_deviations():
+    """Of the linear model in closed form, of counts by simulation."""
+    y = 5 + 2 * FRAME.dose + RANDOM.normal(size=N)
+    linear = BayesianLinearRegression(random_state=3).fit(FRAME, y)
+    mean, std = linear.predict(FRAME[:20], return_std=True)
+    np.testing.assert_allclose(mean, linear.predict(FRAME[:20]), rtol=1e-10)
+    draws = linear.posterior_.flat
+    eta = draws[:, :3] @ np.column_stack([np.ones(20), FRAME[:20]]).T
+    expected = np.sqrt(eta.var(axis=0) + (draws[:, 3] ** 2).mean())
+    np.testing.assert_allclose(std, expected, rtol=1e-9)
+    counts = RANDOM.poisson(RANDOM.gamma(2, np.exp(FRAME.dose / 5)))
+    model = BayesianNegativeBinomialRegressor(random_state=3).fit(FRAME, counts)
+    _, std = model.predict(FRAME[:20], return_std=True)
+    rows = np.column_stack([np.ones(20), FRAME[:20]])
+    simulated = model.posterior_.posterior_predict(rows).std(axis=0)
+    # 4000 outcomes with a kurtosis of about 6: sd of their sd sqrt(5 / 4 / 4000) = 2 %, four times
+    np.testing.assert_allclose(std, simulated, rtol=0.08)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_predictive_standard_deviations_of_groups():
+    groups = RANDOM.integers(0, 8, N)
+    y = FRAME.dose + groups + RANDOM.normal(size=N)
+    model = BayesianLinearRegression(random_state=3).fit(FRAME, y, groups=groups)
+    _, known = model.predict(FRAME[:9], groups=groups[:9], return_std=True)
+    _, new = model.predict(FRAME[:9], return_std=True)
+    assert (known < 1.3).all() and (new > 1.5).all()  # noise of 1, and groups of sd 2.3
+
+
+def test_names_of_features_behind_a_scaler():
+    model = BayesianLogisticRegression(random_state=1, feature_names=["age", "dose"])
+    piped = make_pipeline(StandardScaler(), model).fit(FRAME, LABELS)
+    assert piped[-1].posterior_.names == ["Intercept", "age", "dose"]
+    plain = BayesianLogisticRegression(random_state=1).fit(FRAME.to_numpy(), LABELS)
+    assert plain.posterior_.names == ["Intercept", "x0", "x1"]
+    with pytest.raises(ValueError, match="names"):
+        BayesianLogisticRegression(feature_names=["age"]).fit(FRAME, LABELS)
+
+
+def test_clones_keep_their_warnings_to_themselves():
+    """Of a fit with far too few draws: a search prints nothing, the user's own fit does."""
+    model = BayesianLogisticRegression(random_state=1, draws=30)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        cross_val_score(make_pipeline(StandardScaler(), model), FRAME, LABELS, cv=3)
+        copy = clone(model).fit(FRAME, LABELS)
+    assert [one for one in seen if issubclass(one.category, sgmc.SGMCWarning)] == []
+    assert "LowESSWarning" in {one.code for one in copy.posterior_.warnings}
+    with pytest.warns(sgmc.errors.LowESSWarning):
+        model.fit(FRAME, LABELS)
 
 
 @pytest.mark.extended
