@@ -220,6 +220,8 @@ def test_more_than_two_classes():
     assert min(model.score(FRAME, three), against.score(FRAME, three)) > 0.6
 
 
+# a dose that decides nearly alone has a posterior far out in the prior
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("labels", [["1", "2", "10"], [3, 20, 100], ["b", "a", "c"]], ids=str)
 def test_classes_keep_the_order_that_they_sort_in(labels):
     y = np.array(labels)[np.digitize(FRAME.dose + RANDOM.normal(size=N) / 4, [1, 2.5])]

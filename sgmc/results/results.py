@@ -150,6 +150,9 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         chains, draws, d = self.draws.shape
         return f"<{self.model.title} posterior: {d} parameters, {chains} chains x {draws} draws>"
 
+    def __str__(self) -> str:
+        return str(self.summary())
+
     def _repr_html_(self) -> str:
         return self.summary().as_html()
 

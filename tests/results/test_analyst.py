@@ -122,6 +122,7 @@ def test_the_head():
     text = str(fitted("groups").summary())
     assert re.search(r"Outcome: +k +Rows: +600\n", text)
     assert re.search(r"Chains x draws: +4 x 300 +", text) and re.search(r"Groups: +6\n", text)
+    assert re.search(r"Formula: +\S.*\S  Link: +log", text)
     assert (
         with_commas("41200 old + 39800 new in 1e5 of 123")
         == "41,200 old + 39,800 new in 1e5 of 123"
@@ -143,6 +144,7 @@ def test_probabilities_are_never_nought_or_one():
 def test_words_are_in_the_glossary():
     known = terms()
     labels = {*RUN.values(), *MODEL.values(), "Chains x draws", "Seconds", "Model", "Covariance"}
+    labels |= {"Formula", "Link"}
     columns = {*"mean sd [0.025 0.975] P(>0) ess_bulk r_hat".split()}
     details = {"ess_tail", "k_hat", "mean err", "sd err", "low err", "high err", "mcse"}
     ratios = {"odds ratio", "rate ratio", "hazard ratio", "ratio of means", "ratio", "P(>1)"}
@@ -152,6 +154,7 @@ def test_words_are_in_the_glossary():
     for kind in KINDS:
         text = str(fitted(kind).summary(details=True))
         assert all(name in text for name in columns | details)
+        text = re.sub("^(Coefficients|Groups|Smooths): +$", "", text, flags=re.M)  # of blocks
         shown = re.findall(r"^(\w[\w ./()-]*):  ", text, re.M) + re.findall(r"  (\w+):  ", text)
         assert {word.lower() for word in shown} <= known
 

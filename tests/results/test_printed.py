@@ -4,10 +4,12 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sgmc
 from sgmc.errors import DataError, LowESSWarning, SGMCWarning
+from sgmc.results.report.summary import BAD, GOOD, compact, in_line
 
 from .votes import FORMULA, N
 
@@ -36,11 +38,12 @@ def printed(request):
 
 
 @pytest.mark.extended("250")
-def test_text_is_78_columns_at_most(printed):
+def test_text_is_as_wide_as_names_need(printed):
     text = printed.summary().as_text()
     lines = text.split("\n")
-    assert max(map(len, lines)) <= 78 and str(printed.summary()) == text
-    assert "=" * 78 in lines and "Logit Posterior Summary" in lines[0]
+    long = max(map(len, printed.names)) > 16
+    assert max(map(len, lines)) == (110 if long else 78) and str(printed.summary()) == text
+    assert ("=" * 78 in lines) == (not long) and "Logit Posterior Summary" in lines[0]
     assert len(lines) < 90  # 250 coefficients are shown by blocks
 
 
@@ -65,8 +68,73 @@ def test_rows_of_the_text(printed):
 def test_html(printed):
     html = printed.summary().as_html()
     assert html.count("<table") == html.count("</table>") == 2 and printed._repr_html_() == html
-    assert "<td>" in html and html.count("<th>") > len(printed.names) % 250
+    assert (
+        '<td style="text-align: right">' in html and html.count("<th>") > len(printed.names) % 250
+    )
     assert not re.search(r"&(?!\w+;|#\d+;|#x\w+;)", html)  # ampersands of names escaped
+
+
+def test_a_name_is_cut_only_beyond_the_widest_line():
+    name = "a_name_of_27_characters____"
+    for names in ([name[:16], "b"], [name, name + "x"]):
+        text = numbered(names).summary().as_text()
+        assert all(f"\n{one} " in text for one in names) and ".." not in text
+
+
+def test_decimal_points_are_beneath_each_other(printed):
+    if len(printed.names) == 250:
+        return
+    lines = printed.summary().as_text().split("\n")
+    rows = [line for line in lines if re.search(r" \d\.\d{3}$", line)]
+    room = max(len(row.rsplit(maxsplit=7)[0]) for row in rows)
+    points = [[at for at, sign in enumerate(row) if sign == "." and at > room] for row in rows]
+    assert len(rows) > 1 and all(one == points[0] for one in points)
+
+
+def test_in_line():
+    found = in_line(["12.31", "-0.1234", "1234", "-", "6.1e-07"])
+    assert found == ["12.31  ", "-0.1234", "1234     ", "-", "6.1e-07"]
+    assert compact(-6.152e-4) == "-0.000615" and compact(6.152e-5) == "6.15e-05"
+
+
+def test_the_verdict_in_html_is_coloured(data):
+    with pytest.warns(LowESSWarning):
+        few = sgmc.logit(FORMULA, data, seed=1, draws=60)
+    bad, good = few._repr_html_(), sgmc.logit(FORMULA, data, seed=1)._repr_html_()
+    assert f'color: {BAD}; font-weight: bold">Verdict: not trustworthy' in bad
+    assert f'color: {GOOD}; font-weight: bold">Verdict: trustworthy. Means' in good
+    assert GOOD not in bad and BAD not in good
+
+
+def test_print_is_the_summary(data):
+    found = sgmc.logit(FORMULA, data, seed=1)
+    assert str(found) == str(found.summary()) and repr(found).startswith("<Logit posterior: ")
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_groups_and_smooths_have_blocks_of_their_own():
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"x": rng.normal(size=200), "g": rng.choice(list("abcdef"), 200)})
+    df["y"] = np.sin(2 * df.x) + rng.normal(size=200)
+    text = sgmc.ols("y ~ s(x) + (1 | g)", df, seed=1, draws=200).summary().as_text()
+    names = [line.split()[0] for line in text.split("=\n")[2].split("\n")[2:-1]]
+    assert names[0] == "Coefficients:" and names[1] == "Intercept" and "sigma" in names
+    assert names[names.index("Groups:") :] == ["Groups:", "sd(1|g)", "Smooths:", "sd(s(x))"]
+    assert not re.search(r"^sd\(.*0\.999", text, re.M)
+    plain = sgmc.ols("y ~ x", df, seed=1).summary().as_text()
+    assert "Coefficients:" not in plain
+
+
+def test_long_formulas_take_several_lines():
+    rng = np.random.default_rng(2)
+    names = [f"predictor_{j}" for j in range(12)]
+    df = pd.DataFrame(rng.normal(size=(100, 12)), columns=names)
+    df["y"] = rng.normal(size=100)
+    formula = "y ~ " + " + ".join(names)
+    text = sgmc.ols(formula, df, seed=1).summary().as_text()
+    head = text.split("=\n")[1]
+    assert "predictor_0 + predictor_1" in head and " ..." in head
+    assert max(map(len, text.split("\n"))) == 78
 
 
 def test_forms_escape_awkward_names():

@@ -27,6 +27,7 @@ RUN = {
 # and of the model, by other words than in statsmodels' summaries
 MODEL = {"Dep. Variable": "Outcome", "No. Observations": "Rows", "No. Groups": "Groups"}
 COUNTS = "Rows", "Groups", "Users x items"
+ESTIMATED = re.compile("^trustworthy to about [^:]+: estimated errors")
 DIGITS = re.compile(r"(?<![\d.])\d{4,}(?![\d.])")
 
 
@@ -62,6 +63,12 @@ class Shown(NamedTuple):
         )
         first = [(k, yname if k == "Outcome" and yname else v) for k, v in first]
         second = [(k, with_commas(v) if k in COUNTS else v) for k, v in second]
+        formula = getattr(results.model, "formula", None)
+        if formula:
+            first.append(("Formula", " ".join(str(formula).split())))
+        family = getattr(results.model, "family", None)
+        if family is not None:
+            second.append(("Link", family.link))
         first.append(("Chains x draws", f"{chains} x {draws:,}"))
         second.append(("Seconds", facts["Time (s)"]))
         warned = [f"[{w.code}] {w}" for w in results.warnings]
@@ -70,8 +77,25 @@ class Shown(NamedTuple):
             more.insert(0, results._stopping.text)
         if results.memory is not None:
             more.append(str(results.memory))
+        plain = in_plain_words(results)
+        if plain is not None:  # what it means, and the numbers with details
+            more, verdict = [verdict, *more], f"Verdict: {plain}"
         run = [(label, facts[k]) for k, label in RUN.items() if k in facts]
         return cls(facts["Model"], first, second, run, [verdict, *warned, *lines], more)
+
+
+def in_plain_words(results):
+    """The verdict of draws to be trusted in one line; None where its text has more to say, such as
+    a reason and advice.
+    """
+    verdict = results.verdict
+    if not verdict.trustworthy or not verdict.text.startswith("trustworthy to about"):
+        return None
+    if not ESTIMATED.search(verdict.text) or "if the sampler's own formula" in verdict.text:
+        return None
+    what = "" if results.judged_by == "parameters" else f" of {results.judged_by}"
+    share = f"{100 * verdict.error:.2g}"
+    return f"trustworthy. Means{what} are within {share} % of a posterior sd."
 
 
 def is_of_model(name):

@@ -1,4 +1,4 @@
-"""The printed summary, on statsmodels' tables, at most 78 columns wide."""
+"""The printed summary, on statsmodels' tables: 78 columns wide, or as wide as names need."""
 
 import copy
 import html
@@ -17,6 +17,12 @@ from sgmc.results.report.ratios import ratio_name
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
+WIDEST = 110  # of a line that long names need; longer names are shortened
+LEAST_DECIMAL = 1e-4  # that is printed without an exponent
+FORMULA_LINES = 3  # of the head
+SMOOTH_TERMS = re.compile(r"^sd\((s|te|ti|t2)\(")
+GROUP_TERMS = re.compile(r"^(sd|cor|cov|icc)\(.*\|")
+GOOD, BAD = "#1a7f37", "#b42318"  # of the verdict in HTML, on white and on dark ground
 MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
 TEXT = dict(
     table_dec_above="=",
@@ -45,11 +51,15 @@ class PosteriorSummary(Summary):
         return "\n".join(tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):
-        """The tables as HTML, notes beneath."""
+        """The tables as HTML, notes beneath; the verdict is coloured."""
         escape = partial(html.escape, quote=False)
         tables = [table.as_html() for table in self.escaped(escape)]
-        notes = escape(self.extra_txt or "").replace("\n", "<br/>\n")
-        return "\n".join(tables) + (f"<br/>\n{notes}" if notes else "")
+        text = "\n".join(tables).replace("<td>", '<td style="text-align: right">')
+        text = re.sub(r'<td style="text-align: right">( *[^<]*:</td>)', r"<td>\1", text)  # labels
+        text = re.sub(r" +(?=</td>)", lambda found: "&#8199;" * len(found[0]), text)
+        lines = re.sub(r"\n +", " ", self.extra_txt or "").split("\n")
+        notes = [note_html(escape(line)) for line in lines if line]
+        return "\n".join([text, *notes])
 
     def escaped(self, escape):
         """Copies of the tables, a function applied to all text: statsmodels' tables escape nothing,
@@ -64,6 +74,15 @@ class PosteriorSummary(Summary):
 
     def _repr_html_(self):
         return self.as_html()
+
+
+def note_html(line):
+    """A line beneath the tables as a paragraph."""
+    style = "margin: 0.3em 0; max-width: 60em"
+    if line.startswith("Verdict: "):
+        colour = BAD if line.startswith("Verdict: not ") else GOOD
+        style += f"; color: {colour}; font-weight: bold"
+    return f'<p style="{style}">{line}</p>'
 
 
 def latex_escape(text):
@@ -100,18 +119,20 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     shown, listed = Shown.of(results, yname), parameter_names(results, xname)
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
+    table = (
+        partial(numbers, results.summary_frame(alpha, exponentiate=True), listed, "P(>1)")
+        if exponentiate
+        else partial(parameters, frame.iloc[:, :7], listed, results.names)
+    )
+    width = width_for(listed, frame)
     out.tables = [
-        head(shown.left, shown.right, title or f"{shown.model} Posterior Summary"),
-        (
-            numbers(results.summary_frame(alpha, exponentiate=True), listed, "P(>1)")
-            if exponentiate
-            else parameters(frame.iloc[:, :7], listed)
-        ),
+        head(shown.left, shown.right, title or f"{shown.model} Posterior Summary", width),
+        table(width=width),
     ]
     if "sd_nonrobust" in frame and not exponentiate:
-        out.tables.append(beside(frame, listed))
+        out.tables.append(beside(frame, listed, width))
     if details:
-        out.tables += [errors(results, listed), listing(shown.run)]
+        out.tables += [errors(results, listed, width), listing(shown.run, width)]
     missing = UNKNOWN if results._unknown else DASH
     untold = [missing] if frame[["mean", "sd"]].isna().any(axis=None) else []
     out.extra_txt = "\n".join(
@@ -121,15 +142,23 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     return out
 
 
-def listing(facts):
+def width_for(names, frame):
+    """Characters of a line that the longest name needs beside its numbers."""
+    if len(frame) > MAX_PRINTED:
+        return WIDTH
+    needed = max(map(len, map(str, names)), default=0) + 1 + sum(number_widths(frame.iloc[:, :7]))
+    return min(max(needed, WIDTH), WIDEST)
+
+
+def listing(facts, width):
     """A table of facts, a row each."""
     room = max(len(name) for name, _ in facts) + 2
-    text = dict(TEXT, data_fmts=["%s"] * 2, data_aligns="ll", colwidths=[room, WIDTH - room])
-    rows = [[f"{name}:", fit_in(value, WIDTH - room)] for name, value in facts]
+    text = dict(TEXT, data_fmts=["%s"] * 2, data_aligns="ll", colwidths=[room, width - room])
+    rows = [[f"{name}:", fit_in(value, width - room)] for name, value in facts]
     return SimpleTable(rows, txt_fmt=text)
 
 
-def numbers(frame, names, share):
+def numbers(frame, names, share, width=WIDTH):
     """A table of positive numbers or effects, a row a name; the column `share` is of
     probabilities.
     """
@@ -139,7 +168,7 @@ def numbers(frame, names, share):
         for row in frame.to_numpy()[:MAX_PRINTED]
     ]
     widths = [max(len(one) for one in column) + 2 for column in zip(frame.columns, *rows)]
-    room = WIDTH - sum(widths)
+    room = width - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * len(widths), colwidths=[room, *widths])
     stubs = shorten([str(n) for n in list(names)[: len(rows)]], room)
     return SimpleTable(rows, headers=list(frame.columns), stubs=stubs, txt_fmt=text)
@@ -165,12 +194,15 @@ def wrap(text, indent="  "):
     return "\n".join(textwrap.wrap(kept, WIDTH, subsequent_indent=indent)).replace("\0", " ")
 
 
-def head(left, right, title):
-    """Two columns of facts; the wider one gets more room."""
+def head(left, right, title, width=WIDTH):
+    """Two columns of facts; the wider one gets more room, and a formula several lines."""
+    labels = max(len(name) for name, _ in left) + 2, max(len(name) for name, _ in right) + 4
+    room = width - sum(labels) - max(len(value) for _, value in right) - 1
+    left = [line for fact in left for line in in_lines(*fact, room)]
     left, right = (
         side + [("", "")] * (max(len(left), len(right)) - len(side)) for side in (left, right)
     )
-    widths = column_widths(left, right)
+    widths = column_widths(left, right, width)
     rows = [
         [
             fit_in(a + ":" if a else "", widths[0]),
@@ -184,13 +216,23 @@ def head(left, right, title):
     return SimpleTable(rows, title=title, txt_fmt=text)
 
 
-def column_widths(left, right):
-    """Widths of the four columns of the head, together WIDTH: halves, if the left one has room."""
+def in_lines(name, value, room):
+    """A fact in lines of `room` characters, if it is a formula; else as it is."""
+    if name != "Formula" or len(value) <= room:
+        return [(name, value)]
+    lines = textwrap.wrap(value, room, max_lines=FORMULA_LINES, placeholder=" ...")
+    return [(name if k == 0 else "", line) for k, line in enumerate(lines)]
+
+
+def column_widths(left, right, width=WIDTH):
+    """Widths of the four columns of the head, together `width`: halves, if the left one has
+    room.
+    """
     labels = max(len(k) for k, _ in left) + 2, max(len(k) for k, _ in right) + 4
     last = min(max(len(v) for _, v in right) + 1, 24)
-    spare = WIDTH - sum(labels) - max(len(v) for _, v in left)
-    last = max(last, min(WIDTH // 2 - labels[1], spare))
-    return [labels[0], WIDTH - sum(labels) - last, labels[1], last]
+    spare = width - sum(labels) - max(len(v) for _, v in left)
+    last = max(last, min(width // 2 - labels[1], spare))
+    return [labels[0], width - sum(labels) - last, labels[1], last]
 
 
 def fit_in(text, width):
@@ -198,22 +240,77 @@ def fit_in(text, width):
     return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
 
 
-def parameters(frame, names):
-    """One row a parameter, or a row a block where there are more than MAX_PRINTED."""
+def parameters(frame, names, known, width=WIDTH):
+    """One row a parameter, or a row a block where there are more than MAX_PRINTED; terms of groups
+    and smooths come last, each under a line of their own.
+
+    `known` are the parameters' own names, where `names` are the user's.
+    """
     headers = list(frame.columns)
     if len(frame) > MAX_PRINTED:
         return blocks(frame, names)
-    rows = [
-        [compact(v) for v in row[:4]] + [probability(row[4]), whole(row[5]), ratio(row[6])]
-        for row in frame.to_numpy()
-    ]
-    names, widths = [str(n) for n in names], [10, 9, 10, 10, 7, 9, 7]
-    if max(map(len, names)) > WIDTH - sum(widths):  # long names have what numbers leave
-        widths = [max(len(one) for one in column) + 1 for column in zip(headers, *rows)]
-    room = WIDTH - sum(widths)
-    stubs = shorten(names, room)
+    columns, widths = columns_of(frame), number_widths(frame)
+    room = width - sum(widths)
+    names = shorten([str(n) for n in names], room)
+    parts = parts_of(known)
+    rows, stubs = [], []
+    for title, places in parts:
+        if len(parts) > 1:
+            rows, stubs = [*rows, [""] * len(headers)], [*stubs, f"{title}:"]
+        stubs += [names[k] for k in places]
+        # an sd is positive: the probability of that says nothing
+        blank = title != COEFFICIENTS
+        rows += [
+            [("" if blank and j == POSITIVE else column[k]) for j, column in enumerate(columns)]
+            for k in places
+        ]
     text = dict(TEXT, data_fmts=["%s"] * 7, colwidths=[room, *widths])
     return SimpleTable(rows, headers=headers, stubs=stubs, txt_fmt=text)
+
+
+COEFFICIENTS, POSITIVE = "Coefficients", 4  # a part of the table; the column P(>0)
+
+
+def parts_of(names):
+    """Pairs (title, places) of the parts of the table that there are: coefficients and parameters
+    of the outcome, sds and correlations of groups, sds of smooths.
+    """
+    found = {COEFFICIENTS: [], "Groups": [], "Smooths": []}
+    for place, name in enumerate(map(str, names)):
+        kind = COEFFICIENTS
+        if SMOOTH_TERMS.match(name):
+            kind = "Smooths"
+        elif GROUP_TERMS.match(name):
+            kind = "Groups"
+        found[kind].append(place)
+    return [(title, places) for title, places in found.items() if places]
+
+
+def columns_of(frame):
+    """The texts of the seven columns, decimal points beneath each other."""
+    values = frame.to_numpy()
+    first = [in_line([compact(v) for v in values[:, j]]) for j in range(4)]
+    forms = probability, whole, ratio
+    return [*first, *([form(v) for v in values[:, 4 + j]] for j, form in enumerate(forms))]
+
+
+def number_widths(frame):
+    """Widths of the seven columns with the gap before each: the usual ones, if they have room."""
+    texts = [max(map(len, column), default=0) for column in columns_of(frame)]
+    heads = map(len, frame.columns)
+    usual = 10, 9, 10, 10, 7, 9, 7
+    return [max(a, b + 1, c + 1) for a, b, c in zip(usual, texts, heads)]
+
+
+def in_line(texts):
+    """Numbers padded behind, so that decimal points of a column that is aligned right meet."""
+    behind = [len(text.partition(".")[2]) + ("." in text) for text in texts]
+    plain = [n for n, text in zip(behind, texts) if "e" not in text and text != "-"]
+    most = max(plain, default=0)
+    return [
+        text if "e" in text or text == "-" else text + " " * (most - n)
+        for n, text in zip(behind, texts)
+    ]
 
 
 def blocks(frame, names):
@@ -240,7 +337,7 @@ def blocks(frame, names):
     return SimpleTable(rows, headers=headers, stubs=shorten(stubs, room), txt_fmt=text)
 
 
-def beside(frame, names):
+def beside(frame, names, width=WIDTH):
     """The sandwich's sds beside those of the model alone: a row a parameter, or a block of them
     with its largest sds.
     """
@@ -259,14 +356,14 @@ def beside(frame, names):
         else ["max robust", "max model", "min ratio", "max ratio"]
     )
     widths = [12] * len(headers)
-    room = WIDTH - sum(widths)
+    room = width - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
     return SimpleTable(
         rows, headers=headers, stubs=shorten([str(s) for s in stubs], room), txt_fmt=text
     )
 
 
-def errors(results, names):
+def errors(results, names, width=WIDTH):
     """What the verdict goes by, a row a parameter: tail effective sizes, tail indices, errors; of
     functionals in their place the errors alone.
 
@@ -288,7 +385,7 @@ def errors(results, names):
     else:
         names = found.index
     rows = [[form(v) for form, v in zip(forms, row)] for row in np.column_stack(columns)]
-    room = WIDTH - sum(widths)
+    room = width - sum(widths)
     text = dict(TEXT, data_fmts=["%s"] * len(headers), colwidths=[room, *widths])
     stubs = shorten([str(n) for n in names], room)
     return SimpleTable(rows[:MAX_PRINTED], headers=headers, stubs=stubs[:MAX_PRINTED], txt_fmt=text)
@@ -309,8 +406,9 @@ def compact(value):
     if value == 0 or not np.isfinite(value):
         return f"{value:.4g}"
     size = abs(value)
-    if 1e-3 <= size < 1e5:
-        decimals = int(np.clip(3 - np.floor(np.log10(size)), 0, 4))
+    if LEAST_DECIMAL <= size < 1e5:
+        most = 4 if size >= 1e-3 else 6  # three digits of a small number
+        decimals = int(np.clip(3 - np.floor(np.log10(size)), 0, most))
         return f"{value:.{decimals}f}"
     return f"{value:.2e}"
 
