@@ -69,7 +69,7 @@ def model_values(results: "Results") -> dict[str, Any]:
 
 def run_values(results: "Results") -> dict[str, Any]:
     """How the draws were made."""
-    fit = results._fit
+    fit: Any = results._fit
     plan, batches = fit.plan, [chain.batch_size for chain in fit.chains]
     steps = plan.spec.uses_gradient and not plan.spec.independent
     return {

@@ -43,7 +43,7 @@ def entries(name: str) -> Iterator[str]:
         yield str(getattr(verbs, key).__doc__)
     elif lines:
         yield "\n".join(lines)
-    elif name in sgmc.__all__:
+    elif name in vars(sgmc)["__all__"]:
         yield documented(name, getattr(sgmc, name))
     elif hasattr(RegressionResults, name) and not name.startswith("_"):
         yield documented(f"Results.{name}", getattr(RegressionResults, name))
@@ -77,4 +77,4 @@ def known() -> list[str]:
 
     rooms = [name for kind in ("samplers", "gradients", "subsampling") for name in room(kind)]
     methods = [name for name in dir(RegressionResults) if not name.startswith("_")]
-    return [*{row.name: None for row in TABLE}, *rooms, *sgmc.__all__, *methods, *names()]
+    return [*{row.name: None for row in TABLE}, *rooms, *vars(sgmc)["__all__"], *methods, *names()]
