@@ -67,7 +67,7 @@ class Shown(NamedTuple):
         if formula:
             first.append(("Formula", " ".join(str(formula).split())))
         family = getattr(results.model, "family", None)
-        if family is not None:
+        if getattr(family, "link", None):  # outcomes of several kinds and quantiles have none
             second.append(("Link", family.link))
         first.append(("Chains x draws", f"{chains} x {draws:,}"))
         second.append(("Seconds", facts["Time (s)"]))

@@ -146,7 +146,8 @@ def width_for(names, frame):
     """Characters of a line that the longest name needs beside its numbers."""
     if len(frame) > MAX_PRINTED:
         return WIDTH
-    needed = max(map(len, map(str, names)), default=0) + 1 + sum(number_widths(frame.iloc[:, :7]))
+    longest = max(map(len, map(str, names)), default=0)
+    needed = longest + 1 + sum(number_widths(frame.iloc[:, :7], tight=True))
     return min(max(needed, WIDTH), WIDEST)
 
 
@@ -250,8 +251,11 @@ def parameters(frame, names, known, width=WIDTH):
     if len(frame) > MAX_PRINTED:
         return blocks(frame, names)
     columns, widths = columns_of(frame), number_widths(frame)
+    names = [str(n) for n in names]
+    if max(map(len, names), default=0) >= width - sum(widths):  # long names have the gaps
+        widths = number_widths(frame, tight=True)
     room = width - sum(widths)
-    names = shorten([str(n) for n in names], room)
+    names = shorten(names, room)
     parts = parts_of(known)
     rows, stubs = [], []
     for title, places in parts:
@@ -294,11 +298,13 @@ def columns_of(frame):
     return [*first, *([form(v) for v in values[:, 4 + j]] for j, form in enumerate(forms))]
 
 
-def number_widths(frame):
-    """Widths of the seven columns with the gap before each: the usual ones, if they have room."""
+def number_widths(frame, tight=False):
+    """Widths of the seven columns with the gap before each: the usual ones, if they have room;
+    `tight`: the least.
+    """
     texts = [max(map(len, column), default=0) for column in columns_of(frame)]
     heads = map(len, frame.columns)
-    usual = 10, 9, 10, 10, 7, 9, 7
+    usual = (0,) * 7 if tight else (10, 9, 10, 10, 7, 9, 7)
     return [max(a, b + 1, c + 1) for a, b, c in zip(usual, texts, heads)]
 
 
