@@ -60,7 +60,7 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
         limited(of_fit.get("time_limit")),
         phases.watched(of_fit.get("progress")),
     ):
-        phases.begin("design")
+        phases.begin(phases.DESIGN)
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)

@@ -7,6 +7,8 @@ from typing import Any
 
 from sgmc.arguments.messages import must_be
 
+SECONDS_OF_TEXT = 2.0  # between two drawings in a notebook without widgets
+
 
 def function_of(progress: object) -> Callable[[int, int], object] | None:
     """The function of (done, total) that was given, or None for a bar, or none, of our own."""
@@ -28,10 +30,20 @@ def in_notebook() -> bool:
     return getattr(shell, "kernel", None) is not None
 
 
+def has_widgets() -> bool:
+    """Whether this is a notebook that can draw bars as widgets."""
+    return in_notebook() and find_spec("ipywidgets") is not None
+
+
+def seconds_apart() -> float:
+    """Seconds between two drawings of a bar: of text in notebooks, each is a message that stays."""
+    return SECONDS_OF_TEXT if in_notebook() and not has_widgets() else 0.0
+
+
 def bar_class() -> Any:
     """The bar of tqdm that fits: of widgets in notebooks that have them, else of text."""
-    if in_notebook() and find_spec("ipywidgets") is not None:
-        from tqdm.notebook import tqdm
+    if has_widgets():
+        from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
     return tqdm

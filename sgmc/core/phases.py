@@ -6,6 +6,7 @@ elapsed time goes on while a phase computes, and callers only leave notes for it
 nothing happens.
 """
 
+import functools
 import logging
 import threading
 import time
@@ -13,9 +14,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from queue import Empty, SimpleQueue
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
-from sgmc.arguments.progress import bar_class, function_of, watching
+from sgmc.arguments.progress import bar_class, function_of, seconds_apart, watching
 from sgmc.arguments.types import Progress
 from sgmc.core.interrupts import unbroken, unbroken_ends
 
@@ -23,6 +24,13 @@ SHOWN_AFTER = 1.0  # seconds, unless progress=True
 TICK = 0.25  # seconds between two looks at the clock
 COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
+
+# what a bar says of the phases of a fit
+DESIGN, MODE, TUNING = "reading the data", "finding the mode", "comparing settings"
+PILOT, SAMPLING, CHECKS = "choosing sampler and step", "drawing samples", "checking the draws"
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 LOGGER = logging.getLogger("sgmc")
 _current: ContextVar["Bar | Literal[False] | None"] = ContextVar(
@@ -72,6 +80,23 @@ class watched:
             _current.reset(self.token)
             if self.own and self.bar:
                 self.bar.finish()
+
+
+def shown(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Return the decorator of a method that may take long: it has a bar that names what is done,
+    where somebody looks.
+    """
+
+    def decorate(method: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(method)
+        def made(*given: P.args, **named: P.kwargs) -> R:
+            with watched(None):
+                begin(name)
+                return method(*given, **named)
+
+        return made
+
+    return decorate
 
 
 def begin(name: str) -> None:
@@ -128,6 +153,7 @@ class Bar:
         self.title, self.delay = title, delay
         self.phases: SimpleQueue[tuple[int, str, float] | str | None] = SimpleQueue()
         self.number = 0
+        self.apart, self.drawn = seconds_apart(), 0.0  # between two drawings, and the last one
         self.counts: tuple[int, int, int] | None = None
         # in the context of the caller: notebooks know by it which cell is meant
         run = copy_context().run
@@ -197,6 +223,9 @@ class Bar:
                 bar.bar_format = COUNTED
                 bar.reset(total)
             bar.n = min(done, total)
+        now = time.perf_counter()
+        if not new and now - self.drawn < self.apart:
+            return
         # the bar's own clock is that of the wall, which may jump
-        bar.start_t = time.time() - (time.perf_counter() - begun)
+        bar.start_t, self.drawn = time.time() - (now - begun), now
         bar.refresh()

@@ -70,7 +70,7 @@ LOST, LOST_EACH = 50.0, 20.0
 
 def plan_fit(problem, settings) -> Plan:
     """Choose a sampler, and plan its chains."""
-    phases.begin("pilot")
+    phases.begin(phases.PILOT)
     choice = choose_sampler(problem, stopping.usual(settings))
     stopping.refuse_choice(choice.choice(settings=settings))
     refusal = choice.spec.refusal(problem.coordinates.map)

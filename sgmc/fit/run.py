@@ -130,7 +130,7 @@ def sample(plan, begun, saved=None) -> Fit:
     watch = Watch(reserve, settings.progress, checkpoint, forecast(plan, steps))
     problem.rows.will_read(random=plan.spec.minibatches)
     known = warn_of_reading(plan, steps) + warn_of_tiny_steps(plan)
-    phases.begin("sampling")
+    phases.begin(phases.SAMPLING)
     # a run that goes on goes on here: workers make chains from their starts alone
     remote = settings.client is not None and saved is None
     if remote:

@@ -7,6 +7,7 @@ import pandas as pd
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Floats, Frame, Seed, Series
+from sgmc.core import phases
 from sgmc.results.outcomes.pit import loo_pit
 from sgmc.results.outcomes.reliability import reliabilities
 from sgmc.results.priors.savage_dickey import bayes_factor
@@ -66,6 +67,7 @@ class Criticism:
         """
         return bayes_factor(self, statement)
 
+    @phases.shown("leaving rows out")
     def loo_pit(self, seed: Seed = None) -> Floats:
         """Return the rank of each outcome in what the other rows predict for it, between 0 and 1.
 

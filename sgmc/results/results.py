@@ -120,7 +120,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         arguments : dict
             As the user gave them.
         """
-        phases.begin("checks")
+        phases.begin(phases.CHECKS)
         besides = cls.besides(fit)
         try:
             state = in_time(model, fit, cls, besides)

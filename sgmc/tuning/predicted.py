@@ -89,7 +89,7 @@ def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
     arguments = {**one_seed(given), "accuracy": accuracy}
     checked, prior = settings_of(model, arguments)
     with handled(), one_blas_thread(), phases.watched(given.get("progress")):
-        phases.begin("mode search")
+        phases.begin(phases.MODE)
         suited = model.suited(prior, checked) if hasattr(model, "suited") else model
         problem = suited.problem(prior, checked)
         check_init(checked, problem.priors)

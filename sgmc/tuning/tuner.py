@@ -147,7 +147,7 @@ def tune(
         raise ArgumentError(f"grid does not apply to method={method!r}: it has one arm")
     checked = checked_settings(sampler, method, model, arguments)
     with handled(), one_blas_thread(), phases.watched(arguments.get("progress")):
-        phases.begin("mode search")
+        phases.begin(phases.MODE)
         problem = model.problem(prior, checked)
         check_init(checked, problem.priors)
         if problem.stopped:
@@ -168,7 +168,7 @@ def tune(
             if clocked is None
             else TimeBudget(clocked - (time.perf_counter() - begun), shares, not choice.spec.exact)
         )
-        phases.begin("tuning")
+        phases.begin(phases.TUNING)
         tell = checked.progress or phases.reporting()
         rival = None if choice.spec.exact else partial(rival_of, checked=checked)
         winner, records = race(runners, judge, eta, budget, threads, rival, tell)

@@ -20,7 +20,7 @@ from sgmc.results import results as summarising
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
 
-FIT = ["design", "mode search", "pilot", "sampling", "checks"]
+FIT = [phases.DESIGN, phases.MODE, phases.PILOT, phases.SAMPLING, phases.CHECKS]
 HOW = dict(seed=1, draws=200, chains=2)
 
 
@@ -100,10 +100,10 @@ def test_phases_of_a_fit_in_their_order(bars, df):
 def test_only_known_lengths_have_a_share(bars, df):
     sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=20_000, chains=2)
     bar = only(bars)
-    assert set(bar.counted) == {"sgmc: sampling"}
-    done = [one for one, _ in bar.counted["sgmc: sampling"]]
+    assert set(bar.counted) == {f"sgmc: {phases.SAMPLING}"}
+    done = [one for one, _ in bar.counted[f"sgmc: {phases.SAMPLING}"]]
     assert done == sorted(done)
-    assert {total for _, total in bar.counted["sgmc: sampling"]} == {2 * 20_500}
+    assert {total for _, total in bar.counted[f"sgmc: {phases.SAMPLING}"]} == {2 * 20_500}
 
 
 @pytest.mark.extended
@@ -118,13 +118,14 @@ def test_a_model_of_its_own_and_one_without_a_mode(bars, df):
 def test_tuning_and_the_check_at_half_the_step(bars, df, monkeypatch):
     res = sgmc.logit("y ~ x", df, progress=True, tune="default", sampler="sgld", **HOW)
     names = named(only(bars))
-    assert names == ["design", "mode search", "tuning", *FIT[1:]]
+    assert names == [phases.DESIGN, phases.MODE, phases.TUNING, *FIT[1:]]
     monkeypatch.setattr(phases, "watching", lambda: True)
     monkeypatch.setattr(phases, "SHOWN_AFTER", 0.0)
     res.half_step()
-    assert named(bars[1], "sgmc half-step check") == ["sampling"]
+    assert named(bars[1], "sgmc half-step check") == [phases.SAMPLING]
     res.resume(draws=10)
-    assert named(bars[2]) == ["sampling", "checks"] and [bar.closed for bar in bars] == [1, 1, 1]
+    assert named(bars[2]) == [phases.SAMPLING, phases.CHECKS]
+    assert [bar.closed for bar in bars] == [1, 1, 1]
 
 
 def test_files_name_their_passes(bars, df, tmp_path):
@@ -165,7 +166,7 @@ def test_an_exception_closes_the_bar(bars, df, monkeypatch, error):
 def test_mistakes_and_time_limits_close_it_too(bars, df):
     with pytest.raises(FormulaError):
         sgmc.logit("y ~ nothing", df, progress=True)
-    assert named(only(bars)) == ["design"]
+    assert named(only(bars)) == [phases.DESIGN]
     with pytest.raises(ArgumentError, match="progress="):
         sgmc.logit("y ~ x", df, progress="yes")
     with pytest.warns(sgmc.SGMCWarning):
@@ -174,7 +175,7 @@ def test_mistakes_and_time_limits_close_it_too(bars, df):
             time_limit=0.8,
         )  # fmt: skip
     assert res.interrupted == "time limit"
-    assert named(bars[1])[-1] == "checks" and bars[1].closed == 1 and len(bars) == 2
+    assert named(bars[1])[-1] == phases.CHECKS and bars[1].closed == 1 and len(bars) == 2
 
 
 def test_warnings_come_after_the_bar(bars, df, monkeypatch):
@@ -238,13 +239,66 @@ def test_cross_validation_counts_fits(bars, df):
     res = sgmc.logit("y ~ x", df, progress=False, **HOW)
     res.kfold(df, 2, progress=True)
     bar = only(bars)
-    assert named(bar, "sgmc k-fold") == ["fits"]
-    assert {total for _, total in bar.counted["sgmc k-fold: fits"]} == {2}
+    assert named(bar, "sgmc k-fold") == ["fitting again"]
+    assert {total for _, total in bar.counted["sgmc k-fold: fitting again"]} == {2}
     told = []
     res.kfold(df, 3, progress=lambda *now: told.append(now))
     assert told == [(0, 3), (1, 3), (2, 3), (3, 3)]
     res.kfold(df, 2, progress=False)
     assert len(bars) == 1
+
+
+def test_what_is_called_after_the_fit_has_a_bar(bars, df, monkeypatch):
+    res = sgmc.logit("y ~ x", df, progress=False, **HOW)
+    res.loo()
+    assert bars == []  # nobody looks
+    monkeypatch.setattr(phases, "watching", lambda: True)
+    monkeypatch.setattr(phases, "SHOWN_AFTER", 0.0)
+    calls = [res.loo, res.r2, res.pp_check, res.predictions, res.avg_slopes]
+    for call in calls:
+        call()
+    names = [named(bar)[0] for bar in bars]
+    assert names[:2] == ["leaving rows out", "explained variance"]
+    assert names[3:] == ["predictions", "slopes"]
+    assert len(bars) == len(calls) and all(bar.closed == 1 for bar in bars)
+    assert no_thread_is_left()
+
+
+def test_rows_that_take_several_blocks_have_a_share(bars, df, monkeypatch):
+    res = sgmc.logit("y ~ x", df, progress=False, **HOW)
+    rows = res.table_rows()
+    monkeypatch.setattr(type(rows), "block", 100)
+    told = []
+    monkeypatch.setattr(phases, "reporting", lambda: lambda *now: told.append(now))
+    rows.mean()
+    assert told == [(k, 500) for k in (100, 200, 300, 400, 500)]
+    monkeypatch.setattr(type(rows), "block", 500)
+    rows.mean()
+    assert len(told) == 5  # one block has no share
+
+
+def test_bars_of_notebooks(monkeypatch):
+    kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=object()))
+    assert progress.seconds_apart() == 0 and progress.bar_class().__module__ == "tqdm.std"
+    monkeypatch.setitem(sys.modules, "IPython", kernel)
+    monkeypatch.setattr(progress, "find_spec", lambda name: None)
+    assert progress.seconds_apart() == progress.SECONDS_OF_TEXT
+    assert progress.bar_class().__module__ == "tqdm.std"
+    monkeypatch.setattr(progress, "find_spec", lambda name: object())
+    assert progress.seconds_apart() == 0
+    monkeypatch.setitem(sys.modules, "tqdm.auto", SimpleNamespace(tqdm="the one that fits"))
+    assert progress.bar_class() == "the one that fits"
+
+
+def test_text_in_notebooks_is_drawn_now_and_then(bars, monkeypatch):
+    """Each drawing is a message that stays in the notebook."""
+    monkeypatch.setattr(phases, "seconds_apart", lambda: 60.0)
+    with phases.watched(True):
+        phases.begin("one")
+        time.sleep(0.3)  # thirty ticks
+        phases.begin("other")
+        time.sleep(0.3)
+    assert only(bars).refreshed == 2
 
 
 @pytest.mark.extended
@@ -255,5 +309,5 @@ def test_the_bar_of_tqdm(df, capfd):
     for name in FIT:
         assert f"sgmc: {name}: " in text
     shares = [line for line in text.split("\r") if "%" in line]
-    assert shares and all(line.startswith("sgmc: sampling: ") for line in shares)
+    assert shares and all(line.startswith(f"sgmc: {phases.SAMPLING}: ") for line in shares)
     assert phases.bar_class().__module__ == "tqdm.std"

@@ -275,7 +275,7 @@ class Model:
         from sgmc.core.deadline import limited
         from sgmc.core.interrupts import handled
         from sgmc.core.memory import named
-        from sgmc.core.phases import begin, watched
+        from sgmc.core.phases import MODE, begin, watched
         from sgmc.fit.chains import on_workers
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
@@ -292,7 +292,7 @@ class Model:
             named(lambda: self.blame(checked)),
             watched(arguments.get("progress")),
         ):
-            begin("mode search" if self.scaled_for(checked) else "preparation")
+            begin(MODE if self.scaled_for(checked) else "preparation")
             problem = self.problem(prior, checked)
             return self.result_class().of_fit(
                 self.info(), fit(problem, checked, begun, saved), arguments

@@ -8,6 +8,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
+from sgmc.core import phases
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError
 from sgmc.models.crossed.banked import banked_effects
@@ -108,6 +109,7 @@ class CrossedResults(Smooths, MixedResults):
         count = count or len(effects.points)
         return effects.with_draws(evenly(len(effects.points), count)), None
 
+    @phases.shown("effects of groups")
     @with_level
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
         """Return effects of the levels: posterior mean, sd and interval.

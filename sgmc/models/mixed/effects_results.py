@@ -8,6 +8,7 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
+from sgmc.core import phases
 from sgmc.errors import ArgumentError
 from sgmc.formula.levels import places_of
 from sgmc.models.mixed.random_effects import posterior_of
@@ -66,6 +67,7 @@ class EffectsOfLevels(LevelsWithoutData):
         }
         return found if len(found) > 1 else found[self.model.effects.factor]
 
+    @phases.shown("effects of groups")
     @with_level
     def ranef(self, factor=None, *, alpha=0.05, draws=None):
         """Return the effects of the levels: posterior mean, sd and interval.

@@ -3,6 +3,7 @@
 import numpy as np
 
 from sgmc.arguments.choices import one_of
+from sgmc.core import phases
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
@@ -119,6 +120,7 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         offset = with_exposure(self, exog, offset, exposure)
         return residuals.log_lik(self, exog, endog, offset, trials, draws, **how)
 
+    @phases.shown("leaving rows out")
     def loo(self, rows=None, seed=None, *, group=False):
         """Estimate the expected log predictive density by leaving out one row, or one group, at a
         time, with Pareto-smoothed importance sampling.

@@ -294,7 +294,7 @@ class Regression(PriorPredictive):
         """
         from sgmc.core.blas import one_blas_thread
         from sgmc.core.memory import Gauge, named
-        from sgmc.core.phases import begin, watched
+        from sgmc.core.phases import MODE, begin, watched
         from sgmc.fit.chains import on_workers
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
@@ -305,7 +305,7 @@ class Regression(PriorPredictive):
         checked = replace(check_settings(**rest), tuned=tuned)
         check_beside(self.data, prior, checked)
         with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
-            begin("mode search")
+            begin(MODE)
             model = self.suited(prior, checked)
             if checked.prior_only:
                 refuse_prior_only(model, checked)

@@ -81,7 +81,7 @@ class Refits:
         elpd, full = np.empty(rows), mean_density(self)
         made = Refitted(task, data, how)
         with handled(), watched(made.progress, "sgmc k-fold"):
-            tell = counting(made.progress, "fits")
+            tell = counting(made.progress, "fitting again")
             for one in range(k):
                 tell(one, k)
                 out = fold == one
@@ -119,7 +119,7 @@ class Refits:
         elpd, k = loo.elpd_i.copy(), loo.pareto_k.copy()
         made, unsure = Refitted(task, data, how), np.flatnonzero(~(k <= loo.good_k))
         with handled(), watched(made.progress, "sgmc reloo"):
-            tell = counting(made.progress, "fits")
+            tell = counting(made.progress, "fitting again")
             for done, i in enumerate(unsure):
                 tell(done, len(unsure))
                 weights = weights_of(task).copy()

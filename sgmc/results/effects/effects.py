@@ -10,6 +10,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import texts
 from sgmc.arguments.types import Frame
+from sgmc.core import phases
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.averages import by_group, by_row
 from sgmc.results.effects.places import places_of
@@ -55,6 +56,7 @@ class Effects:
         """Return the `Rows` of new data, effects of group terms being zero."""
         return self.table_rows(frame, offset)
 
+    @phases.shown("predictions")
     @with_level
     def predictions(
         self,
@@ -102,6 +104,7 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._predictions(data, variables, by, type, level, beside, by is not None)
 
+    @phases.shown("predictions")
     @with_level
     def avg_predictions(
         self,
@@ -171,6 +174,7 @@ class Effects:
         made = by_group if averaged else by_row
         return made(self, places, quantities, link, kinds_of(self, link), level)
 
+    @phases.shown("comparisons")
     @with_level
     def comparisons(
         self,
@@ -209,6 +213,7 @@ class Effects:
         how = data, by, comparison, type, level, beside
         return self._comparisons(variables, *how, by is not None)
 
+    @phases.shown("comparisons")
     @with_level
     def avg_comparisons(
         self,
@@ -256,6 +261,7 @@ class Effects:
         found = [comparison_of(one, comparison) for one in changes]
         return self._tabled(places, found, link, level, averaged)
 
+    @phases.shown("slopes")
     @with_level
     def slopes(
         self,
@@ -293,6 +299,7 @@ class Effects:
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         return self._slopes(variables, data, by, slope, type, level, beside, by is not None)
 
+    @phases.shown("slopes")
     @with_level
     def avg_slopes(
         self,

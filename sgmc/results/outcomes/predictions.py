@@ -4,6 +4,7 @@ and how well it predicts.
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
+from sgmc.core import phases
 from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
@@ -332,6 +333,7 @@ class Predictions:
         """Deviance of the best constant."""
         return residuals.null_deviance(self)
 
+    @phases.shown("leaving rows out")
     def loo(self, rows=None, seed=None):
         """Estimate the expected log predictive density by leaving out one row at a time, with
         Pareto-smoothed importance sampling.
@@ -359,6 +361,7 @@ class Predictions:
 
         return loo(self, rows, seed)
 
+    @phases.shown("explained variance")
     @with_level
     def r2(self, alpha=0.05):
         r"""Return the Bayesian R^2: the share of the outcomes' variance that the linear predictor
@@ -387,6 +390,7 @@ class Predictions:
 
         return r2(self, alpha)
 
+    @phases.shown("simulating outcomes")
     @with_level
     def pp_check(self, groups=10, *, draws=None, alpha=0.05, seed=None):
         """Compare mean, sd and calibration of the outcomes with those of simulated ones.

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.arguments.names import same_order
 from sgmc.arguments.tables import first_place, table
-from sgmc.core import deadline
+from sgmc.core import deadline, phases
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import pandas_or_same
@@ -150,10 +150,13 @@ class Rows:
 
         With several equations these come first: (equation, row, draw).
         """
-        for a in range(0, self.n, self.block):
+        size, report = self.block, phases.reporting()
+        for a in range(0, self.n, size):
             deadline.check()
-            at = slice(a, min(a + self.block, self.n))
+            at = slice(a, min(a + size, self.n))
             yield at, self.predictors(at)
+            if report is not None and size < self.n:
+                report(at.stop, self.n)
 
     @property
     def block(self):
