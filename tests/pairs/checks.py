@@ -60,6 +60,7 @@ def predictions(made):
         ends = np.quantile(mean, [0.025, 0.975], axis=0)
         assert_same(made, frame["mean_ci_lower"], ends[0], "mean_ci_lower")
         assert_same(made, frame["mean_ci_upper"], ends[1], "mean_ci_upper")
+        of_draws(made, mean, effects, how)
     if made.case.family in ("zeroinflated", "hurdle"):
         asked, beside = () if made.case.rows == "of the fit" else (made.asked,), made.beside
         if isinstance(made.asked, str):  # reads rows in memory alone
@@ -68,6 +69,20 @@ def predictions(made):
         eta = reference.eta(made.draws, made.rows)
         wanted = np.exp(reference.law.log_density(0.0, eta, {})).mean(axis=0)
         assert_same(made, results.zero_probability(*asked, **beside), wanted, "zero_probability")
+
+
+def of_draws(made, mean, effects, how):
+    """posterior_epred and, at effects of zero, posterior_linpred: each draw."""
+    results, asked, beside = made.results, (made.asked,), made.beside
+    if made.case.rows == "of the fit":
+        asked, beside, how = (), {}, {}
+    elif isinstance(made.asked, str):  # they read rows in memory alone
+        asked, beside = (made.rows,), beside_of(made.case, made.rows)
+    found = quiet(lambda: results.posterior_epred(*asked, **how, **beside))
+    assert_same(made, found, mean, "posterior_epred")
+    if not effects and len(how) == bool(made.grouped):
+        found = quiet(lambda: results.posterior_linpred(*asked, **how, **beside))
+        assert_same(made, found, made.reference.eta(made.draws, made.rows), "posterior_linpred")
 
 
 def effects(made):

@@ -1,7 +1,8 @@
 """Every public name of results: compared with the reference, or why it needs none."""
 
 COMPARED = {  # by which check of `checks`, or test of `test_alone`
-    "predictions": "predict get_prediction fittedvalues zero_probability",
+    "predictions": "predict get_prediction fittedvalues zero_probability posterior_epred "
+    "posterior_linpred",
     "effects": "predictions avg_predictions comparisons avg_comparisons slopes avg_slopes "
     "get_margeff",
     "densities": "log_lik resid_response residuals resid_pearson r2 llf",

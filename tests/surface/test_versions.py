@@ -69,4 +69,4 @@ def test_describe(name, told, capsys):
 
 def test_describe_of_what_there_is_not(capsys):
     assert cli.main(["describe", "logti"]) == cli.BAD_INPUT
-    assert "'logti' is neither a verb" in capsys.readouterr().err
+    assert "nothing here is named 'logti'; did you mean 'logit'?" in capsys.readouterr().err
