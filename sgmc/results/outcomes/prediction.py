@@ -81,7 +81,10 @@ def mean_draws(results, exog, offset, draws, what, how):
     rows.fits(what)
     out = np.empty((rows.m, rows.n))
     for at, eta in rows.blocks():
-        of_rows = eta if what == "posterior_linpred" else rows.family.centre(eta, rows.extra)
+        if what == "posterior_linpred":
+            of_rows = eta if eta.ndim == 2 else eta[0]  # before that of zeros, or of dispersions
+        else:
+            of_rows = rows.family.centre(eta, rows.extra)
         out[:, rows.place(at)] = of_rows.T
     return out
 

@@ -165,8 +165,8 @@ class Predictions:
         return prediction.mean_draws(self, exog, offset, draws, "posterior_epred", how)
 
     def posterior_linpred(self, exog=None, *, offset=None, exposure=None, draws=None, **how):
-        """Return the linear predictor by each draw, on the scale of the link; see
-        `posterior_epred`.
+        """Return the linear predictor of the mean by each draw, on the scale of the link, where a
+        family has one of zeros or of dispersions too; see `posterior_epred`.
         """
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.mean_draws(self, exog, offset, draws, "posterior_linpred", how)
