@@ -6,27 +6,43 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats, Frame
-from sgmc.plots.axes import BLUE, axes_for
+from sgmc.plots.axes import BLUE, axes_for, few_ticks, legend_above
 
 OUTSIDE_BAND = 0.05  # of limits for all levels together
 PREDICTED_BINS, TALLEST_BAR = 40, 0.15  # of how often probabilities are predicted
 
 
-def calibration(table: Frame, ax: Any = None) -> Any:
+def calibration(table: Frame, mean: str, kinds: Sequence[Any] | None = None, ax: Any = None) -> Any:
     """Observed means of the groups of `Results.pp_check` over their fitted means,
     with intervals of simulated ones.
+
+    Parameters
+    ----------
+    table : DataFrame
+    mean : str
+        What is predicted, such as "mean visits".
+    kinds : list or None
+        Names of the points, of outcomes of several kinds.
+    ax : Axes or None
     """
     groups = table[table["fitted"].notna()]
     low, high = (groups[name] for name in groups if name.startswith("[") or name.endswith("]"))
+    inside = 100 * (float(high.name.strip("]")) - float(low.name.strip("[")))
     (one,) = axes_for(1, ax, (5.0, 4.0))
-    one.vlines(groups["fitted"], low, high, color="0.6", linewidth=3, label="simulated")
+    one.vlines(
+        groups["fitted"], low, high, color="0.6", linewidth=3, label=f"simulated, {inside:.3g} %"
+    )
     one.plot(groups["fitted"], groups["observed"], "o", markersize=4, label="observed")
     one.axline(
         (float(groups["fitted"].iloc[0]),) * 2, slope=1, color="0.8", linewidth=0.8, zorder=0
     )
-    one.set_xlabel("fitted mean of the group")
-    one.set_ylabel("mean outcome")
-    one.legend()
+    for kind, x, y in zip(kinds or (), groups["fitted"], groups["observed"]):
+        one.annotate(str(kind), (x, y), (6, -3), textcoords="offset points", fontsize="small")
+    one.set_xlabel(f"predicted {mean}")
+    one.set_ylabel(f"observed {mean}")
+    few_ticks(one, "x", 6)
+    few_ticks(one, "y", 6)
+    legend_above(one)
     return one
 
 
@@ -41,8 +57,12 @@ def ranks(values: Floats, ax: Any = None) -> Any:
     share = np.append(np.arange(len(values) + 1) / len(values), 1.0)
     one.step(level, share - level, where="post")
     one.axhspan(-limit, limit, color="0.9", zorder=0, label="95 % of calibrated models")
-    one.set(xlabel="LOO-PIT", ylabel="share below, less level", xlim=(0, 1))
-    one.legend()
+    one.set(
+        xlabel="rank of each outcome in what the other rows predict",
+        ylabel="share below, less expected",
+        xlim=(0, 1),
+    )
+    legend_above(one)
     return one
 
 
@@ -68,12 +88,15 @@ def reliability(panels: Sequence[tuple[Any, ...]], inside: float, ax: Any = None
         count, edges = np.histogram(probability, PREDICTED_BINS, (0, 1), weights=size)
         height = TALLEST_BAR * count / count.max()
         one.bar(edges[:-1], height, np.diff(edges), align="edge", color="0.7", zorder=0)
-        one.set(xlabel=f"predicted probability of {name}", ylabel="frequency", aspect="equal")
+        one.set(xlabel=f"predicted probability of {name}", ylabel=f"frequency of {name}")
+        one.set_aspect("equal")
         one.set(xlim=(0, 1), ylim=(0, 1))
-        one.set_title(
-            f"miscalibration {parts['miscalibration']:.2g} (p {parts['p']:.2g}), discrimination "
-            f"{parts['discrimination']:.2g}",
-            fontsize="small",
-        )
-        one.legend(loc="upper left", fontsize="small")
+        legend_above(one, agreement(parts))
     return axes
+
+
+def agreement(parts: Any) -> str:
+    """In words whether outcomes are as frequent as predicted, by the test of `calibration`."""
+    p = "p < 0.01" if parts["p"] < 0.01 else f"p = {parts['p']:.2f}"
+    differ = parts["p"] < OUTSIDE_BAND
+    return f"frequencies {'differ from' if differ else 'agree with'} predictions ({p})"

@@ -6,8 +6,10 @@ import numpy as np
 
 from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import convergence
-from sgmc.plots.axes import COLUMNS, axes_for
-from sgmc.plots.posterior import BINS
+from sgmc.plots.axes import COLUMNS, axes_for, few_ticks, legend_of_chains, titled
+from sgmc.plots.densities import density as curve_of
+
+PANEL, LOW_PANEL, FEW_PANELS = (4.0, 2.3), (4.0, 1.6), 6  # inches of few parameters, of many
 
 
 def trace(
@@ -28,28 +30,42 @@ def trace(
     warmup : Warmup or None
         What to draw before 0, of the same parameters.
     density : bool
-        Whether the histogram of each chain is beside its trace.
+        Whether the density of each chain's draws is beside its trace.
     """
     time = np.arange(draws.shape[1]) if weights is None else np.cumsum(weights)
     if warmup is not None:
         time = np.append(before(warmup), time)
         both = np.concatenate([warmup.draws, draws], axis=1)
-    axes = axes_for(len(names) * (1 + density), ax, columns=2 if density else COLUMNS)
+    axes = axes_for(
+        len(names) * (1 + density),
+        ax,
+        PANEL if len(names) <= FEW_PANELS else LOW_PANEL,
+        columns=2 if density else COLUMNS,
+    )
     for j, (one, name) in enumerate(zip(axes[:: 1 + density], names)):
-        for chain in (draws if warmup is None else both)[:, :, j]:
-            one.plot(time, chain, linewidth=0.5, alpha=0.8)
+        lines = [
+            one.plot(time, chain, linewidth=0.5, alpha=0.8)[0]
+            for chain in (draws if warmup is None else both)[:, :, j]
+        ]
+        few_ticks(one, "y")
         if warmup is not None:
             mark(one, time[0], warmup)
-        one.set_title(name)
+        titled(one, name)
         one.set_ylabel("value")
         one.set_xlabel("draw" if weights is None else "time of the dynamics")
+    if ax is None or warmup is None:
+        legend_of_chains(axes, lines, ax)
     if warmup is not None:
         axes[0].legend(loc="upper right", fontsize="small")
     for j, (one, name) in enumerate(zip(axes[1::2] if density else (), names)):
-        bins = np.histogram_bin_edges(draws[:, :, j], BINS)
         for chain in draws[:, :, j]:
-            one.hist(chain, bins, weights=weights, density=True, histtype="step")
-        one.set_title(name)
+            found = curve_of(chain, weights)
+            if found is not None:
+                one.plot(*found, linewidth=1.1)
+        one.set_ylim(0)
+        one.set_yticks([])
+        few_ticks(one)
+        titled(one, name)
         one.set_ylabel("density")
         one.set_xlabel("value")
     return axes
@@ -76,10 +92,12 @@ def acf(
     axes = axes_for(len(names), ax)
     for j, (one, name) in enumerate(zip(axes, names)):
         one.axhline(0, color="0.7", linewidth=0.8)
-        for chain in rho[:, :, j]:
-            one.plot(chain, marker=".", markersize=3, linewidth=0.8)
-        one.set_title(name)
+        lines = [
+            one.plot(chain, marker=".", markersize=3, linewidth=0.8)[0] for chain in rho[:, :, j]
+        ]
+        titled(one, name)
         one.set_xlabel("lag")
         one.set_ylabel("autocorrelation")
         one.set_ylim(min(-0.1, float(np.nanmin(rho[:, :, j], initial=0.0))) - 0.02, 1.02)
+    legend_of_chains(axes, lines, ax)
     return axes

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
-from sgmc.plots.axes import BLACK, BLUE, VERMILLION, axes_for
+from sgmc.plots.axes import BLACK, BLUE, VERMILLION, axes_for, legend_above
 from sgmc.plots.lines import LINE_HEIGHT
 
 DRAWN_COLUMNS = ("elpd", "se", "elpd_diff", "diff_se", "subsampling_se", "bad_k")
@@ -78,7 +78,5 @@ def plot_compare(comparison: Frame, ax: Any = None) -> Any:
     one.set_yticks(place, [str(name) for name in comparison.index])
     one.set_ylim(-0.7 - DROP, count - 0.5)
     one.set_xlabel("elpd: expected log predictive density of new data")
-    one.legend(  # above: bars reach every corner
-        loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small", frameon=False
-    )
+    legend_above(one)  # bars reach every corner
     return one

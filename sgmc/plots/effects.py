@@ -1,17 +1,21 @@
 """Effects of the levels of a factor."""
 
+import textwrap
 from typing import Any
 
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats, Ints
-from sgmc.plots.axes import BLUE, axes_for
+from sgmc.plots.axes import BLUE, axes_for, few_ticks, wrapped
 
 MOST_LEVELS, ENDS = 60, 10  # shown; at either end where there are more
 LEVEL_HEIGHT = 0.16  # inches
+EFFECT_WIDTH = 46  # letters of a line
 
 
-def caterpillar(effects: Any, labels: Any, titles: Any, ax: Any = None) -> Array:
+def caterpillar(
+    effects: Any, labels: Any, titles: Any, x_names: list[str], ax: Any = None
+) -> Array:
     """Means and intervals of levels sorted by their means, a panel an effect.
 
     Parameters
@@ -22,23 +26,27 @@ def caterpillar(effects: Any, labels: Any, titles: Any, ax: Any = None) -> Array
         Of the levels.
     titles : list of str
         Of the effects.
+    x_names : list of str
+        What each effect is.
     ax : Axes, list of Axes or None
     """
     shown = min(len(labels), MOST_LEVELS)
     panels = axes_for(len(titles), ax, (4.0, 1.0 + LEVEL_HEIGHT * max(shown, 6)))
-    for one, (mean, low, high), title in zip(panels, effects.transpose(1, 2, 0), titles):
+    each = zip(panels, effects.transpose(1, 2, 0), titles, x_names)
+    for one, (mean, low, high), title, x_name in each:
         order = ranked(mean)
         place = np.arange(len(order))
         one.axvline(0.0, color="0.8", linewidth=0.8, zorder=0)
         one.hlines(place, low[order], high[order], color="0.6", linewidth=1.5)
         one.plot(mean[order], place, "o", color=BLUE, markersize=3)
-        one.set_yticks(place, [labels[k] for k in order], fontsize=7)
+        one.set_yticks(place, [wrapped(labels[k]) for k in order], fontsize=7)
         one.set_ylim(-0.8, len(order) - 0.2)
         some = (
             "" if len(order) == len(labels) else f"\n{len(order)} of {len(labels)} levels by rank"
         )
         one.set_title(title + some)
-        one.set_xlabel("effect: mean and interval")
+        few_ticks(one, most=6)
+        one.set_xlabel(textwrap.fill(x_name, EFFECT_WIDTH))
     return panels
 
 

@@ -6,9 +6,11 @@ import numpy as np
 
 from sgmc.arguments.types import Array, Floats
 from sgmc.diagnostics import moments
-from sgmc.plots.axes import BLUE, GREEN, VERMILLION, axes_for
+from sgmc.plots.axes import BLUE, GREEN, VERMILLION, axes_for, few_ticks, titled
+from sgmc.plots.densities import in_numbers
 
 BINS = 40
+PANEL = (3.6, 2.7)  # inches
 CURVE_POINTS = 200  # of a prior's density
 REFERENCE_SDS = 4  # sds of a normal reference that are drawn on each side
 
@@ -22,8 +24,8 @@ def posterior(
     reference: Any = None,
     priors: Any = None,
 ) -> Array:
-    """Weighted histograms of draws (chain, draw, parameter), with mean (line)
-    and equal-tailed interval (bar).
+    """Weighted histograms of draws (chain, draw, parameter), with mean (line) and equal-tailed
+    interval (bar); both are written beneath.
 
     Parameters
     ----------
@@ -36,10 +38,10 @@ def posterior(
     priors : list of callable or None, optional
         The prior density of each parameter, to draw where its draws are.
     """
-    mean = moments.mean(draws, weights)
+    mean, sd = moments.mean(draws, weights), moments.sd(draws, weights)
     limits = moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
     flat = None if weights is None else np.tile(weights, len(draws))
-    axes = axes_for(len(names), ax)
+    axes = axes_for(len(names), ax, PANEL)
     for j, (one, name) in enumerate(zip(axes, names)):
         one.hist(
             draws[:, :, j].ravel(),
@@ -52,9 +54,10 @@ def posterior(
         )
         one.axvline(mean[j], color=BLUE)
         one.plot(limits[:, j], [0, 0], color="black", linewidth=4, solid_capstyle="butt")
-        one.set_title(name)
-        one.set_xlabel("value")
+        titled(one, name)
+        one.set_xlabel(in_numbers(mean[j], limits[:, j], sd[j], alpha))
         one.set_ylabel("density")
+        few_ticks(one)
         one.set_yticks([])
         if reference is not None:
             first, second = reference

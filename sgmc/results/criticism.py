@@ -8,6 +8,7 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Floats, Frame, Seed, Series
 from sgmc.core import phases
+from sgmc.results.outcomes import words
 from sgmc.results.outcomes.pit import loo_pit
 from sgmc.results.outcomes.reliability import reliabilities
 from sgmc.results.priors.savage_dickey import bayes_factor
@@ -167,7 +168,7 @@ class Criticism:
         found = reliabilities(self, loo, seed)
         panels = [
             (
-                self.model.endog_names if kind is None else f"{self.model.endog_names} = {kind}",
+                words.event(self.model) if kind is None else f"{self.model.endog_names} = {kind}",
                 (one.probability, one.frequency, *one.band(alpha), one.size),
                 one.summary(),
             )

@@ -13,7 +13,6 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Array, Floats
-from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 
 if TYPE_CHECKING:
@@ -68,30 +67,128 @@ class Views:
 
     @with_level
     def plot(
-        self, cols: str | Sequence[str] | None = None, ax: Any = None, *, alpha: float = 0.05
+        self,
+        cols: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        alpha: float = 0.05,
+        exponentiate: bool = False,
     ) -> Any:
-        """Draw an overview: the mean and interval of each parameter, intercepts aside.
+        """Draw an overview: coefficients in comparable units, with 50 and 95 % intervals.
+
+        As `plot_forest` with ``by_sd=True``: coefficients of numbers are per sd of their column.
+        Results without the rows of the fit, such as loaded ones, and models that are not
+        regressions are drawn as they are; the axis and the names tell which.
 
         Parameters
         ----------
-        cols : str or list of str, optional
-            Parameters wanted; default all but intercepts, at most 40.
-        ax : Axes, optional
-        alpha : float
-            One minus the probability of the intervals.
+        cols, ax, alpha, exponentiate
+            As in `plot_forest`.
 
         Returns
         -------
         Axes
         """
-        from sgmc.plots.lines import intervals
+        from sgmc.results.forest import forest
 
-        if cols is None:
-            cols = [name for name in self.names if name.split(":")[-1] != "Intercept"] or None
-        draws, weights, names = self._plotted(cols)
-        low, high = moments.quantile(draws, [level(alpha) / 2, 1 - alpha / 2], weights)
-        label = f"posterior mean and {100 * (1 - alpha):g} % interval"
-        return intervals(names, moments.mean(draws, weights), low, high, label, ax)
+        return forest(self, cols, ax, None, exponentiate, alpha)
+
+    def plot_forest(
+        self,
+        cols: str | Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        by_sd: bool = False,
+        exponentiate: bool = False,
+        alpha: float = 0.05,
+    ) -> Any:
+        """Draw a forest plot: a point and two intervals for each parameter, from the top down.
+
+        Points are posterior means, with `exponentiate` medians.  Thick bars are 50 % intervals,
+        thin ones have probability 1 - alpha; all are equal-tailed.
+
+        Parameters
+        ----------
+        cols : str or list of str, optional
+            Parameters wanted, at most 100; default the slopes of a regression, straight lines of
+            smooths aside (`plot_smooth` has these), of other models all parameters.
+        ax : Axes, optional
+            Default: a new figure, as high and wide as the names need.
+        by_sd : bool
+            Coefficients per sd of their column, written behind the name, so that those of years
+            and of euros compare.  Factor levels and columns of 0 and 1 remain differences.
+        exponentiate : bool
+            Exponentials of coefficients on a logarithmic axis: odds ratios of logit, ratios of
+            means with a log link.
+        alpha : float
+            One minus the probability of the thin bars.
+
+        Returns
+        -------
+        Axes
+
+        Raises
+        ------
+        ArgumentError
+            For more than 100 parameters, and with `exponentiate` for those that are not
+            coefficients.
+        NotSupported
+            With `by_sd`, of results without the rows of the fit.
+        """
+        from sgmc.results.forest import forest
+
+        return forest(self, cols, ax, by_sd, exponentiate, alpha)
+
+    def plot_pair(self, cols: str | Sequence[str] | None = None, ax: Any = None) -> Array:
+        """Plot parameters against each other: draws below the diagonal, densities on it,
+        correlations above.
+
+        Of many draws 1,000 are shown; weighted draws are shown in proportion to their weights.
+
+        Parameters
+        ----------
+        cols : list of str, optional
+            From 2 to 8 parameters; default all.
+        ax : list of Axes, optional
+            One a panel, row by row; default a new figure.
+
+        Returns
+        -------
+        ndarray of Axes, (parameter, parameter)
+
+        Raises
+        ------
+        ArgumentError
+            For fewer than 2 or more than 8 parameters.
+        """
+        from sgmc.plots.pairs import pair
+
+        return pair(*self._plotted(cols), ax)
+
+    def plot_rank(self, cols: str | Sequence[str] | None = None, ax: Any = None) -> Array:
+        """Plot whether chains agree: how each chain's draws rank among those of all chains.
+
+        A line per chain: the share of its draws below each quantile of all draws, less the expected
+        share.  If chains agree, all lines of a panel are within the grey band with probability
+        95 % (Säilynoja, Bürkner & Vehtari 2022, doi:10.1007/s11222-022-10090-6).  A line above the
+        band on the left: this chain has too many small draws.  Draws are thinned to the effective
+        ones first.
+
+        Parameters
+        ----------
+        cols, ax
+            As in `plot_acf`.
+
+        Raises
+        ------
+        NotSupported
+            For a single chain.
+        """
+        from sgmc.plots.ranks import rank
+
+        if self.draws.shape[0] < 2:
+            raise NotSupported("plot_rank compares chains, and there is one: fit with chains=4")
+        return rank(*self._plotted(cols), ax)
 
     def plot_trace(
         self,
@@ -99,7 +196,7 @@ class Views:
         ax: Any = None,
         *,
         warmup: bool = True,
-        density: bool = False,
+        density: bool | None = None,
     ) -> Array:
         """Plot draws of each chain in their order; along the time of the dynamics where steps vary.
 
@@ -112,12 +209,12 @@ class Views:
         cols : str or list of str, optional
             Parameters wanted; default all.
         ax : Axes or list of Axes, optional
-            One a parameter, or with `density` two; default a new figure.
+            One a parameter, or with ``density=True`` two; default a new figure.
         warmup : bool
             With the positions of warmup, where the fit kept them.
         density : bool
-            Beside each trace, with a histogram of each chain's draws, weighted where they are.
-            Those of warmup do not count.
+            Beside each trace, with the density of each chain's draws, weighted where they are.
+            Those of warmup do not count.  Default: in a new figure, not with `ax`.
 
         Returns
         -------
@@ -127,11 +224,12 @@ class Views:
         from sgmc.plots.chains import trace
 
         draws, weights, names = self._plotted(cols)
+        beside = ax is None if density is None else flag("density", density)
         before = None
         if flag("warmup", warmup) and self.warmup is not None:
             chosen = self.warmup.draws[:, :, [self.names.index(name) for name in names]]
             before = replace(self.warmup, draws=chosen)
-        return trace(draws, weights, names, ax, before, flag("density", density))
+        return trace(draws, weights, names, ax, before, beside)
 
     @with_level
     def plot_posterior(
@@ -143,8 +241,8 @@ class Views:
         reference: Any = None,
         prior: bool = False,
     ) -> Array:
-        """Plot a histogram of each parameter's draws, weighted where they are, with mean and
-        interval; see `plot_trace`.
+        """Plot a histogram of each parameter's draws, weighted where they are; mean and interval
+        are drawn, and written beneath.
 
         Parameters
         ----------
@@ -183,10 +281,12 @@ class Views:
 
         return acf(*self._plotted(cols), ax, max_lag)
 
-    def _plotted(self, cols: str | Sequence[str] | None) -> tuple[Floats, Floats | None, list[str]]:
+    def _plotted(
+        self, cols: str | Sequence[str] | None, most: int = MOST_PLOTS
+    ) -> tuple[Floats, Floats | None, list[str]]:
         """Draws (chain, draw, parameter) to plot, their weights and names."""
         names = list(self.names) if cols is None else parameters("cols", cols, self.names)
-        if len(names) > MOST_PLOTS:
+        if len(names) > most:
             raise ArgumentError(
                 f"{len(names)} parameters are too many to plot: choose some, e.g. "
                 f"cols={names[:3]!r}"

@@ -55,7 +55,7 @@ def test_average_comparisons_and_coefficients():
     dots = axes.get_lines()[-1]
     np.testing.assert_allclose(dots.get_xdata(), wanted.estimate)
     assert axes.get_lines()[0].get_xdata()[0] == 1.0  # no effect
-    axes = res().plot()
+    axes = res().plot_forest()
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert names == [name for name in res().names if name != "Intercept"]
     np.testing.assert_allclose(axes.get_lines()[-1].get_xdata(), res().params[names])

@@ -38,7 +38,7 @@ def test_few_of_many_levels_are_shown():
     assert shown[0] == mean.argmin() and shown[-1] == mean.argmax()
     assert (np.diff(mean[shown]) > 0).all()
     effects = np.stack([mean, mean - 1, mean + 1], axis=1)[:, None]
-    (one,) = caterpillar(effects, [str(k) for k in range(500)], ["1 | g"])
+    (one,) = caterpillar(effects, [str(k) for k in range(500)], ["1 | g"], ["effect"])
     assert one.get_title() == "1 | g\n60 of 500 levels by rank"
 
 

@@ -144,7 +144,7 @@ def test_an_arviz_that_reads_no_tree_is_named(equal, monkeypatch):
 
 @pytest.mark.cover(0)
 def test_traces(plt, posterior):
-    axes = posterior.plot_trace()
+    axes = posterior.plot_trace(density=False)
     assert [ax.get_title() for ax in axes] == posterior.names
     time = np.arange(1000) if posterior.weights is None else np.cumsum(posterior.weights)
     for j, ax in enumerate(axes):
@@ -288,4 +288,4 @@ def test_too_many_coefficients_to_plot(plt):
     fit = sgmc.Logit(rng.integers(0, 2, 5000), rng.normal(size=(5000, 41))).fit(seed=1, draws=2000)
     with pytest.raises(ArgumentError, match="41 parameters are too many to plot: choose some"):
         fit.plot_trace()
-    assert len(fit.plot_trace(fit.names[:2])) == 2
+    assert len(fit.plot_trace(fit.names[:2])) == 4  # with densities

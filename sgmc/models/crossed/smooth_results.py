@@ -8,6 +8,7 @@ from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.crossed.curves import curve_at, found_curve
+from sgmc.results.outcomes import words
 
 ALONG, SIDE = 100, 30  # of a curve; of a surface along each covariate
 
@@ -109,6 +110,8 @@ class Smooths:
 
         table = self.smooth(name, alpha=alpha)
         one, by, _ = found_curve(self.model.groups.smooths, name)
-        if len(one.bases) == 1:
-            return band(table, one.curve(by), ax)
-        return surface(table, one.curve(by), ax)
+        label = f"{one.curve(by)}: difference in {words.predictor(self.model)}"
+        if len(one.bases) > 1:
+            return surface(table, label, ax)
+        covariate, frame = table.columns[0], getattr(self._kept, "frame", {})
+        return band(table, label, ax, frame.get(covariate))

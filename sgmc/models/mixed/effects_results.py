@@ -14,6 +14,7 @@ from sgmc.formula.levels import places_of
 from sgmc.models.mixed.random_effects import posterior_of
 from sgmc.models.mixed.saved_effects import LevelsWithoutData
 from sgmc.results.exchange import Wanted, to_arviz
+from sgmc.results.outcomes import words
 
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 
@@ -238,7 +239,11 @@ class EffectsOfLevels(LevelsWithoutData):
             for one in self.model.factor_levels[k]
         ]
         titles = [f"{column} | {name}" for column in columns]
-        return caterpillar(parts, labels, titles, ax)
+        scale = f"difference in {words.predictor(self.model)}"
+        interval = f"mean and {100 * (1 - alpha):g} % interval"
+        per = ["" if column == "1" else f" per unit of {column}" for column in columns]
+        x_names = [f"{scale}{unit}, {interval}" for unit in per]
+        return caterpillar(parts, labels, titles, x_names, ax)
 
 
 def with_effect(index, columns):

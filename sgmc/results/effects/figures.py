@@ -13,11 +13,13 @@ from sgmc.errors import ArgumentError
 from sgmc.results.effects.grids import datagrid
 from sgmc.results.effects.places import places_of
 from sgmc.results.effects.variables import Variables
+from sgmc.results.outcomes import words
 
 if TYPE_CHECKING:
     from sgmc.results.effects.table import EffectTable
 
 
+INTERVAL = "posterior mean and {:g} % interval"
 SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that makes groups
 
 
@@ -55,9 +57,8 @@ class EffectFigures:
         Axes
         """
         table, by = self._along(x, by, points, type, level)
-        several = self.model.family.several
-        name = ("probability, {}" if several else "E[{} | x]") if type == "response" else "link, {}"
-        return drawn(table, x, by, name.format(self.model.endog_names), ax)
+        name = words.mean(self.model) if type == "response" else words.predictor(self.model)
+        return self._drawn(table, x, by, name, ax)
 
     @with_level
     def plot_effects(
@@ -110,8 +111,12 @@ class EffectFigures:
         )
         if not numeric and found.contrast.nunique() > 1:
             by = [*by, "contrast"]
-        what = "slope" if numeric else comparison
-        return drawn(found, x, by, f"{what} of {variable}", ax)
+        name = (
+            f"change in {words.mean(self.model)} per unit of {variable}"
+            if numeric
+            else f"{words.change(self.model, comparison)}, by {variable}"
+        )
+        return self._drawn(found, x, by, name, ax)
 
     @with_level
     def plot_comparisons(
@@ -140,8 +145,15 @@ class EffectFigures:
         names = [f"{term}: {contrast}" for term, contrast in zip(found.term, found.contrast)]
         if "group" in found:
             names = [f"{name} ({group})" for name, group in zip(names, found.group)]
-        label = f"average {comparison}, {self.model.endog_names}"
-        return intervals(names, *numbers(found), label, ax, 1.0 if comparison == "ratio" else 0.0)
+        label = f"average {words.change(self.model, comparison)}\n{INTERVAL.format(100 * level)}"
+        ratio = comparison == "ratio"
+        return intervals(names, *numbers(found), label, ax, float(ratio), ratio=ratio)
+
+    def _drawn(self, found: "EffectTable", x: str, by: list[str], y_name: str, ax: Any) -> Any:
+        """Curves of a table along x by groups, with marks where the rows are."""
+        variables = Variables(self, places_of(self, None))
+        rows = variables.numbers(x) if variables.levels(x) is None else None
+        return drawn(found, x, by, y_name, ax, rows, self.model.endog_names)
 
     def _along(
         self, x: str, by: Any, points: int, kind: str, level: float
@@ -175,8 +187,12 @@ def numbers(found: Frame) -> Iterator[Any]:
     return (found[name].to_numpy() for name in ("estimate", "conf_low", "conf_high"))
 
 
-def drawn(found: "EffectTable", x: str, by: list[str], y_name: str, ax: Any) -> Any:
-    """Curves of a table along x by groups."""
+def drawn(
+    found: "EffectTable", x: str, by: list[str], y_name: str, ax: Any, rows: Any, kinds: str
+) -> Any:
+    """Curves of a table along x by groups; `rows` are marked, `kinds` is what a group is called
+    that is a kind of outcome.
+    """
     from sgmc.plots.lines import curves
 
     by = [*by, *(["group"] if "group" in found else [])]
@@ -194,7 +210,8 @@ def drawn(found: "EffectTable", x: str, by: list[str], y_name: str, ax: Any) -> 
     for label in labels:
         part = found[keys == label]
         groups.append((label, part[x].to_numpy(), *numbers(part)))
-    return curves(groups, x, y_name, ", ".join(by), ax)
+    titles = [kinds if one == "group" else one for one in by]
+    return curves(groups, x, y_name, ", ".join(titles), ax, rows)
 
 
 def shown_level(value: Any) -> str:

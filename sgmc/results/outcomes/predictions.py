@@ -418,10 +418,36 @@ class Predictions:
 
         return pp_check(self, groups, draws, alpha, seed)
 
-    def plot_pp_check(self, ax=None, **how):
-        """Plot mean outcomes of groups of rows by E[y | x] against simulated ones; `how` as in
-        `pp_check`.
-        """
-        from sgmc.plots.calibration import calibration
+    def plot_pp_check(self, ax=None, *, kind=None, groups=None, draws=None, alpha=0.05, seed=None):
+        """Plot outcomes beside those that the posterior predicts.
 
-        return calibration(self.pp_check(**how), ax)
+        Parameters
+        ----------
+        ax : Axes, optional
+        kind : {"density", "rootogram", "groups"}, optional
+            ``"density"``: the density of the outcomes over those of 50 simulated data sets.
+            ``"rootogram"``, of counts: how many rows have each count, over 50 and 95 % intervals
+            of how many are predicted; heights are square roots.  ``"groups"``: means of groups of
+            rows by predicted mean, with simulated intervals, the numbers of `pp_check`.  Default:
+            ``"rootogram"`` of counts, ``"density"`` of other numbers; ``"groups"`` of outcomes 0
+            and 1, of several kinds, and where `groups` is given.
+        groups, alpha
+            Of ``"groups"``, as in `pp_check`.
+        draws : int, optional
+            Simulated data sets; default 50, of the other kinds 500.
+        seed : int, SeedSequence or Generator, optional
+            Default that of the fit.
+
+        Returns
+        -------
+        Axes
+            Of more than 5,000 rows densities and rootograms are of 5,000, evenly spaced.
+
+        Raises
+        ------
+        NotSupported
+            For survival times, and for densities and rootograms of outcomes that have none.
+        """
+        from sgmc.results.outcomes.ppc_figures import plot_pp_check
+
+        return plot_pp_check(self, ax, kind, groups, draws, alpha, seed)

@@ -1,0 +1,76 @@
+"""Figures of posterior predictive checks, by the kind of outcome."""
+
+import numpy as np
+
+from sgmc.arguments.choices import one_of
+from sgmc.arguments.numbers import whole
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, NotSupported
+from sgmc.results.outcomes import words
+from sgmc.results.outcomes.pit import some_of
+from sgmc.results.outcomes.ppc import pp_check
+from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
+from sgmc.results.outcomes.residuals import numbers_only
+from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.working import refuse_working
+
+KINDS = ("density", "rootogram", "groups")
+GROUPS = 10
+DENSITIES, ROOTOGRAM_DRAWS = 50, 500  # simulated data sets
+
+
+def plot_pp_check(results, ax, kind, groups, draws, alpha, seed):
+    """Draw a check; see `Results.plot_pp_check`."""
+    from sgmc.plots.calibration import calibration
+    from sgmc.plots.predictive import densities, rootogram
+
+    refuse_working(results, "plot_pp_check")
+    family = results.model.family
+    usual = usual_kind(family)
+    given = usual if groups is None else "groups"
+    kind = given if kind is None else one_of("kind", kind, KINDS)
+    if kind == "groups":
+        table = pp_check(results, GROUPS if groups is None else groups, draws, alpha, seed)
+        if family.several:
+            share = f"share of each {results.model.endog_names}"
+            return calibration(table, share, results.model.kinds, ax)
+        return calibration(table, words.mean(results.model), ax=ax)
+    if groups is not None:
+        raise ArgumentError(f"groups={groups} is for kind='groups', not for kind={kind!r}")
+    numbers_only(results, "plot_pp_check")
+    if kind == "rootogram" and not family.counts:
+        raise NotSupported(
+            f"kind='rootogram' is for counts, and outcomes of {family.name} are none: use "
+            f"kind={usual!r}"
+        )
+    if kind == "density" and usual != "density":
+        held = "0 and 1" if family.outcome == "binary" else "counts, whose density is spikes"
+        raise NotSupported(
+            f"kind='density' is for continuous outcomes, and those of {family.name} are {held}: "
+            f"use kind={usual!r}"
+        )
+    count = DENSITIES if kind == "density" else ROOTOGRAM_DRAWS
+    y, simulated = outcomes(results, whole("draws", count if draws is None else draws, 1), seed)
+    name = str(results.model.endog_names)
+    return (densities if kind == "density" else rootogram)(y, simulated, name, ax)
+
+
+def usual_kind(family):
+    """The figure that fits the outcomes of a family."""
+    if family.several or family.outcome == "binary":
+        return "groups"
+    return "rootogram" if family.counts else "density"
+
+
+def outcomes(results, count, seed):
+    """Outcomes (row,) and simulated ones (draw, row): of all rows, or of many some; rows with
+    frequency weights in proportion to these.
+    """
+    rows = some_of(fitted_rows(results, "plot_pp_check"))
+    rows = rows.of_equal_weight(min(count, rows.m))
+    y, simulated = rows.y, outcome_draws(rows, outcome_stream(results, seed))
+    if rows.frequency is not None:
+        at = moments.systematic(rows.frequency, len(y))
+        y, simulated = y[at], simulated[:, at]
+    known = np.isfinite(simulated).all(axis=0)
+    return y[known], simulated[:, known]
