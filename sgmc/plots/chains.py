@@ -9,7 +9,7 @@ from sgmc.diagnostics import convergence
 from sgmc.plots.axes import COLUMNS, axes_for, few_ticks, legend_of_chains, titled
 from sgmc.plots.densities import density as curve_of
 
-PANEL, LOW_PANEL, FEW_PANELS = (4.0, 2.3), (4.0, 1.6), 6  # inches of few parameters, of many
+TRACE_SIZE, LOW_TRACE, FEW_TRACES = (4.0, 2.3), (4.0, 1.6), 6  # inches of few parameters, of many
 
 
 def trace(
@@ -39,7 +39,7 @@ def trace(
     axes = axes_for(
         len(names) * (1 + density),
         ax,
-        PANEL if len(names) <= FEW_PANELS else LOW_PANEL,
+        TRACE_SIZE if len(names) <= FEW_TRACES else LOW_TRACE,
         columns=2 if density else COLUMNS,
     )
     for j, (one, name) in enumerate(zip(axes[:: 1 + density], names)):

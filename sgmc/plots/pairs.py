@@ -11,8 +11,8 @@ from sgmc.plots.axes import BLUE, axes_for, few_ticks, titled, wrapped
 from sgmc.plots.densities import density
 
 MOST_PAIRED = 8
-POINTS = 1000  # of a panel
-PANEL, PAIR_WIDTH = (1.9, 1.8), 20  # inches, letters of a line
+SHOWN_POINTS = 1000  # of a panel
+PAIR_SIZE, PAIR_WIDTH = (1.9, 1.8), 20  # inches, letters of a line
 
 
 def pair(draws: Floats, weights: Floats | None, names: list[str], ax: Any = None) -> Array:
@@ -36,10 +36,10 @@ def pair(draws: Floats, weights: Floats | None, names: list[str], ax: Any = None
             if count > 1
             else "plot_pair needs two parameters or more: give their names, cols=[..]"
         )
-    axes = axes_for(count**2, ax, PANEL, columns=count).reshape(count, count)
+    axes = axes_for(count**2, ax, PAIR_SIZE, columns=count).reshape(count, count)
     flat = draws.reshape(-1, count)
     w = np.ones(len(flat)) if weights is None else np.tile(weights, len(draws))
-    shown = flat[moments.systematic(w, min(POINTS, len(flat)))]
+    shown = flat[moments.systematic(w, min(SHOWN_POINTS, len(flat)))]
     correlation = correlations(flat, w)
     for j in range(count):
         for k in range(count):

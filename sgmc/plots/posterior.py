@@ -10,7 +10,7 @@ from sgmc.plots.axes import BLUE, GREEN, VERMILLION, axes_for, few_ticks, titled
 from sgmc.plots.densities import in_numbers
 
 BINS = 40
-PANEL = (3.6, 2.7)  # inches
+POSTERIOR_SIZE = (3.6, 2.7)  # inches
 CURVE_POINTS = 200  # of a prior's density
 REFERENCE_SDS = 4  # sds of a normal reference that are drawn on each side
 
@@ -41,7 +41,7 @@ def posterior(
     mean, sd = moments.mean(draws, weights), moments.sd(draws, weights)
     limits = moments.quantile(draws, [alpha / 2, 1 - alpha / 2], weights)
     flat = None if weights is None else np.tile(weights, len(draws))
-    axes = axes_for(len(names), ax, PANEL)
+    axes = axes_for(len(names), ax, POSTERIOR_SIZE)
     for j, (one, name) in enumerate(zip(axes, names)):
         one.hist(
             draws[:, :, j].ravel(),

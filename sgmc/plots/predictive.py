@@ -8,7 +8,7 @@ from sgmc.arguments.types import Floats
 from sgmc.plots.axes import BLACK, BLUE, axes_for, few_ticks, legend_above
 from sgmc.plots.densities import density
 
-ROOM = 0.5  # of the range of the outcomes, beyond which simulated ones are not drawn
+SHOWN_ROOM = 0.5  # of the range of the outcomes, beyond which simulated ones are not drawn
 MOST_BARS = 40  # of a rootogram: larger ranges are put into bins
 PREDICTED_ENDS = (0.025, 0.25, 0.5, 0.75, 0.975)
 
@@ -16,7 +16,7 @@ PREDICTED_ENDS = (0.025, 0.25, 0.5, 0.75, 0.975)
 def densities(y: Floats, simulated: Floats, x_name: str, ax: Any = None) -> Any:
     """The density of outcomes (row,) over those of simulated data sets (draw, row)."""
     (one,) = axes_for(1, ax, (5.0, 3.4))
-    room = ROOM * float(np.ptp(y))
+    room = SHOWN_ROOM * float(np.ptp(y))
     low, high = float(y.min()) - room, float(y.max()) + room
     label = f"simulated, {len(simulated)} data sets"
     for data in simulated:

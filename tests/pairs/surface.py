@@ -17,7 +17,8 @@ COMPARED = {  # by which check of `checks`, or test of `test_alone`
 NO_REFERENCE = {
     "words about other numbers": "summary summary2 header warnings verdict",
     "figures of compared numbers": "plot plot_acf plot_calibration plot_comparisons plot_effects "
-    "plot_loo_pit plot_posterior plot_pp_check plot_predictions plot_trace plot_ranef plot_smooth",
+    "plot_forest plot_loo_pit plot_pair plot_posterior plot_pp_check plot_predictions plot_rank "
+    "plot_trace plot_ranef plot_smooth",
     "of the chains, not of the regression; tests/diagnostics": "accuracy arbiter chain_diagnostics "
     "diagnostics ess rhat mcse tail_index gradient_noise half_step ksd ksd_test fssd scored_draws "
     "thin_stein zv_means expect path_summary skeleton sampling_threshold judged_by "

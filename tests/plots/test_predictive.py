@@ -230,7 +230,5 @@ def test_models_that_are_not_regressions_have_the_forest_as_it_is():
     ax = fit.plot()
     assert [tick.get_text() for tick in ax.get_yticklabels()] == fit.names
     assert ax.get_xlabel() == "value\nposterior mean, 50 % and 95 % intervals"
-    with pytest.raises(
-        ArgumentError, match="regression, and this model has none"
-    ):
+    with pytest.raises(ArgumentError, match="regression, and this model has none"):
         fit.plot_forest(exponentiate=True)

@@ -199,4 +199,7 @@ def test_ranks_of_counts_are_even():
 def test_the_plot_has_limits():
     pytest.importorskip("matplotlib")
     ax = conjugate.fitted().plot_loo_pit()
-    assert ax.get_xlabel() == "LOO-PIT" and len(ax.lines) == 1
+    assert (
+        ax.get_xlabel() == "rank of each outcome in what the other rows predict"
+        and len(ax.lines) == 1
+    )

@@ -277,7 +277,7 @@ def test_the_diagram_draws_curve_and_band(res, df):
     np.testing.assert_allclose(ends[1 : k + 1], np.column_stack([one.probability, low]))
     np.testing.assert_allclose(ends[k + 2 : 2 * k + 2][::-1, 1], high)
     assert ax.collections[0].get_label() == "90 % of calibrated predictions"
-    assert "p 0." in ax.get_title() and len(one.resampled) == RESAMPLED
+    assert "(p = 0." in ax.get_legend().get_title().get_text() and len(one.resampled) == RESAMPLED
     with pytest.raises(ArgumentError, match="alpha"):
         res.plot_calibration(alpha=2)
 

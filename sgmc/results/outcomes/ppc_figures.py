@@ -15,7 +15,7 @@ from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
 KINDS = ("density", "rootogram", "groups")
-GROUPS = 10
+DRAWN_GROUPS = 10
 DENSITIES, ROOTOGRAM_DRAWS = 50, 500  # simulated data sets
 
 
@@ -30,7 +30,7 @@ def plot_pp_check(results, ax, kind, groups, draws, alpha, seed):
     given = usual if groups is None else "groups"
     kind = given if kind is None else one_of("kind", kind, KINDS)
     if kind == "groups":
-        table = pp_check(results, GROUPS if groups is None else groups, draws, alpha, seed)
+        table = pp_check(results, DRAWN_GROUPS if groups is None else groups, draws, alpha, seed)
         if family.several:
             share = f"share of each {results.model.endog_names}"
             return calibration(table, share, results.model.kinds, ax)
