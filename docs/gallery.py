@@ -1,0 +1,70 @@
+"""The pictures of docs/gallery.md: run its code, save the figure of each block under the name that
+the page has for it, and write the part about tutorials.
+
+    python docs/gallery.py
+"""
+
+import re
+import warnings
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent
+PAGE, PICTURES = DOCS / "gallery.md", DOCS / "_static" / "gallery"
+RESULTS = DOCS.parent / "vignettes" / "results"
+STEP = re.compile(r"^```python\n(.*?)^```$|^!\[.*?\]\(_static/gallery/(.*?)\)$", re.M | re.S)
+TUTORIALS = (
+    "bring-your-own-model", "choosing-a-sampler", "crossed", "curves", "getting-started", "groups",
+    "larger-than-memory", "trust",
+)  # fmt: skip
+HEADING, DPI = "## From the tutorials\n", 80
+
+
+def steps(text):
+    """Pairs of a page: code and "", or "" and the name of a picture, in their order."""
+    return [(code, name) for code, name in STEP.findall(text)]
+
+
+def draw(text, folder):
+    """Run the page's code and save the last figure before each picture."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot
+
+    names = {"__name__": "__main__"}
+    for code, name in steps(text):
+        if code:
+            pyplot.close("all")
+            exec(code, names)
+        else:
+            pyplot.gcf().savefig(folder / name, dpi=DPI)
+
+
+def tutorials():
+    """The part about tutorials: a block of pictures with links, for pictures that exist."""
+    lines = []
+    for name in TUTORIALS:
+        for path in sorted(RESULTS.glob(f"{name}-*.png")):
+            lines += [
+                f".. image:: /vignettes/results/{path.name}",
+                "   :width: 32%",
+                f"   :alt: {path.stem.replace('-', ' ')}",
+                f"   :target: ../vignettes/{name}.html",
+                "",
+            ]
+    return "\n".join(["```{eval-rst}", *lines[:-1], "```", ""])
+
+
+def written(text):
+    """The page with its part about tutorials."""
+    head, _, rest = text.partition(HEADING)
+    return head + HEADING + rest.partition("```")[0] + tutorials()
+
+
+if __name__ == "__main__":
+    page = written(PAGE.read_text())
+    PAGE.write_text(page)
+    PICTURES.mkdir(exist_ok=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        draw(page, PICTURES)
