@@ -149,8 +149,6 @@ REFUSED = {
     "many numbers": (DataError, "120 distinct numbers; ordinal takes", lambda: of(formula="x ~ g")),
     "two levels": (DataError, "ordinal is for three or more", lambda: of(formula="I(x > 0)*1 ~ g")),
     "no intercept": (DataError, "thresholds of ordinal stand for", lambda: of(formula="y ~ 0 + x")),
-    "groups": (NotSupported, r"leave \(1 \| g\) out", lambda: of(formula="y ~ x + (1 | g)")),
-    "smooths": (NotSupported, r"leave s\(x\) out", lambda: of(formula="y ~ s(x)")),
     "sandwich": (NotSupported, "cov_type='robust' does not go", lambda: of(cov_type="robust")),
     "learned": (NotSupported, "scales that are learned", lambda: of(prior=sgmc.ridge())),
     "flat gaps": (ArgumentError, r"a flat one of 'gap\[low\]' may make", lambda: of(prior="flat")),

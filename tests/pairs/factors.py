@@ -146,7 +146,7 @@ def pairs(first, levels, second, others):
 # pairs of settings that are refused, with words of which the error has one, at least
 REFUSED = {}
 for several, words in [
-    (pairs("family", ("mnlogit", "ordinal", *TWO_PARTS), "groups", GROUPED), ("group", "smooth")),
+    (pairs("family", ("mnlogit", *TWO_PARTS), "groups", GROUPED), ("group", "smooth")),
     (
         pairs("family", [f for f in FAMILIES if f not in COUNTS], "added", ("exposure",)),
         ("exposure",),

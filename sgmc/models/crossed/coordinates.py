@@ -21,6 +21,8 @@ class CrossedCoordinates:
         Taken off the columns of the design.
     intercept : int or None
     logs : int
+    report : Thresholds or None
+        What is printed in the place of these parameters, see `PriorTable`.
     """
 
     map: Composed
@@ -28,6 +30,7 @@ class CrossedCoordinates:
     shift: np.ndarray
     intercept: int | None
     logs: int
+    report: object = None
 
     scaled, whitened, rotated, heavy = True, True, False, False
     max_precision = min_precision = 1.0
@@ -60,7 +63,7 @@ class CrossedCoordinates:
         out = unsigned(out, d, self.blocks.loading)
         if self.logs:
             out[..., -self.logs :] = np.exp(out[..., -self.logs :])
-        return out
+        return out if self.report is None else self.report.printed(out)
 
     def reported(self, x):
         """What is printed of points x (..., dim)."""

@@ -81,7 +81,7 @@ class ThinnedRecord(Record):
         return self
 
     def kept(self, problem, x):
-        return problem.coordinates.printed(x), problem.priors.names
+        return problem.coordinates.printed(x), problem.priors.printed
 
     def recorded(self, problem, x):
         return problem.coordinates.natural(x)[..., self.columns]
@@ -137,7 +137,9 @@ def crossed_problem(data, family, crossing, prior, settings):
         rows, loaded = found.rows, found.centre.loaded
         stopped, arrow = SEARCH, found.centre.reached.map
     shift, logs = rows.fixed.shift, len(family.auxiliary)
-    where = CrossedCoordinates(Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs)
+    where = CrossedCoordinates(
+        Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs, found.priors.report
+    )
     table, effects = rows.table, found.effects
     # a row has few numbers
     cells = found.model.n * (len(rows.dense) + rows.Z.shape[1])

@@ -30,7 +30,12 @@ class FoldedCoordinates(Coordinates):
 
     def reported(self, x):
         """Coefficients, positive sds, correlations, auxiliary parameters."""
-        return unsigned(super().reported(x), self.first, self.loading)
+        return unsigned(super().reported(x), self.reported_first, self.loading)
+
+    @property
+    def reported_first(self):
+        """Where parameters of effects begin among what is reported."""
+        return self.first - (self.report is not None)  # an intercept is a threshold there
 
     def turned(self, x, mode, free, entropy):
         """Draws (chain, draw, dim) with the sds' signs of a point in natural coordinates, those of
@@ -65,7 +70,7 @@ class FoldedCoordinates(Coordinates):
     def from_reported(self, values):
         theta = np.array(values, dtype=float)
         q = self.loading.q
-        where = slice(self.first, self.first + self.loading.size)
+        where = slice(self.reported_first, self.reported_first + self.loading.size)
         correlation = np.eye(q)
         for one, (i, j) in zip(theta[where][q:], self.loading.correlations()):
             correlation[i, j] = correlation[j, i] = one
@@ -115,8 +120,9 @@ def even(mode, first, loading):
     return replace(mode, likelihood=precision - mode.prior)
 
 
-def folded(mode, back, precondition, logs, first, loading):
+def folded(mode, back, precondition, priors, first, loading):
     """`FoldedCoordinates` for a way of preconditioning, see `whitening.coordinates`."""
-    plain = coordinates(even(mode, first, loading), back, precondition, False, logs)
+    plain = coordinates(even(mode, first, loading), back, precondition, False, priors.auxiliary)
     held = {one.name: getattr(plain, one.name) for one in fields(plain)}
+    held["report"] = priors.report
     return FoldedCoordinates(**held, first=first, loading=loading)

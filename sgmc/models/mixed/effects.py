@@ -217,6 +217,7 @@ def mixed_priors(prior, data, family, scales, effects, spread):
         fixed.centred,
         fixed.auxiliary,
         fixed.unit,
+        fixed.report,
     )
 
 

@@ -32,18 +32,18 @@ class EffectsOfLevels(LevelsWithoutData):
     @property
     def fe_params(self):
         """Posterior means of the coefficients, a Series."""
-        return self.params.iloc[: len(self.model.exog_names)]
+        return self.params.iloc[: self.model.printed_coefficients]
 
     @property
     def bse_fe(self):
         """Posterior standard deviations of the coefficients, a Series."""
-        return self.bse.iloc[: len(self.model.exog_names)]
+        return self.bse.iloc[: self.model.printed_coefficients]
 
     @property
     def cov_re(self):
         """Posterior mean of the effects' covariance matrix, a DataFrame."""
         self.check_groups("cov_re")
-        effects, first = self.model.effects, len(self.model.exog_names)
+        effects, first = self.model.effects, self.model.printed_coefficients
         q, sds_of_all = len(effects.columns), effects.loading.q
         sds = self.flat[:, first : first + q]
         cov = np.einsum("mi,mj->mij", sds, sds) * np.eye(q)

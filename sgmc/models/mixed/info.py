@@ -75,7 +75,7 @@ class MixedInfo(ModelInfo):
     def of_effects(self, fit):
         """Draws (m, effects) of the effects' variances."""
         draws = fit.problem.coordinates.reported(fit.x).reshape(-1, len(fit.problem.priors.names))
-        first = len(self.exog_names)
+        first = self.printed_coefficients
         return draws[:, first : first + len(self.effects.columns)] ** 2
 
     def intraclass(self, fit):

@@ -29,9 +29,12 @@ def thinned(rows):
 
 
 def means(rows):
-    """E[y | x, group] of the table's rows, averaged over draws of the parameters."""
-    effects, code = rows.effects[0], rows.code[:, 0]
-    out, order = np.full(rows.n, np.nan), np.argsort(code, kind="stable")
+    """E[y | x, group] of the table's rows, averaged over draws of the parameters; of outcomes of
+    several kinds (n, kinds).
+    """
+    effects, code, kinds = rows.effects[0], rows.code[:, 0], rows.family.several
+    shape = (rows.n, len(rows.family.labels)) if kinds else rows.n
+    out, order = np.full(shape, np.nan), np.argsort(code, kind="stable")
     first, new = np.searchsorted(code[order], [0, len(effects.sizes)])
     for at in parts(order[new:], CELLS // (rows.m * NEW_NODES)):
         out[at] = over_population(rows, at)
@@ -56,8 +59,7 @@ def parts(items, size):
 def over_nodes(rows, at, b, p, place):
     """Means of some rows, whose levels have the nodes at `place`."""
     eta = rows.predictors(at)[:, :, None] + np.einsum("ia,imka->imk", rows.Z[0][at], b[place])
-    mean = (p[place] * rows.family.centre(eta, of_nodes(rows.extra))).sum(axis=2)
-    return np.average(mean, axis=1, weights=rows.weights)
+    return averaged(rows, (p[place] * centre(rows, eta)).sum(axis=-1))
 
 
 def over_population(rows, at):
@@ -67,10 +69,15 @@ def over_population(rows, at):
     t, weight = normal_rule(NEW_NODES, 1)
     mass = np.exp(weight - 0.5 * t[:, 0] ** 2) / np.sqrt(2 * np.pi)
     eta = rows.predictors(at)[:, :, None] + sd[:, :, None] * t[:, 0]
-    mean = rows.family.centre(eta, of_nodes(rows.extra)) @ mass
-    return np.average(mean, axis=1, weights=rows.weights)
+    return averaged(rows, centre(rows, eta) @ mass)
 
 
-def of_nodes(extra):
-    """Draws of auxiliary parameters (k, m) beside nodes of each, or None."""
-    return None if extra is None else extra[:, :, None]
+def centre(rows, eta):
+    """E[y | x, effects] at linear predictors (row, draw, node), kinds first where there are some."""
+    extra = None if rows.extra is None else rows.extra[:, :, None]
+    return rows.family.centre(rows.family.placed(eta, extra), extra)
+
+
+def averaged(rows, mean):
+    """Means over draws of means over nodes, (row,) or (row, kind)."""
+    return np.average(mean, axis=-1, weights=rows.weights).T

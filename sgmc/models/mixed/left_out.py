@@ -225,8 +225,9 @@ class LeftOutRows(LeftOut):
     def density_of(self, rows, eta):
         """log p(y | eta) of rows, (row, draw, ..)."""
         shape = (len(rows), *[1] * (eta.ndim - 1))
+        extra = self.auxiliary(eta.ndim - 2)
         return self.family_of(rows, shape).log_density(
-            self.table.y[rows].reshape(shape), eta, self.auxiliary(eta.ndim - 2)
+            self.table.y[rows].reshape(shape), self.family.placed(eta, extra), extra
         )
 
     def family_of(self, rows, shape):

@@ -27,15 +27,16 @@ class MixedRegression(Regression):
     room, name = "grouped", "mixed"  # how regressions find it
 
     def __init__(self, fixed, grouping, nodes=None):
-        if fixed.family.several:
-            has = "thresholds" if fixed.family.report else "several linear predictors"
+        if fixed.family.outcome == "category":
             raise NotSupported(
-                f"{fixed.family.name} has {has}, and neither group terms nor "
+                f"{fixed.family.name} has several linear predictors, and neither group terms nor "
                 f"smooths: leave {grouping.labels[0]} out"
             )
         self.__dict__.update(vars(fixed))
-        self.fixed, self.grouping, self.family = fixed, grouping, fixed.family
-        self.effects = self.effects_of(grouping)
+        self.fixed, self.grouping, self.effects = fixed, grouping, self.effects_of(grouping)
+        self.family = fixed.family
+        if self.family.report is not None:
+            self.family = self.family.with_effects(self.effects.names)
         self.nodes = whole("nodes", nodes, 1, none=True)
         if nodes is not None and closed_form(self.family):
             raise ArgumentError(
@@ -52,6 +53,8 @@ class MixedRegression(Regression):
         return effects_of(grouping)
 
     def parameter_names(self):
+        if self.family.report is not None:
+            return self.family.report.names
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
         return names[:at] + self.effects.names + names[at:]

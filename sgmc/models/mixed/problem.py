@@ -197,7 +197,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             unseen=getattr(data.source, "unseen", None),
         )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    where = folded(mode, back, precondition, priors.auxiliary, data.d, effects.loading)
+    where = folded(mode, back, precondition, priors, data.d, effects.loading)
     seen = observations(kernel, table, rule, refuse_strata)
     skewed = near and kernel.closed
     # each level of normal outcomes has a density that falls as 1 / sd

@@ -256,7 +256,7 @@ def of_factor(problem, points, roots, seed, sizes):
 
 def populations(model, draws, seed):
     """The `Population` of each factor by reported draws (m, parameters), without data."""
-    effects, first = model.effects, len(model.exog_names)
+    effects, first = model.effects, model.printed_coefficients
     q, pairs = effects.loading.q, effects.loading.correlations()
     R = np.tile((1 + ROUNDED_ROOT) * np.eye(q), (len(draws), 1, 1))
     for k, (i, j) in enumerate(pairs):

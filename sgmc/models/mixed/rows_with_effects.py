@@ -7,6 +7,7 @@ import numpy as np
 from sgmc.arguments.messages import labels_text
 from sgmc.errors import ArgumentError, NewLevelsWarning, warn
 from sgmc.models.mixed import integrated
+from sgmc.models.regression.bases.family import linear
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 
@@ -53,14 +54,19 @@ class EffectRows(Rows):
         # effects are integrated out where that takes no draws of them
         if not integrated.integrable(self):
             return super().mean()
-        out = np.empty(self.n)
-        out[self.place(slice(None))] = integrated.means(self)
+        found = integrated.means(self)
+        out = np.empty_like(found)
+        out[self.place(slice(None))] = found
         return out
 
     def at_mean(self):
         # effects are their posterior means
         effects = [MeanEffects(one, self.weights) for one in self.effects]
         return replace(super().at_mean(), effects=effects)
+
+    def predictors(self, at):
+        # single ones, until effects are added
+        return linear(self.X[at], self.coefficients, self.offset[at])
 
     def among(self, kept):
         return replace(super().among(kept), code=self.code[kept], Z=[one[kept] for one in self.Z])
@@ -74,7 +80,7 @@ class EffectRows(Rows):
                 drawn[known] = effects.draws(levels[known])
                 for a, z in enumerate(Z[at].T):
                     eta += z[:, None] * drawn[place, :, a]
-            yield at, eta
+            yield at, self.family.placed(eta, self.extra)
 
 
 @dataclass(frozen=True)

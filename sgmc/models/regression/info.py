@@ -35,6 +35,12 @@ class ModelInfo:
         self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
+    @property
+    def printed_coefficients(self):
+        """How many coefficients are printed, before all else."""
+        every = self.equations * len(self.exog_names)
+        return every - (self.family.report is not None)  # an intercept is a threshold in print
+
     def heading(self, fit):
         """Pairs (label, text) of a summary's head that are about model and data:
         left and right column.

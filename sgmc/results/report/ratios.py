@@ -33,8 +33,7 @@ def ratio_name(results):
 def ratios(results, alpha):
     """Ratios of the coefficients: posterior median, interval, P(>1), ess_bulk and r_hat."""
     name = ratio_name(results)
-    count = results.model.equations * len(results.model.exog_names)
-    count -= results.priors.report is not None  # an intercept, which is a threshold in print
+    count = results.model.printed_coefficients
     draws = results.draws[:, :, :count]
     ends = [0.5, level(alpha) / 2, 1 - alpha / 2]
     with np.errstate(over="ignore"):

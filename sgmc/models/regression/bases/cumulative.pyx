@@ -38,6 +38,15 @@ cdef struct Interval:
     double below
 
 
+cdef struct Cuts:
+    # c_1, .., c_{K-1} from 0 on, and of each level its width, and, of the logistic function,
+    # 1 / (exp(width) - 1) and log(1 - exp(-width))
+    double[LEVELS_AT_MOST] cut
+    double[LEVELS_AT_MOST] gap
+    double[LEVELS_AT_MOST] hazard
+    double[LEVELS_AT_MOST] log
+
+
 cdef class Cumulative(Dispersed):
     """y_i = k where a latent x_i . theta + error lies between the thresholds c_k and c_{k+1}:
     P(y_i <= k) = F(c_{k+1} - eta_i), k = 0, .., K - 1, c_0 = -inf, c_K = inf (McCullagh 1980).
@@ -64,37 +73,36 @@ cdef class Cumulative(Dispersed):
         Dispersed.__init__(self, X, y, offset, weight, levels - 2)
         self.link = CUMULATIVE_LINKS[link]
 
-    cdef Interval interval(self, Py_ssize_t j, double eta, const double *cut,
-                           const double *gap) noexcept nogil:
+    cdef Interval interval(self, Py_ssize_t j, double eta, const Cuts *at) noexcept nogil:
         """That of level j."""
         cdef Py_ssize_t last = self.width
-        cdef double a = cut[j] - eta if j < last else 0
-        cdef double b = cut[j - 1] - eta if j > 0 else 0
+        cdef double a = at.cut[j] - eta if j < last else 0
+        cdef double b = at.cut[j - 1] - eta if j > 0 else 0
         if self.link == LOGIT:
-            return by_logit(a, b, gap[j], j == 0, j == last)
+            return by_logit(a, b, at.hazard[j], at.log[j], j == 0, j == last)
         if self.link == PROBIT:
-            return by_probit(a, b, gap[j], j == 0, j == last)
-        return by_cloglog(a, b, gap[j], j == 0, j == last)
+            return by_probit(a, b, at.gap[j], j == 0, j == last)
+        return by_cloglog(a, b, at.gap[j], j == 0, j == last)
 
-    cdef int cuts(self, const double *theta, double *cut, double *gap) noexcept nogil:
-        """c_1, .., c_{K-1} from 0 on, and gap[j], the width of level j."""
+    cdef Cuts cuts(self, const double *theta) noexcept nogil:
+        cdef Cuts at
         cdef Py_ssize_t j
-        cut[0] = gap[0] = gap[self.width] = 0
+        at.cut[0] = at.gap[0] = at.gap[self.width] = 0
+        at.hazard[0] = at.hazard[self.width] = at.log[0] = at.log[self.width] = 0
         for j in range(1, self.width):
-            gap[j] = exp(fmin(fmax(theta[self.X.d + j - 1], LEAST_LOG_GAP), MOST_LOG_GAP))
-            cut[j] = cut[j - 1] + gap[j]
-        return OK
+            at.gap[j] = exp(fmin(fmax(theta[self.X.d + j - 1], LEAST_LOG_GAP), MOST_LOG_GAP))
+            at.cut[j] = at.cut[j - 1] + at.gap[j]
+            at.hazard[j], at.log[j] = 1 / expm1(at.gap[j]), log(-expm1(-at.gap[j]))
+        return at
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
-        cdef double cut[LEVELS_AT_MOST]
-        cdef double gap[LEVELS_AT_MOST]
         cdef Interval T
-        self.cuts(theta, cut, gap)
+        cdef Cuts cuts = self.cuts(theta)
         for i in range(m):
-            T = self.interval(<Py_ssize_t> y[i], eta[i], cut, gap)
-            slopes(&T, <Py_ssize_t> y[i], self.width, gap, r + i * self.width)
+            T = self.interval(<Py_ssize_t> y[i], eta[i], &cuts)
+            slopes(&T, <Py_ssize_t> y[i], self.width, cuts.gap, r + i * self.width)
             if density != NULL:
                 density[i] = T.value
         return OK
@@ -102,25 +110,23 @@ cdef class Cumulative(Dispersed):
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i, j, k, l, width = self.width
-        cdef double cut[LEVELS_AT_MOST]
-        cdef double gap[LEVELS_AT_MOST]
         cdef double score[LEVELS_AT_MOST]
         cdef double *at
         cdef Interval T
-        self.cuts(theta, cut, gap)
+        cdef Cuts cuts = self.cuts(theta)
         for i in range(m):
             j = <Py_ssize_t> y[i]
-            T = self.interval(j, eta[i], cut, gap)
-            slopes(&T, j, width, gap, score)
+            T = self.interval(j, eta[i], &cuts)
+            slopes(&T, j, width, cuts.gap, score)
             at = w + i * width * width
             at[0] = T.above + T.below
             for l in range(1, width):
-                at[l] = -gap[l] * (T.above + T.below if l < j else T.above if l == j else 0)
+                at[l] = -cuts.gap[l] * (T.above + T.below if l < j else T.above if l == j else 0)
                 at[l * width] = at[l]
                 for k in range(1, l):
-                    at[l * width + k] = at[k * width + l] = -gap[k] * at[l]
+                    at[l * width + k] = at[k * width + l] = -cuts.gap[k] * at[l]
                 # and what the logs of gaps bend
-                at[l * width + l] = gap[l] * gap[l] * (
+                at[l * width + l] = cuts.gap[l] * cuts.gap[l] * (
                     T.above + T.below if l < j else T.curve if l == j else 0) - score[l]
         return OK
 
@@ -128,18 +134,16 @@ cdef class Cumulative(Dispersed):
                                   const double *y, double *w) except -1 nogil:
         """sum_k p_k s_k s_k', s_k the scores of level k."""
         cdef Py_ssize_t i, j, k, l, width = self.width
-        cdef double cut[LEVELS_AT_MOST]
-        cdef double gap[LEVELS_AT_MOST]
         cdef double score[LEVELS_AT_MOST]
         cdef double *at
         cdef Interval T
-        self.cuts(theta, cut, gap)
+        cdef Cuts cuts = self.cuts(theta)
         memset(w, 0, m * width * width * sizeof(double))
         for i in range(m):
             at = w + i * width * width
             for j in range(width + 1):
-                T = self.interval(j, eta[i], cut, gap)
-                slopes(&T, j, width, gap, score)
+                T = self.interval(j, eta[i], &cuts)
+                slopes(&T, j, width, cuts.gap, score)
                 for k in range(width):
                     for l in range(width):
                         at[k * width + l] += exp(T.value) * score[k] * score[l]
@@ -155,30 +159,36 @@ cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const
         r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
 
 
-cdef inline double share(double t) noexcept nogil:
-    """1 / (1 + exp(-t))."""
-    return 1 / (1 + exp(-t)) if t > 0 else exp(t) / (1 + exp(t))
+cdef struct Logistic:
+    # F(t), F(-t) and log F(t), F the logistic function
+    double below
+    double above
+    double log
 
 
-cdef inline double log_share(double t) noexcept nogil:
-    """log(1 / (1 + exp(-t)))."""
-    return -log1p(exp(-t)) if t > 0 else t - log1p(exp(t))
+cdef inline Logistic logistic(double t) noexcept nogil:
+    """By a single exponential."""
+    cdef Logistic F
+    cdef double e = exp(-fabs(t)), near = 1 / (1 + e), far = e / (1 + e)
+    F.below, F.above = (near, far) if t > 0 else (far, near)
+    F.log = -log1p(e) if t > 0 else t - log1p(e)
+    return F
 
 
-cdef Interval by_logit(double a, double b, double gap, bint first, bint last) noexcept nogil:
+cdef Interval by_logit(double a, double b, double h, double width, bint first,
+                       bint last) noexcept nogil:
     """F(a) - F(b) = F(a) F(-b) (1 - exp(-gap)) with F the logistic function; an end at infinity
-    drops out with its factor.
+    drops out with its factor.  h and `width` are those of `Cuts`.
     """
     cdef Interval T
-    cdef double h = 0 if first or last else 1 / expm1(gap)
-    T.value = (0 if last else log_share(a)) + (0 if first else log_share(-b))
-    T.above = 0 if last else share(a) * share(-a)
-    T.below = 0 if first else share(b) * share(-b)
-    T.both = (0 if last else share(-a)) - (0 if first else share(b))
-    T.upper = 0 if last else share(-a) + h
+    cdef Logistic A = logistic(a), B = logistic(-b)
+    T.value = (0 if last else A.log) + (0 if first else B.log)
+    T.above = 0 if last else A.below * A.above
+    T.below = 0 if first else B.below * B.above
+    T.both = (0 if last else A.above) - (0 if first else B.above)
+    T.upper = 0 if last else A.above + h
     T.curve = T.above + h * (1 + h)
-    if not (first or last):
-        T.value += log(-expm1(-gap))
+    T.value += width
     return T
 
 

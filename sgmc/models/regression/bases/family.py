@@ -142,12 +142,19 @@ class Family:
         """Units of auxiliary parameters, for autoscaled priors, from moments of the outcomes."""
         return [1.0]
 
-    @staticmethod
-    def predictors(X, coefficients, offset, extra):
+    @classmethod
+    def predictors(cls, X, coefficients, offset, extra):
         """What other functions take as `eta`, from rows (n, d) of the design, draws of the
         coefficients (m, d), an offset (n,), and draws of the auxiliary parameters.
         """
-        return X @ coefficients.T + offset[:, None]
+        return cls.placed(linear(X, coefficients, offset), extra)
+
+    @staticmethod
+    def placed(eta, extra):
+        """What other functions take as `eta`, from single linear predictors (row, draw, ..) and
+        draws of the auxiliary parameters (k, draw, ..).
+        """
+        return eta
 
     @staticmethod
     def sampled(draws):
@@ -218,6 +225,11 @@ class Family:
         known of any (None).
         """
         return cls
+
+
+def linear(X, coefficients, offset):
+    """Linear predictors (row, draw) of rows (n, d) of a design, at draws (m, d)."""
+    return X @ coefficients.T + offset[:, None]
 
 
 class Binary(Family):

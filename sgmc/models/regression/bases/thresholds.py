@@ -1,12 +1,15 @@
 """What is printed of ordered outcomes: thresholds, where an intercept and gaps are sampled."""
 
+from copy import copy
+
 import numpy as np
 
 from sgmc.errors import ArgumentError
 
 
 class Thresholds:
-    """Coefficients and thresholds, from coefficients with an intercept and gaps.
+    """Coefficients and thresholds, from coefficients with an intercept and gaps; parameters of
+    effects, which stand between these, stay as they are.
 
     With intercept b and gaps g_1, .., g_{K-2} the thresholds are c_1 = -b and c_{k+1} = c_k + g_k.
 
@@ -22,33 +25,49 @@ class Thresholds:
     Attributes
     ----------
     names : list of str
-        Of what is printed: coefficients but for the intercept, then thresholds.
+        Of what is printed: coefficients but for the intercept, what is between, thresholds.
+    between : int
+        How many parameters stand between coefficients and gaps, see `with_between`.
     """
+
+    between = 0
 
     def __init__(self, coefficients, intercept, thresholds):
         self.d, self.intercept = len(coefficients), intercept
         self.slopes = [j for j in range(self.d) if j != intercept]
         self.names = [coefficients[j] for j in self.slopes] + list(thresholds)
 
+    def with_between(self, names):
+        """The same with parameters of these names between coefficients and gaps."""
+        out, end = copy(self), self.d - 1
+        out.names, out.between = [*self.names[:end], *names, *self.names[end:]], len(names)
+        return out
+
+    @property
+    def gaps(self):
+        """Where gaps begin among what is sampled, and thresholds but one among what is printed."""
+        return self.d + self.between
+
     def printed(self, values):
         """Points (..., k) as they are printed, from coefficients and gaps."""
         values = np.asarray(values, dtype=float)
-        first = -values[..., self.intercept, None]
-        cuts = np.concatenate([first, values[..., self.d :]], axis=-1).cumsum(axis=-1)
-        return np.concatenate([values[..., self.slopes], cuts], axis=-1)
+        first, between = -values[..., self.intercept, None], values[..., self.d : self.gaps]
+        cuts = np.concatenate([first, values[..., self.gaps :]], axis=-1).cumsum(axis=-1)
+        return np.concatenate([values[..., self.slopes], between, cuts], axis=-1)
 
     def sampled(self, printed):
         """The inverse: coefficients and gaps."""
         printed = np.asarray(printed, dtype=float)
-        out, cuts = np.empty(printed.shape), printed[..., self.d - 1 :]
+        out, cuts = np.empty(printed.shape), printed[..., self.gaps - 1 :]
         out[..., self.slopes] = printed[..., : self.d - 1]
+        out[..., self.d : self.gaps] = printed[..., self.d - 1 : self.gaps - 1]
         out[..., self.intercept] = -cuts[..., 0]
-        out[..., self.d :] = np.diff(cuts, axis=-1)
+        out[..., self.gaps :] = np.diff(cuts, axis=-1)
         return out
 
     def check_start(self, init):
         """ArgumentError where thresholds of a start (.., k) do not increase."""
-        if (self.sampled(init)[..., self.d :] <= 0).any():
+        if (self.sampled(init)[..., self.gaps :] <= 0).any():
             raise ArgumentError(
-                f"init: thresholds must increase, {', '.join(self.names[self.d - 1 :])}"
+                f"init: thresholds must increase, {', '.join(self.names[self.gaps - 1 :])}"
             )

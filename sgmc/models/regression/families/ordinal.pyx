@@ -1,4 +1,6 @@
 """Ordinal regression: cumulative link models of ordered outcomes."""
+from copy import copy
+
 import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 
@@ -111,10 +113,17 @@ class OrdinalFamily(Kinds):
         """The latent variable has none."""
         return [1.0] * len(self.auxiliary)
 
-    def predictors(self, X, coefficients, offset, extra):
-        # c_k - x . theta, (threshold, row, draw)
-        cuts = np.concatenate([np.zeros((1, extra.shape[1])), np.cumsum(extra, axis=0)])
-        return cuts[:, None, :] - Family.predictors(X, coefficients, offset, extra)
+    @staticmethod
+    def placed(eta, extra):
+        # c_k - x . theta, (threshold, row, draw, ..)
+        cuts = np.concatenate([np.zeros((1, *extra.shape[1:])), np.cumsum(extra, axis=0)])
+        return cuts[:, None] - eta
+
+    def with_effects(self, names):
+        """The same with parameters of effects behind the coefficients."""
+        out = copy(self)
+        out.report = self.report.with_between(names)
+        return out
 
     def sampled(self, draws):
         return self.report.sampled(draws)
