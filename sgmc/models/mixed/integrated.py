@@ -73,7 +73,7 @@ def over_population(rows, at):
 
 
 def centre(rows, eta):
-    """E[y | x, effects] at linear predictors (row, draw, node), kinds first where there are some."""
+    """E[y | x, effects] at linear predictors (row, draw, node), with kinds first."""
     extra = None if rows.extra is None else rows.extra[:, :, None]
     return rows.family.centre(rows.family.placed(eta, extra), extra)
 
