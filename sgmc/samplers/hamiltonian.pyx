@@ -12,21 +12,29 @@ from sgmc.core.spec import Parameter
 from sgmc.core.stationary import baoab, composed
 
 
+cdef enum Order:  # of the drift and the kick of a leapfrog step
+    MIDDLE, DRIFT_FIRST, TOGETHER
+
+ORDERS = {"leapfrog": MIDDLE, "published": DRIFT_FIRST, "euler": TOGETHER}
+
+
 cdef class FrictionTransition(Momentum):
-    """Half a drift, L kicks with friction and whole drifts between them, half a drift; at first,
+    """L kicks with friction, and a drift for each: half of it before the first kick and after the
+    last, or all of it before the kick, or both from the same position and momentum; at first,
     where wanted, p ~ N(0, I).
     """
 
     cdef Py_ssize_t leapfrog
     cdef double friction
     cdef bint resample, corrected
+    cdef Order order
     cdef double[::1] sd
 
     def __init__(self, Py_ssize_t dim, double step_size, Py_ssize_t leapfrog, double friction,
-                 bint resample, bint corrected):
+                 bint resample, bint corrected, Order order):
         Momentum.__init__(self, dim, step_size)
         self.leapfrog, self.friction = leapfrog, friction
-        self.resample, self.corrected = resample, corrected
+        self.resample, self.corrected, self.order = resample, corrected, order
         self.sd = np.zeros(dim)
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
@@ -35,17 +43,24 @@ cdef class FrictionTransition(Momentum):
         cdef double variance = 2 * self.step_size * self.friction, noise = sqrt(variance)
         if self.resample:
             normal_fill(rng, s.dim, &self.p[0])
-        for j in range(s.dim):
-            s.x[j] += 0.5 * e * self.p[j]
+        if self.order == MIDDLE:
+            for j in range(s.dim):
+                s.x[j] += 0.5 * e * self.p[j]
         for k in range(self.leapfrog):
+            if self.order == DRIFT_FIRST:
+                for j in range(s.dim):
+                    s.x[j] += e * self.p[j]
             g.refresh(s.x)  # what is drawn between steps is not to drift within one
             g.estimate(s.x, rng, &self.g[0], &self.sd[0] if self.corrected else NULL)
             normal_fill(rng, s.dim, &self.xi[0])
             for j in range(s.dim):
                 if self.corrected:
                     noise = sqrt(fmax(variance - e * e * self.sd[j] * self.sd[j], 0.))
+                if self.order == TOGETHER:  # with the momentum before the kick
+                    s.x[j] += e * self.p[j]
                 self.p[j] = keep * self.p[j] + e * self.g[j] + noise * self.xi[j]
-                s.x[j] += (e if k + 1 < self.leapfrog else 0.5 * e) * self.p[j]
+                if self.order == MIDDLE:
+                    s.x[j] += (e if k + 1 < self.leapfrog else 0.5 * e) * self.p[j]
         return OK
 
 
@@ -87,8 +102,14 @@ class SGHMC(Underdamped):
     N(0, I) (their Algorithm 2; at the end of a drift this would cost 1/L of the variance, whatever
     e); with ``corrected=True`` the injected variance is 2 e C - e^2 tau_j^2 for the sd tau_j of
     each gradient estimate (their B-hat).  The gradients of a step are `leapfrog` many.  With
-    ``per="step"`` the friction is that of a leapfrog step, alpha = e C (their eq. 15); the software
-    of Coullon, South & Nemeth (2023) has 0.01, with ``resample=True``.
+    ``per="step"`` the friction is that of a leapfrog step, alpha = e C (their eq. 15).
+
+    With ``integrator="published"`` each kick follows a whole drift and draws are read after the
+    kick, as in Chen, Fox & Guestrin's Algorithm 2: the variance on a Gaussian is 1 + e^2/(4 - 2 e C
+    - e^2) times as large.  With ``integrator="euler"`` position and momentum move at once, each by
+    the other's former value, as in the software of Coullon, South & Nemeth (2023), which has alpha
+    = 0.01 and ``resample=True``.  Without `resample` it needs e < C, and the variance is about 1/(1
+    - e/C) times as large.
     """
 
     name = "sghmc"
@@ -101,6 +122,8 @@ class SGHMC(Underdamped):
         Parameter("corrected", False, "inject less noise where the gradient brings its own",
                   choices=(False, True)),
         per("friction"),
+        Parameter("integrator", "leapfrog", "drift by halves around the kicks, before each kick "
+                  "(Chen et al.), or with it (explicit Euler)", choices=tuple(ORDERS)),
     )
 
     @property
@@ -114,15 +137,17 @@ class SGHMC(Underdamped):
 
     def build(self, dim, step):
         return FrictionTransition(dim, step, self.leapfrog, self.friction, self.resample,
-                                  self.corrected)
+                                  self.corrected, ORDERS[self.integrator])
 
     def inflation(self, h, noise):
         """eV/(2C), exact on a Gaussian where e^2 + 2eC < 4: theta is an AR(2) process, read as the
         mean of two neighbours.
 
         With ``corrected`` there is none while e V < 2C.  With ``resample`` theta is
-        an AR(1) process: see `resampled_variance`.
+        an AR(1) process: see `resampled_variance`.  Other integrators: by `law`.
         """
+        if self.integrator != "leapfrog":
+            return self.law(h, noise).variance - 1
         e, C = self.from_langevin(h), self.friction
         if e * e + 2 * e * C >= 4:
             return math.inf
@@ -131,23 +156,26 @@ class SGHMC(Underdamped):
                 if self.resample else added)
 
     def noise_left(self, h, parts):
-        # unknown where noise is corrected for or momenta are drawn anew
-        if self.corrected or self.resample:
+        # unknown where noise is corrected for, momenta are drawn anew, or drifts are whole
+        if self.corrected or self.resample or self.integrator != "leapfrog":
             return math.nan
         return sweep_noise(self.from_langevin(h), self.friction, parts)
 
     def recursion(self, h, noise):
-        """Of position and momentum after half a drift, L kicks with drifts between, half a
-        drift.
-        """
+        """Of position and momentum after a step: drifts and kicks in the order of `integrator`."""
         e, C = self.from_langevin(h), self.friction
         variance = 2 * e * C
         kick = max(variance, e * e * noise) if self.corrected else variance + e * e * noise
         still = np.zeros((2, 2))
-        half = np.array([[1, e / 2], [0, 1]]), still
+        half, whole = ((np.array([[1, drift], [0, 1]]), still) for drift in (e / 2, e))
         pushed = np.array([[1, 0], [-e, 1 - e * C]]), np.diag([0, kick])
+        leap = {
+            "leapfrog": [half, pushed, half],
+            "published": [whole, pushed],
+            "euler": [(np.array([[1, e], [-e, 1 - e * C]]), np.diag([0, kick]))],
+        }[self.integrator]
         fresh = [(np.diag([1.0, 0.0]), np.diag([0.0, 1.0]))] if self.resample else []
-        return composed([*fresh, *[half, pushed, half] * self.leapfrog])
+        return composed([*fresh, *leap * self.leapfrog])
 
 
 def resampled_variance(e, C, leapfrog, q):

@@ -68,7 +68,7 @@ def variants(cls, fixed=()):
     choices = [
         [(p.name, c) for c in p.choices]
         for p in cls.parameters
-        if p.choices and p.name not in (*fixed, "per")
+        if p.choices and not {p.name, f"{cls.name}.{p.name}"} & {*fixed, "per"}
     ]
     return {
         "-".join([cls.name, *(f"{k}={v}" for k, v in some)]): cls(**dict(some))
@@ -79,7 +79,7 @@ def variants(cls, fixed=()):
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
 # for which see test_scir; for published forms of samplers see test_published
-PUBLISHED = ["sign", "noise", "covariance", "anchored", "diffusion"]
+PUBLISHED = ["sign", "noise", "covariance", "anchored", "diffusion", "sghmc.integrator"]
 STEPPING = {
     name: cls
     for name, cls in SAMPLERS.items()
@@ -107,6 +107,8 @@ LEARNING |= {
         ("covariance", "full", "csgld msgld"),
         ("anchored", False, "sgrld sgrhmc"),
         ("diffusion", "metric", "sgrhmc"),
+        ("integrator", "published", "sghmc"),
+        ("integrator", "euler", "sghmc"),
     )
     for name in names.split()
 }
