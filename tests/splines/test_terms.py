@@ -47,7 +47,8 @@ def test_a_fit_has_all_that_results_say(name, frame, tmp_path):
     res = sgmc.ols(f"y ~ {written} + g", frame, draws=50, seed=1)
     sds = [one for one in res.params.index if one.startswith("sd(")]
     assert sds and all(written in one for one in sds)
-    assert written in str(res.summary())
+    text = str(res.summary())
+    assert "Smooths:" in text and text.index("Smooths:") < text.index(sds[0])
     edf, most = res.smooths.loc[written]
     assert 0 < edf < most
     assert np.isfinite(res.smooth(written).to_numpy()).all()

@@ -12,6 +12,7 @@ import pandas as pd
 from statsmodels.iolib.summary import Summary
 from statsmodels.iolib.table import SimpleTable
 
+from sgmc import registry
 from sgmc.arguments.names import texts
 from sgmc.results.report.ratios import ratio_name
 from sgmc.results.report.shown import Shown
@@ -20,7 +21,7 @@ WIDTH = 78  # characters of a line: two less than terminals have
 WIDEST = 110  # of a line that long names need; longer names are shortened
 LEAST_DECIMAL = 1e-4  # that is printed without an exponent
 FORMULA_LINES = 3  # of the head
-SMOOTH_TERMS = re.compile(r"^sd\((s|te|ti|t2)\(")
+SMOOTH_TERMS = re.compile(r"^sd\((\w+)\(")  # if that is the name of a term
 GROUP_TERMS = re.compile(r"^(sd|cor|cov|icc)\(.*\|")
 GOOD, BAD = "#1a7f37", "#b42318"  # of the verdict in HTML, on white and on dark ground
 MAX_PRINTED = 200  # parameters printed one by one; more are shown by blocks of terms
@@ -281,8 +282,8 @@ def parts_of(names):
     """
     found = {COEFFICIENTS: [], "Groups": [], "Smooths": []}
     for place, name in enumerate(map(str, names)):
-        kind = COEFFICIENTS
-        if SMOOTH_TERMS.match(name):
+        kind, called = COEFFICIENTS, SMOOTH_TERMS.match(name)
+        if called and called[1] in registry.room("terms"):
             kind = "Smooths"
         elif GROUP_TERMS.match(name):
             kind = "Groups"
