@@ -45,6 +45,6 @@ def test_tutorials_are_as_the_script_writes_them(gallery):
 
 
 def test_the_script_saves_what_is_drawn(gallery, tmp_path):
-    page = "```python\nimport matplotlib.pyplot as p\np.plot([1])\n```\n![a](_static/gallery/a.png)\n"
-    gallery.draw(page, tmp_path)
+    code = "```python\nimport matplotlib.pyplot as p\np.plot([1])\n```\n"
+    gallery.draw(code + "![a](_static/gallery/a.png)\n", tmp_path)
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
