@@ -108,7 +108,8 @@ class Regression:
         last = draws.shape[1] - len(self.law.auxiliary)
         extra = {name: draws[:, [last + k]] for k, name in enumerate(self.law.auxiliary)}
         if self.law.equations == "ordered":
-            extra = {"thresholds": list(draws[:, d:, None].swapaxes(0, 1))}
+            cuts = draws[:, 1 - self.table[self.outcome].nunique() :]
+            extra = {"thresholds": list(cuts[:, :, None].swapaxes(0, 1))}
         return draws[:, None, :d], extra
 
     def added(self, table):
