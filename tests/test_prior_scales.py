@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import sgmc
+from sgmc import priors
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.expansion import of_prior
 from sgmc.errors import ArgumentError, PriorWarning
@@ -86,6 +87,11 @@ def test_they_are_printed_with_the_name():
     assert str(sgmc.exponential(autoscale=True)) == "exponential(1*)"
 
 
+PARAMETERS = ["shape", "scale", "autoscale", "rate"]
+
+
 def test_signatures_and_pickles():
-    assert list(inspect.signature(sgmc.gamma).parameters) == ["shape", "scale", "autoscale", "rate"]
+    """Named arguments of the regression come behind, which `sgmc.gamma` is of a formula."""
+    assert list(inspect.signature(priors.gamma).parameters) == PARAMETERS
+    assert list(inspect.signature(sgmc.gamma).parameters) == [*PARAMETERS, "named"]
     assert pickle.loads(pickle.dumps(sgmc.gamma(2, rate=4))) == sgmc.gamma(2, rate=4)

@@ -277,7 +277,7 @@ def predict(asked: argparse.Namespace) -> int:
 
 def rows_in_memory(sources: list[str]) -> Any:
     """The rows of files, or of what else is a command's data, as a table in memory."""
-    from sgmc.sources.source import of
+    from sgmc.sources.opening import of
 
     data = read(sources)
     source = of(data)

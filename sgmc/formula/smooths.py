@@ -79,7 +79,7 @@ def is_smooth(tokens: list[str], at: int) -> bool:
     kind = room("terms").get(tokens[at])
     if kind is None or tokens[at + 1 : at + 2] != ["("] or at and tokens[at - 1] == ".":
         return False
-    return not (tokens[at + 2] in kind.others and tokens[at + 3] == "(")
+    return not (tokens[at + 3 : at + 4] == ["("] and tokens[at + 2] in kind.others)
 
 
 def read(

@@ -93,6 +93,7 @@ class Views:
 
         return forest(self, cols, ax, None, exponentiate, alpha)
 
+    @with_level
     def plot_forest(
         self,
         cols: str | Sequence[str] | None = None,

@@ -6,6 +6,7 @@ not penalised, an sd with its prior, what results say of curves, and files.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
@@ -59,7 +60,7 @@ class PenalisedTerm(ABC):
         return ()
 
     @abstractmethod
-    def bases(self, x: Floats, text: str) -> "list[Basis]":
+    def bases(self, x: Floats, text: str) -> "Sequence[Basis]":
         """The basis of each covariate, x (n, covariates) being the values that rows have.
 
         Parameters

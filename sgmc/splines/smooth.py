@@ -252,7 +252,7 @@ def fitted(
     names = list(covariates.exog_names)
     seen = frequency > 0
     refuse_beyond_memory(call, call.kind.sizes, len(x))
-    bases = call.kind.bases(x[seen], call.text)
+    bases = list(call.kind.bases(x[seen], call.text))
     refuse_beyond_memory(call, [one.elements for one in bases], len(x))
     u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
     centre = np.average(u, axis=0, weights=frequency)

@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc import formula
-from sgmc.errors import DataError, FormulaError
+from sgmc.errors import ArgumentError, DataError, FormulaError
 
 N = 60
 
@@ -143,12 +143,12 @@ X, Y = FRAME[["x", "z"]].to_numpy(), FRAME.b.to_numpy()
         (lambda: sgmc.OLS(FRAME[["x", "z"]], FRAME.y), "outcomes come first"),
         (lambda: sgmc.Logit("b ~ x", FRAME), "'b ~ x' is a formula: use a verb"),
         (lambda: sgmc.Logit(FRAME, "b ~ x"), "'b ~ x' is a formula: use a verb"),
-        (lambda: sgmc.logit(Y, X), "take arrays, outcomes first"),
+        (lambda: sgmc.logit(Y, X), "for arrays use .*, outcomes first"),
         (lambda: sgmc.logit("b ~ x", FRAME, subset="x = 1"), "assigns to a column: compare by =="),
     ],
 )
 def test_arguments_in_each_others_place(call, said):
-    with pytest.raises(DataError, match=said):
+    with pytest.raises((ArgumentError, DataError), match=said):
         call()
 
 

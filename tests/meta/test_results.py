@@ -55,7 +55,7 @@ def test_leaving_out_a_study_is_its_marginal_density():
     mu, tau = results.flat.T[:, :, None]
     spread = np.sqrt(tau**2 + SCHOOLS.se.to_numpy() ** 2)
     density = stats.norm.logpdf(SCHOOLS.effect.to_numpy(), mu, spread)
-    left = results.left_out("rows")
+    left = results.left_out(False)
     found = np.empty(density.shape)
     for at, eta in left.blocks():
         found[:, left.place(at)] = left.log_density(at, eta).T

@@ -9,6 +9,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.models.regression.refits import Refitted
+from sgmc.results.outcomes.loo import begun
 
 SIGMA = 1.5
 PRIOR = sgmc.normal(0, 0.2, autoscale=True)
@@ -77,7 +78,7 @@ def test_scales_of_products_have_the_weights_of_the_fit():
     """A slope within levels is scaled by the sd of all x, which no column of the design has."""
     data = frame().assign(g=["a", "b"] * 7)
     found = sgmc.ols("y ~ g:x", data, weights="w", sigma=SIGMA, seed=1, **FEW)
-    again = Refitted(found, data, {}).fit(data.w.to_numpy() * (np.arange(14) != 13))
+    again = Refitted(begun(found), data, {}).fit(data.w.to_numpy() * (np.arange(14) != 13))
     assert [one.scale for one in again.priors.used] == [one.scale for one in found.priors.used]
     sd = np.sqrt(np.cov(data.x, fweights=data.w))
     assert found.priors.used[1].scale * sd == pytest.approx(0.2 * data.y.repeat(data.w).std(ddof=0))

@@ -418,6 +418,7 @@ class Predictions:
 
         return pp_check(self, groups, draws, alpha, seed)
 
+    @with_level
     def plot_pp_check(self, ax=None, *, kind=None, groups=None, draws=None, alpha=0.05, seed=None):
         """Plot outcomes beside those that the posterior predicts.
 

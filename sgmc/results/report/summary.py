@@ -18,7 +18,7 @@ from sgmc.results.report.ratios import ratio_name
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
-WIDEST = 110  # of a line that long names need; longer names are shortened
+MOST_COLUMNS = 110  # of a line that long names need; longer names are shortened
 LEAST_DECIMAL = 1e-4  # that is printed without an exponent
 FORMULA_LINES = 3  # of the head
 SMOOTH_TERMS = re.compile(r"^sd\((\w+)\(")  # if that is the name of a term
@@ -149,7 +149,7 @@ def width_for(names, frame):
         return WIDTH
     longest = max(map(len, map(str, names)), default=0)
     needed = longest + 1 + sum(number_widths(frame.iloc[:, :7], tight=True))
-    return min(max(needed, WIDTH), WIDEST)
+    return min(max(needed, WIDTH), MOST_COLUMNS)
 
 
 def listing(facts, width):
