@@ -190,7 +190,8 @@ class LeftOutRows(LeftOut):
             self.densities(self.X[a : a + self.block, 0], rng)[2]
             for a in range(0, self.n, self.block)
         ]
-        return np.concatenate(found), self.auxiliary()
+        extra = self.auxiliary()
+        return self.family.placed(np.concatenate(found), extra), extra
 
     def together(self, groups):
         """Groups that can be looked at together, their points, and the outer effects there."""
