@@ -5,7 +5,6 @@ from typing import Any
 
 from sgmc import priors
 from sgmc.api import verbs
-from sgmc.formula.safe import is_formula
 
 
 def gamma(*given: Any, **named: Any) -> Any:
@@ -32,6 +31,8 @@ def gamma(*given: Any, **named: Any) -> Any:
     -------
     PriorSpec or RegressionResults
     """
+    from sgmc.formula.safe import is_formula  # the build, which has no pandas, reads this module
+
     first = given[0] if given else named.get("formula")
     # data before the formula are refused by the verb, by name
     regression = is_formula(first) or any(map(is_formula, given[1:2])) or "data" in named
