@@ -15,6 +15,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 SAMPLE = 30  # cells that the default tier tries
 TABLES = sorted(json.loads((DOCS / "matrix.json").read_text())["tables"])
 
+pytest.importorskip("arviz_base", reason="cells of to_arviz need it")
+
 
 @pytest.fixture(scope="module")
 def matrix():
