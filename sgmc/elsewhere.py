@@ -39,7 +39,7 @@ ACCURACY = "compare posteriors by predictive accuracy instead: loo(), sgmc.compa
 SHARE = "use r2(), the Bayesian one, or loo() for predictive accuracy"
 CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
 SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
-LEVERAGE = "loo(pointwise=True).pareto_k says how much single rows decide"
+LEVERAGE = "loo(pointwise=True).pareto_k shows how much single rows decide"
 PLOTS = "use plot_pp_check(), or resid_pearson against what you like"
 
 WITHOUT_MEANING = {  # of statsmodels' results
@@ -126,7 +126,7 @@ WITHOUT_MEANING = {  # of statsmodels' results
     ),
     **dict.fromkeys(
         ("eigenvals", "condition_number"),
-        "a ConditionWarning says which directions the data do not inform",
+        "a ConditionWarning names the directions that the data do not inform",
     ),
     "resid_dev": "it is resid_deviance here",
     "resid": "it is resid_response here",

@@ -12,10 +12,9 @@ import sgmc
 from sgmc.errors import ArgumentError, NotSupported
 
 DOCS = Path(__file__).parents[1] / "docs"
+ABSENT = "which is not installed: pip install"
 SAMPLE = 30  # cells that the default tier tries
 TABLES = sorted(json.loads((DOCS / "matrix.json").read_text())["tables"])
-
-pytest.importorskip("arviz_base", reason="cells of to_arviz need it")
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +28,13 @@ def matrix():
 
 
 def assert_as_stored(matrix, cells):
-    """Cells come out as the page has them."""
-    stored, calls = matrix.read(), matrix.cells.calls()
-    found = [
-        matrix.differs(cell, matrix.cells.attempt(cell, calls[cell]), stored) for cell in cells
-    ]
+    """Cells come out as the page has them; those of absent packages are left out."""
+    stored, calls, found = matrix.read(), matrix.cells.calls(), []
+    for cell in cells:
+        outcome = matrix.cells.attempt(cell, calls[cell])
+        if ABSENT not in getattr(outcome, "text", ""):
+            found.append(matrix.differs(cell, outcome, stored))
+    assert len(found) > 0.8 * len(cells)
     assert not any(found), "\n".join(filter(None, found)) + "\nrun python docs/matrix.py"
 
 

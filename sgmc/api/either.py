@@ -1,4 +1,4 @@
-"""Names that are a prior and a regression: what is given says which is meant."""
+"""Names that are a prior and a regression: the arguments decide which is meant."""
 
 import inspect
 from typing import Any

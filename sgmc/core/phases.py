@@ -25,7 +25,7 @@ TICK = 0.25  # seconds between two looks at the clock
 COUNTED = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 UNCOUNTED = "{desc}: {elapsed}"  # a length that is not known has no percentage
 
-# what a bar says of the phases of a fit
+# labels of a bar for the phases of a fit
 DESIGN, MODE, TUNING = "reading the data", "finding the mode", "comparing settings"
 PILOT, SAMPLING, CHECKS = "choosing sampler and step", "drawing samples", "checking the draws"
 

@@ -153,7 +153,7 @@ def arguments(tokens: list[str]) -> list[list[str]]:
 
 
 def value(tokens: list[str], key: str, text: str, error: "Callable[[str], FormulaError]") -> Any:
-    """What an option says."""
+    """The value of an option."""
     try:
         return literal_eval(" ".join(tokens))
     except (ValueError, SyntaxError):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class PenalisedTerm(ABC):
     """A term of formulas, a dataclass whose fields are its options; ``by=`` is one of all.
 
-    ValueError with a clause, such as "k must be a whole number", says what is wrong with options.
+    Options that do not suit raise ValueError with a clause, such as "k must be a whole number".
 
     Attributes
     ----------

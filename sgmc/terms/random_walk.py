@@ -106,7 +106,8 @@ class FirstWalk(PenalisedTerm):
         if self.knots is None:
             return
         known = isinstance(self.knots, tuple | list)
-        if not known or not all(isinstance(one, int | float) for one in self.knots):
+        numeric = known and all(isinstance(one, int | float) for one in self.knots)
+        if not numeric or not np.isfinite(np.array(self.knots, dtype=float)).all():
             raise ValueError("knots are more times, such as knots=[2025, 2026]")
 
     @property

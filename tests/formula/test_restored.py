@@ -19,6 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 RNG = np.random.default_rng(3)
 FRAME = pd.DataFrame({"x": RNG.normal(size=90), "z": RNG.random(90), "g": RNG.choice([*"ab"], 90)})
 FRAME["y"] = FRAME.x + RNG.normal(size=90)
+FRAME["t"] = np.arange(90) % 7.0
 FORMULAS = {
     "BSplines": "y ~ bs(x, df=5)",
     "CR": "y ~ cr(x, df=4, constraints='center')",
@@ -31,6 +32,7 @@ FORMULAS = {
     "Categories": "y ~ C(g)",
     "Relevel": "y ~ relevel(g, 'b')",
     "Basis": "y ~ s(x, k=6)",
+    "term WalkBasis": "y ~ rw2(t)",
     "Smooth": "y ~ te(x, z, k=4, bs='bs')",
     "wide": "y ~ bs(x, df=120)",
 }
@@ -68,6 +70,11 @@ CHANGES = {
         *({"knots": one} for one in (NAN, LONG, np.zeros(6), None)),
         *({"low": one} for one in (np.nan, 1e9)),
         {"curves": None},
+    ],
+    "term WalkBasis": [
+        *({"knots": one} for one in (NAN, LONG, np.zeros(6), np.linspace(0, 1, 1001), None)),
+        *({"low": one} for one in (np.nan, 1e9)),
+        *({"flat": one} for one in (0, 3, 1.5, "2", None)),
     ],
     "Smooth": [{"centre": np.zeros(3)}, {"scale": np.zeros(2)}, {"bases": []}, {"roots": []}],
     "SmoothBlock": [{"turn": np.eye(77)}, {"line": np.ones((9, 9))}, {"by": 5}, {"by": -1}],

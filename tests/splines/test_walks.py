@@ -143,6 +143,7 @@ def test_a_file_has_the_walk(frame, tmp_path):
     [
         ("y ~ rw1(t, k=4)", "there is no option 'k'"),
         ("y ~ rw1(t, knots='a')", r"knots are more times, such as knots=\[2025, 2026\]"),
+        ("y ~ rw1(t, knots=[1e999])", "knots are more times"),
         ("y ~ rw1(t, t)", "a smooth of one covariate, rw1"),
         ("y ~ rw1(t) + rw1(t)", "is there twice"),
         ("y ~ rw1(zero)", "the rows have 1 different values"),

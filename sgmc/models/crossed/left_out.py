@@ -210,7 +210,7 @@ def refuse_outer(results, k):
         if len(np.unique(codes[:, [k, j]], axis=0)) == codes[:, j].max() + 1:
             raise ArgumentError(
                 f"loo(group={names[k]!r}): each level of {names[j]} is within one of {names[k]}, "
-                "and its effect is told by rows that would be left out with it: importance weights "
-                f"of draws that have seen these have no variance; give kfold(data, groups=<labels "
+                "and all rows that determine its effect would be left out with it: importance "
+                f"weights of draws that have seen these have no variance; give kfold(data, groups=<labels "
                 f"of {names[k]}>)"
             )

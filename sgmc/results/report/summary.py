@@ -263,7 +263,7 @@ def parameters(frame, names, known, width=WIDTH):
         if len(parts) > 1:
             rows, stubs = [*rows, [""] * len(headers)], [*stubs, f"{title}:"]
         stubs += [names[k] for k in places]
-        # an sd is positive: the probability of that says nothing
+        # an sd is positive, with probability one
         blank = title != COEFFICIENTS
         rows += [
             [("" if blank and j == POSITIVE else column[k]) for j, column in enumerate(columns)]
