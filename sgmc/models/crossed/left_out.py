@@ -211,6 +211,6 @@ def refuse_outer(results, k):
             raise ArgumentError(
                 f"loo(group={names[k]!r}): each level of {names[j]} is within one of {names[k]}, "
                 "and all rows that determine its effect would be left out with it: importance "
-                f"weights of draws that have seen these have no variance; give kfold(data, groups=<labels "
-                f"of {names[k]}>)"
+                "weights of draws that have seen these have no variance; give kfold(data, "
+                f"groups=<labels of {names[k]}>)"
             )
