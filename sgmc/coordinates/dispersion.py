@@ -24,6 +24,7 @@ from sgmc.coordinates.newton import (
     find_marginal_mode,
     limit_step,
 )
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
@@ -177,5 +178,5 @@ def dispersed_coordinates(mode, back, auxiliary, power):
         white=back @ both,
         max_precision=1.0,
         min_precision=1.0,
-        logs=auxiliary,
+        report=Report(auxiliary),
     )

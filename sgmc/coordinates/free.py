@@ -48,6 +48,7 @@ class FreeCoordinates:
     logged: np.ndarray
 
     heavy = light = False  # no map of quantiles
+    affine = False  # constraints bend
 
     @property
     def scaled(self):
@@ -147,12 +148,16 @@ class FreeCoordinates:
         """x of u, (d,)."""
         return u if self.between is None else self.between.inverse(u)
 
-    def from_reported(self, theta):
+    def from_natural(self, theta):
         """x of theta, (size,)."""
+        if self.constraints is None:
+            return self.from_theta(np.asarray(theta))
+        return self.from_theta(self.constraints.inverse(theta))
+
+    def from_reported(self, theta):
+        """The same for a start that the user gave."""
         try:
-            return self.from_theta(
-                np.asarray(theta) if self.constraints is None else self.constraints.inverse(theta)
-            )
+            return self.from_natural(theta)
         except ValueError as error:
             raise ArgumentError(f"init: {error}") from error
 

@@ -65,17 +65,21 @@ def check_ends(names, specified):
             )
 
 
-def refuse_kinds(table):
-    """NotSupported for priors of numbers between ends, and of several parameters."""
+def refuse_bounded(table):
+    """NotSupported for priors of numbers between ends."""
     j = next(iter(np.flatnonzero(table.bounded)), None)
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
-            "group terms, smooths, scales that are learned, very many parameters, or data in "
+            "crossed factors, smooths, scales that are learned, very many parameters, or data in "
             "partitions; use a prior without ends, e.g. sgmc.normal(0, 2.5)"
         )
+
+
+def refuse_joint(table):
+    """NotSupported for priors of several parameters together."""
     if table.together:
         raise NotSupported(
-            "prior: mvnormal does not go with group terms, smooths, scales that are learned, very "
-            "many parameters, or data in partitions; give each coefficient a prior of its own"
+            "prior: mvnormal does not go with scales that are learned, very many parameters, or "
+            "data in partitions; give each coefficient a prior of its own"
         )

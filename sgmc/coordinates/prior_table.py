@@ -15,7 +15,8 @@ from sgmc.coordinates.prior_checks import (
     check,
     check_ends,
     check_together,
-    refuse_kinds,
+    refuse_bounded,
+    refuse_joint,
     refuse_learned,
 )
 from sgmc.errors import ArgumentError
@@ -228,7 +229,7 @@ def density_of(priors, shift=None, bent=None):
     return reduce(lambda inner, one: Correlated(inner, *one), priors.together, alone)
 
 
-def resolve(prior, data, family, scales, learned=False, every_kind=False):
+def resolve(prior, data, family, scales, learned=False, bounded=False, joint=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -242,7 +243,7 @@ def resolve(prior, data, family, scales, learned=False, every_kind=False):
     scales : Scales
     learned : bool
         Whether scales of priors may be parameters.
-    every_kind : bool
+    bounded, joint : bool
         Whether priors with ends, and of several parameters together, may be among them.
 
     Raises
@@ -293,8 +294,10 @@ def resolve(prior, data, family, scales, learned=False, every_kind=False):
         own_columns(data),
         together,
     )
-    if not every_kind:
-        refuse_kinds(table)
+    if not bounded:
+        refuse_bounded(table)
+    if not joint:
+        refuse_joint(table)
     return table
 
 

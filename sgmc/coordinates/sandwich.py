@@ -41,6 +41,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.coordinates.maps import Affine, Scaling, Tempered
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.whitening import Coordinates, joint_axes
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Prior
@@ -130,7 +131,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         white=back @ L,
         max_precision=1.0,
         min_precision=1.0,
-        logs=logs,
+        report=Report(logs),
     )
     if rotate:
         return Coordinates(

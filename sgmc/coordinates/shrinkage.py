@@ -17,6 +17,7 @@ from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.propagation import TOLERANCE, Sites, propagate
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.walls import BEYOND, quantiles
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
@@ -157,7 +158,7 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):
         white=back @ L * sd,
         max_precision=1.0,
         min_precision=1.0,
-        logs=logs,
+        report=Report(logs),
     )
     if rotate:
         return Coordinates(

@@ -15,9 +15,10 @@ from scipy import linalg
 
 from sgmc.coordinates.arrow import FEWEST_TIPS, Arrow
 from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.coordinates.report import Report
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Map
-from sgmc.errors import DataError
+from sgmc.errors import ArgumentError, DataError
 
 # what the other levels of a factor may have in common with one, relative to its own precision
 NEARLY_DIAGONAL = 1e-3
@@ -48,16 +49,17 @@ class Coordinates:
         Laplace approximation.
     max_precision, min_precision : float
         Largest and smallest precision of the approximation in x: 1 and 1 where x is whitened.
-    logs : int
-        How many of the last theta are logs.
+    report : Report
+        From theta to what is printed.
+    approximation : Affine or None
+        From a standard normal draw to x, for x that are not whitened, where no affine map leads
+        from x to theta.
     heavy : bool
         The map leads to tails that fall as powers, as a t prior's do where data say nothing.
     light : bool
         The map's own tails may be lighter than powers that the posterior's fall as.
     walled : bool
         The map is one of lopsided columns, whose posterior is no Gaussian at the mode.
-    report : Thresholds or None
-        What is printed in the place of theta, see `PriorTable`.
     """
 
     rotated: bool
@@ -70,11 +72,11 @@ class Coordinates:
     white: np.ndarray
     max_precision: float
     min_precision: float
-    logs: int = 0
+    report: Report = Report()
+    approximation: Affine | None = None
     heavy: bool = False
     light: bool = False
     walled: bool = False
-    report: object = None
     scaled = True  # the Gaussian approximation is known
 
     @property
@@ -90,7 +92,12 @@ class Coordinates:
     @property
     def affine(self):
         """Whether what is reported moves along straight lines as x does."""
-        return not self.logs and (self.map is None or self.map.affine)
+        return self.report.affine and (self.map is None or self.map.affine)
+
+    @property
+    def logs(self):
+        """How many of the last theta are logs."""
+        return self.report.logs
 
     @property
     def spread_of_logs(self):
@@ -141,11 +148,8 @@ class Coordinates:
             return theta
 
     def reported(self, x):
-        """The same, auxiliary parameters instead of their logs."""
-        theta = self.theta(x)
-        if self.logs:
-            theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
-        return theta if self.report is None else self.report.printed(theta)
+        """What is printed of points x (..., d)."""
+        return self.report.printed(self.theta(x))
 
     def slopes(self, x):
         """dy_j/dx_j of a diagonal map, else 1."""
@@ -168,17 +172,27 @@ class Coordinates:
         return y if self.map is None else self.map.inverse(y)
 
     def from_reported(self, values):
-        """Sampler coordinates of what is reported, (d,)."""
-        theta = np.array(values, dtype=float)
-        theta = theta if self.report is None else self.report.sampled(theta)
-        if self.logs:
-            theta[-self.logs :] = np.log(theta[-self.logs :])
-        return self.from_theta(theta)
+        """Sampler coordinates of what is printed, (d,).
+
+        Raises
+        ------
+        ArgumentError
+            Where that is beyond the ends of a prior.
+        """
+        theta = self.report.sampled(values)
+        try:
+            return self.from_theta(theta)
+        except ValueError:  # the map leads to no such place
+            raise ArgumentError(
+                "init: a parameter is not between the ends of its prior; start inside"
+            ) from None
 
     def from_white(self, z):
         """x of a standard normal draw z (d,): one of the posterior's Gaussian approximation."""
         if self.whitened:
             return z
+        if self.approximation is not None:
+            return self.approximation(z)
         return self.from_theta(self.back @ self.origin + self.white @ z)
 
 
@@ -277,7 +291,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
     else:
         L = mode.axes[0]
         map = Affine(m, L) if precondition == "dense" and not rotate else None
-    common = dict(L=L, origin=m, back=back, white=back @ L, logs=logs)
+    common = dict(L=L, origin=m, back=back, white=back @ L, report=Report(logs))
     if precondition == "dense" and rotate:
         return Coordinates(
             rotated=True,

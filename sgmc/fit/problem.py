@@ -83,7 +83,7 @@ class Problem:
     model : Model
     prior : Prior
         On the model's natural coordinates.
-    coordinates : Coordinates, FreeCoordinates, CrossedCoordinates or LearnedCoordinates
+    coordinates : Coordinates, FreeCoordinates or WholeCoordinates
     priors : PriorTable
     free_names : list of str
         Of the axes of `coordinates.white`.
@@ -198,16 +198,14 @@ class Problem:
 
     @property
     def curvature_covariance(self):
-        """Covariance of what is reported of a regression by the curvature at the mode alone:
-        D T H^-1 T' D, D the slopes of the logs' exp.
+        """Covariance of what is printed of a regression by the curvature at the mode alone:
+        D T H^-1 T' D', D the slopes of what is printed of theta.
         """
         white, where = self.mode.axes[0], self.coordinates
         with one_blas_thread():
             half, theta = where.back @ white, where.back @ self.mode.theta
-            slope = np.where(
-                self.priors.logged, np.exp(np.where(self.priors.logged, theta, 0.0)), 1.0
-            )
-            return slope[:, None] * (half @ half.T) * slope
+            slopes = where.report.slopes(theta)
+            return slopes @ (half @ half.T) @ slopes.T
 
     def extra_checks(self, fit):
         """Warnings about the posterior itself that its draws give rise to."""

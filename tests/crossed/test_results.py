@@ -119,7 +119,6 @@ def test_what_is_not_there_is_refused_by_name(results, frame):
         (dict(batch_size="adaptive"), "batch_size does not apply"),
         (dict(keep=["x"]), "keep does not apply to crossed factors"),
         (dict(strata="h"), "strata does not apply"),
-        (dict(init=np.zeros(4)), "a start needs effects of crossed factors"),
         (dict(precondition="diag"), "precondition='diag'"),
         (dict(cov_type="robust"), "cov_type='robust'"),
         (dict(modes="search"), "modes='search'"),

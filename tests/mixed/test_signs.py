@@ -5,6 +5,7 @@ import pytest
 
 import sgmc
 from sgmc.core.engine import density
+from sgmc.models.mixed.coordinates import with_signs
 
 from .tables import published
 
@@ -15,9 +16,10 @@ SHORT = dict(sampler="hmc", draws=100, warmup=100, seed=1)
 def moved(problem, x, free):
     """Draws with other signs, where the mode is elsewhere and some signs are random."""
     mode = problem.mode.theta.copy()
-    first, q = problem.coordinates.first, problem.coordinates.loading.q
-    mode[first] *= -1
-    return problem.coordinates.turned(x, mode, free, 3), slice(first, first + q)
+    fold = problem.coordinates.report.signs
+    mode[fold.first] *= -1
+    sds = slice(fold.first, fold.first + fold.loading.q)
+    return with_signs(problem.coordinates, fold, x, mode, free, 3), sds
 
 
 @pytest.mark.parametrize("free", [[], [1]])

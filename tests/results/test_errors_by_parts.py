@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.coordinates.whitening import Coordinates
 from sgmc.diagnostics import moments
-from sgmc.models.mixed.coordinates import FoldedCoordinates
+from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.results.checks.stein import checked
 from sgmc.results.report.accuracy import accuracy, quantiles_of
 
@@ -63,8 +63,8 @@ def test_an_sd_without_its_sign_moves_along_no_straight_line(monkeypatch):
     data = table()
     data["y"] = (data.b + np.random.default_rng(4).logistic(size=len(data)) > 0).astype(int)
     fit = sgmc.logit("y ~ b + (1 | h)", data, seed=1, draws=300)._fit
-    assert isinstance(fit.problem.coordinates, FoldedCoordinates)
+    assert isinstance(fit.problem.coordinates.report.signs, FoldedEffects)
     right = errors(fit).loc["sd(1|h)"]
     fit.computed.clear()
-    monkeypatch.setattr(FoldedCoordinates, "affine", True)
+    monkeypatch.setattr(Coordinates, "affine", True)
     assert abs(errors(fit).loc["sd(1|h)"].mean_error - right.mean_error) > 0.1

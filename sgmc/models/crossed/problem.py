@@ -10,6 +10,9 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_tails import tail_bounds
+from sgmc.coordinates.report import Report
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.core.bank import ThinnedDraws
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import NotSupported
@@ -26,12 +29,12 @@ from sgmc.fit.parts import (
     rotating_paths,
 )
 from sgmc.fit.problem import SEARCH, Problem
-from sgmc.models.crossed.coordinates import CrossedCoordinates
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.concerns import undecided
+from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.problem import by_products, identity
@@ -99,12 +102,13 @@ class ThinnedRecord(Record):
 class SignsOfSmooths(Signs):
     """Signs of sds that may be zero, of which all draws are kept."""
 
-    coordinates: CrossedCoordinates
+    coordinates: WholeCoordinates
+    phi: slice
     effects: object
     near: list
 
     def of(self, x):
-        signed = self.coordinates.natural(x)[..., self.coordinates.blocks.phi]
+        signed = self.coordinates.natural(x)[..., self.phi]
         return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
 
 
@@ -136,9 +140,15 @@ def crossed_problem(data, family, crossing, prior, settings):
     except OutOfTime:
         rows, loaded = found.rows, found.centre.loaded
         stopped, arrow = SEARCH, found.centre.reached.map
-    shift, logs = rows.fixed.shift, len(family.auxiliary)
-    where = CrossedCoordinates(
-        Composed(loaded, arrow), rows.blocks, shift, data.intercept, logs, found.priors.report
+    fold = FoldedEffects(data.d, rows.blocks.loading)
+    intercept = [] if data.intercept is None else [data.intercept]
+    where = WholeCoordinates(
+        Composed(loaded, arrow),
+        rows.blocks.places,
+        np.arange(data.d, data.d + rows.blocks.effects),
+        undo_centring(data.d, rows.fixed.shift, intercept),
+        Report(len(family.auxiliary), fold, found.priors.report),
+        (np.asarray(arrow.centre), arrow.roots),
     )
     table, effects = rows.table, found.effects
     # a row has few numbers
@@ -163,7 +173,7 @@ def crossed_problem(data, family, crossing, prior, settings):
             # where the rows of a level tell nothing of its effect
             flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
         ),
-        signs=SignsOfSmooths(where, effects, near) if alone else Signs(),
+        signs=SignsOfSmooths(where, rows.blocks.phi, effects, near) if alone else Signs(),
         products=products,
         table=table,
         own=SampledEffects(rows, effects, known),

@@ -11,12 +11,6 @@ LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a ma
 
 def refuse(data, crossing, settings):
     """NotSupported, ArgumentError or DataError for what is not there, or too large."""
-    if settings.start_given:
-        what = "effects of crossed factors" if crossing.factors else "coefficients of smooths"
-        raise NotSupported(
-            f"init: a start needs {what}, too, and numbers for coefficients and standard "
-            "deviations do not give them; leave it, or give init='dispersed'"
-        )
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "

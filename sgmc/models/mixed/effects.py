@@ -171,7 +171,7 @@ class MixedPriors(PriorTable):
         return f"{bare} Prior (groups): {told}."
 
 
-def mixed_priors(prior, data, family, scales, effects, spread):
+def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -185,6 +185,8 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     effects : Effects
     spread : array (q,)
         What autoscaled priors of the effects' sds are divided by.
+    bounded : bool
+        Whether priors of coefficients may have ends.
     """
     own = [*effects.names, ALL_SDS, ALL_CORS]
     named = (
@@ -192,7 +194,7 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     )
     rest = {key: one for key, one in prior.items() if key not in own} if named else prior
     refuse_unknown_effects(rest, own)
-    fixed = resolve(rest, data, family, scales)
+    fixed = resolve(rest, data, family, scales, bounded=bounded, joint=True)
     if len(fixed.shrunk):
         raise ArgumentError(
             "prior: a horseshoe beside group terms is not there; use another prior of the slopes, "
@@ -218,6 +220,7 @@ def mixed_priors(prior, data, family, scales, effects, spread):
         fixed.auxiliary,
         fixed.unit,
         fixed.report,
+        together=fixed.together,
     )
 
 

@@ -1,6 +1,6 @@
 """The posterior of a regression with grouped effects, the effects integrated out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,7 +11,8 @@ from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.whitening import undo_centring
+from sgmc.coordinates.report import Report
+from sgmc.coordinates.whitening import Coordinates, undo_centring
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
@@ -22,14 +23,21 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
-from sgmc.models.mixed.coordinates import folded
+from sgmc.models.mixed.coordinates import whitened, with_signs
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
+from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows, scales_of
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
+from sgmc.models.regression.bounded import (
+    between_ends,
+    bounds_intercept,
+    refuse_beside_ends,
+    without_ends,
+)
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
@@ -63,12 +71,41 @@ class IntegratedEffects:
 
 
 @dataclass(frozen=True)
+class GroupedMode:
+    """The mode of a posterior with effects integrated out, as what `between_ends` begins with.
+
+    Attributes
+    ----------
+    model : Model
+    priors : PriorTable
+    mode : Mode
+    terms : PriorTerms
+    shift, bent : array
+        See `Separable`.
+    """
+
+    model: object
+    priors: object
+    mode: Mode
+    terms: PriorTerms
+    shift: np.ndarray
+    bent: np.ndarray
+
+    def terms_of(self, priors):
+        return PriorTerms(priors, self.shift, bent=self.bent)
+
+    def density_of(self, priors):
+        return density(priors, self.shift, self.bent)
+
+
+@dataclass(frozen=True)
 class FoldedSigns(Signs):
     """Signs of sds, which have the one that they have at the mode, so that draws are about one
     mode; or any, where they may be zero, so that chains are alike that seldom change it.
     """
 
-    coordinates: object
+    coordinates: Coordinates
+    fold: FoldedEffects
     mode: Mode
     effects: object
     near_zero: list
@@ -81,13 +118,14 @@ class FoldedSigns(Signs):
         return [*(self.effects.sds[j] for j in self.near_zero), *cors]
 
     def of(self, x):
-        signed = self.coordinates.natural(x)[..., self.coordinates.first :]
+        signed = self.coordinates.natural(x)[..., self.fold.places]
         return {
             self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near_zero
         }
 
     def folded(self, x, entropy):
-        return self.coordinates.turned(x, self.mode.theta, self.near_zero, entropy)
+        mode, free = self.mode.theta, self.near_zero
+        return with_signs(self.coordinates, self.fold, x, mode, free, entropy)
 
 
 def observations(model, table, rule, strata):
@@ -158,22 +196,27 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     """
     refuse(settings, len(grouping.levels))
     precondition = preconditioner(len(data.parameter_names(family)), settings)
-    rows = grouped_rows(data, grouping, settings.seed, settings.dtype, precondition is not None)
+    centre = precondition is not None and not bounds_intercept(prior, data)
+    rows = grouped_rows(data, grouping, settings.seed, settings.dtype, centre)
     table = rows.table
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, outer_first(grouping), rows.Z, table.weight)
     units = scales(data, table.sd, family, *outcome)
-    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
+    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread, bounded=True)
+    bounded = priors.bounded.any()
+    if bounded:
+        refuse_beside_ends(priors, settings, table)
+    searched = without_ends(priors) if bounded else priors  # those with which the search begins
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
-    start = first_guess(priors, family, table.offset, *outcome)
+    start = first_guess(searched, family, table.offset, *outcome)
     effects, kernel, start = begun(
         rows, family, grouping, nodes, start, START * units.unit / spread
     )
     bent = np.zeros(len(priors.names))
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale
-    terms = PriorTerms(priors, shift, bent=bent)
+    terms = PriorTerms(searched, shift, bent=bent)
     kernel, mode, concerns = find(kernel, terms, start)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
@@ -196,8 +239,15 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             chosen=priors.chosen[: data.d],
             unseen=getattr(data.source, "unseen", None),
         )
+    fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    where = folded(mode, back, precondition, priors, data.d, effects.loading)
+    if bounded:
+        between = between_ends(GroupedMode(kernel, searched, mode, terms, shift, bent), priors)
+        mode, concerns = between.mode, concerns + between.concerns
+        where = between.coordinates(back, precondition, priors.auxiliary)
+    else:
+        where = whitened(mode, back, precondition, priors.auxiliary, fold)
+    where = replace(where, report=Report(priors.auxiliary, fold, priors.report))
     seen = observations(kernel, table, rule, refuse_strata)
     skewed = near and kernel.closed
     # each level of normal outcomes has a density that falls as 1 / sd
@@ -218,7 +268,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         stopped=stopped(mode, rule),
         concerns=concerns,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
-        signs=FoldedSigns(where, mode, effects, near),
+        signs=FoldedSigns(where, fold, mode, effects, near),
         table=table,
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),

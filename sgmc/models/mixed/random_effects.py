@@ -217,8 +217,8 @@ def effects_at(problem, points, seed, sizes):
     if problem.own.effects is None:  # coefficients in units of their priors
         return [of_factor(problem, points, np.ones((len(points), 1, 1)), seed, sizes[0])]
     rows, q = problem.own.rows, problem.own.effects.outer.q
-    loading, first = problem.own.effects.loading, problem.coordinates.first
-    roots = loading.root(points[:, first : first + loading.size])
+    fold = problem.coordinates.report.signs
+    roots = fold.loading.root(points[:, fold.places])
     outer = of_factor(problem, points, roots[:, :q, :q], seed, sizes[0])
     inner = rows.subgroups
     if inner is None:

@@ -5,7 +5,8 @@ quantile map of u to the log of the distance from the only end, or to the logit 
 two, which makes u about standard normal.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -21,11 +22,13 @@ from sgmc.coordinates.laplace import (
 )
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.prior_table import PriorTable
 from sgmc.coordinates.propagation import Sites, propagate
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.walls import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
-from sgmc.errors import ArgumentError, NotSupported, PriorWarning
+from sgmc.errors import NotSupported, PriorWarning
 from sgmc.models.regression.search import RegressionMode
 from sgmc.priors import flat, normal
 
@@ -33,32 +36,60 @@ CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
 NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
 
 
+class Searched(Protocol):
+    """A posterior whose mode is known.
+
+    Attributes
+    ----------
+    model : Model
+    priors : PriorTable
+    mode : Mode
+    terms : PriorTerms
+        Of the priors.
+    """
+
+    model: Any
+    priors: PriorTable
+    mode: Mode
+    terms: PriorTerms
+
+    def terms_of(self, priors: PriorTable) -> PriorTerms:
+        """Other priors' share in log density, gradient and precision."""
+
+    def density_of(self, priors: PriorTable) -> Any:
+        """Other priors, compiled."""
+
+
 @dataclass(frozen=True)
-class Bounded(RegressionMode):
-    """A table's posterior with ends; `mode` is the peak of u's density, as phi.
+class Between:
+    """A posterior between the ends of priors.
 
     Attributes
     ----------
     constraints : Composed
         c.
-    free : Peak
+    free : LaplaceApproximation
         Of u.
+    mode : Mode
+        The mode of u's density, as phi.
+    concerns : list of SGMCWarning
     light : bool
         The data leave a tail to a prior whose density falls as a power.
     """
 
-    constraints: Composed = None
-    free: LaplaceApproximation = None
+    constraints: Composed
+    free: LaplaceApproximation
+    mode: Mode
+    concerns: list
     light: bool = False
 
-    def trouble(self, data, family):
-        # coordinates know ends, and no walls beside them
-        return [], super().trouble(data, family)[1]
-
-    def where(self, back, precondition):
-        """Return the coordinates in which the posterior is sampled."""
+    def coordinates(self, back: np.ndarray, precondition: str | None, logs: int) -> Coordinates:
+        """Return coordinates in which the posterior is sampled; parameters are those of
+        `whitening.coordinates`.
+        """
         centre, precision = self.free.place, self.free.precision
         root, between, (soft, stiff) = root_of_inverse(precision), None, (1.0, 1.0)
+        approximation = None
         if precondition == "dense":
             between = Affine(centre, root)
         elif precondition == "diag":
@@ -66,9 +97,12 @@ class Bounded(RegressionMode):
         if precondition != "dense":
             scale = np.ones(len(centre)) if between is None else np.asarray(between.scale)
             soft, stiff = eigenvalue_range(precision * np.outer(scale, scale))
+            # of u, whose Gaussian no end cuts off
+            place = centre if between is None else np.zeros(len(centre))
+            approximation = Affine(place, root / scale[:, None])
         with one_blas_thread():
             inner = self.constraints.jacobian(centre) @ root
-            return BoundedCoordinates(
+            return Coordinates(
                 rotated=False,
                 L=inner,
                 origin=self.mode.theta,
@@ -79,47 +113,11 @@ class Bounded(RegressionMode):
                 white=back @ inner,
                 max_precision=stiff,
                 min_precision=soft,
-                logs=self.priors.auxiliary,
+                report=Report(logs),
+                approximation=approximation,
                 heavy=self.light,
                 light=self.light,
-                root=root,
-                centre=centre,
-                between=between,
             )
-
-
-@dataclass(frozen=True)
-class BoundedCoordinates(Coordinates):
-    """Coordinates of a posterior with ends.
-
-    Attributes
-    ----------
-    root : array (d, d)
-        u's covariance is approximately root root'.
-    centre : array (d,)
-        Of u.
-    between : Affine, Scaling or None
-        From x to u.
-    """
-
-    root: np.ndarray = None
-    centre: np.ndarray = None
-    between: object = None
-
-    def from_white(self, z):
-        # a draw of u's approximation, which no end cuts off
-        if self.whitened:
-            return z
-        u = self.centre + self.root @ z
-        return u if self.between is None else self.between.inverse(u)
-
-    def from_reported(self, values):
-        try:
-            return super().from_reported(values)
-        except ValueError:
-            raise ArgumentError(
-                "init: a parameter is not between the ends of its prior; start inside"
-            ) from None
 
 
 def without_ends(priors):
@@ -148,12 +146,12 @@ def stand_in(one):
     return replace(one, low=-np.inf, high=np.inf, half=False)
 
 
-def between_ends(found, priors):
-    """The `Bounded` of a table.
+def between_ends(found: Searched, priors: PriorTable) -> Between:
+    """Return the posterior under priors with ends.
 
     Parameters
     ----------
-    found : RegressionMode
+    found : Searched
         With priors `without_ends`.
     priors : PriorTable
         With their ends.
@@ -168,23 +166,33 @@ def between_ends(found, priors):
         curved[places, places] += 1.0
         root = root_of_inverse(curved)
         map = Composed(constraints, Affine(centre, root))
-        density = replace(found, priors=priors).density()
-        exact = exact_gradient(found.model, density, map)
+        exact = exact_gradient(found.model, found.density_of(priors), map)
         top, concerns = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
         free = LaplaceApproximation(centre + root @ top.place, back.T @ precision @ back, top.whole)
         place, back = constraints(free.place), np.linalg.inv(constraints.jacobian(free.place))
         whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
-    known = {one.name: getattr(found, one.name) for one in fields(RegressionMode)}
-    known |= dict(
-        priors=priors,
-        mode=Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
-        concerns=found.concerns + concerns + contradicted(priors, places, cuts, told),
-        power=0.0,
+    return Between(
+        constraints,
+        free,
+        Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
+        concerns + contradicted(priors, places, cuts, told),
+        any(cut.tailed(h) for cut, h in zip(cuts, told.h)),
     )
-    light = any(cut.tailed(h) for cut, h in zip(cuts, told.h))
-    return Bounded(**known, constraints=constraints, free=free, light=light)
+
+
+def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
+    """Return what was found under priors `without_ends`, under those with them."""
+    between = between_ends(found, priors)
+    return replace(
+        found,
+        priors=priors,
+        mode=between.mode,
+        concerns=found.concerns + between.concerns,
+        power=0.0,  # the map of the ends whitens logs of auxiliary parameters, too
+        between=between,
+    )
 
 
 def margins_told(found, priors, places, cuts):
@@ -194,7 +202,7 @@ def margins_told(found, priors, places, cuts):
     used = list(found.priors.used)
     for j in places:
         used[j] = flat()
-    others = PriorTerms(replace(found.priors, used=used), found.shift)
+    others = found.terms_of(replace(found.priors, used=used))
     mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
     _, other_slope, other_precision = others(mode.theta)
     data = mode.likelihood + other_precision

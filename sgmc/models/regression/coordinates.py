@@ -10,6 +10,7 @@ from sgmc.coordinates.densities import LONGEST_PULLED, Pulled, Quadratic
 from sgmc.coordinates.dispersion import dispersed_coordinates
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.sandwich import sandwich_coordinates
 from sgmc.coordinates.score_covariance import covariance_of_scores
 from sgmc.coordinates.shrinkage import shrunk_coordinates
@@ -39,8 +40,8 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     warped = precondition == "dense" and (
         sampler is None or sampler.uses_gradient and not sampler.continuous
     )
-    if found.constraints is not None:
-        where = found.where(back, precondition)
+    if found.between is not None:
+        where = found.between.coordinates(back, precondition, priors.auxiliary)
     elif settings.robust:
         refuse_poles(priors, settings.cov_type, found.table.working is None)
         rest = mode.theta, found.table.weight, len(priors.names) - priors.auxiliary
@@ -74,7 +75,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     if (
         found.model.width > 1
         and settings.precondition == "mode"
-        and found.constraints is None
+        and found.between is None
         and sampler is not None
         and sampler.refusal(where.map)
     ):
@@ -104,7 +105,7 @@ def triangular_coordinates(mode, back, logs=0):
         white=white,
         max_precision=1.0,
         min_precision=1.0,
-        logs=logs,
+        report=Report(logs),
     )
 
 

@@ -9,7 +9,7 @@ from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.models.regression.bounded import Bounded, between_ends, without_ends
+from sgmc.models.regression.bounded import with_ends, without_ends
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import RegressionMode, first_guess
 
@@ -27,10 +27,6 @@ class Alone(RegressionMode):
 
     def trouble(self, data, family):
         return [], self.concerns
-
-
-class AloneBounded(Alone, Bounded):
-    """The prior alone, with ends."""
 
 
 def silent(table):
@@ -90,9 +86,7 @@ def prior_found(table, priors, family, data, outcome):
         )
     priors = PriorsAlone(**vars(priors))
     if priors.bounded.any():
-        open_ended = prior_found(table, without_ends(priors), family, data, outcome)
-        found = between_ends(open_ended, priors)
-        return AloneBounded(**vars(found))
+        return with_ends(prior_found(table, without_ends(priors), family, data, outcome), priors)
     shift = (table.mean if priors.centred else 0 * table.mean) - table.shift
     shift[data.intercepts] = 0.0
     shift = priors.shifts(shift)

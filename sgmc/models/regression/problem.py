@@ -25,9 +25,9 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem, Workspace
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.regression.bounded import (
-    between_ends,
     bounds_intercept,
     refuse_beside_ends,
+    with_ends,
     without_ends,
 )
 from sgmc.models.regression.coordinates import (
@@ -192,7 +192,7 @@ def find_any_mode(table, data, family, prior, settings):
         return find_regression_mode(table, data, family, priors, settings, outcome)
     refuse_beside_ends(priors, settings, table)
     found = find_regression_mode(table, data, family, without_ends(priors), settings, outcome)
-    return between_ends(found, priors)
+    return with_ends(found, priors)
 
 
 def whitened(found, data, family, settings, precondition, kept):
@@ -209,7 +209,7 @@ def whitened(found, data, family, settings, precondition, kept):
         walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
-    rotated = rotated and found.constraints is None
+    rotated = rotated and found.between is None
     single, known = None, mode.anchor
     groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
     if groups is not None:
@@ -250,8 +250,8 @@ def as_far_as_known(found, family, stopped):
         model=found.model,
         prior=found.density(),
         coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary)
-        if found.constraints is None
-        else found.where(back, "dense"),
+        if found.between is None
+        else found.between.coordinates(back, "dense", priors.auxiliary),
         concerns=found.concerns,
         stopped=stopped,
     )
@@ -262,7 +262,7 @@ def built(found, family, *, model, prior, coordinates, known=None, nobs=None, **
     where observations are not those of the table.
     """
     table, mode, priors = found.table, found.mode.without_rows(), found.priors
-    where = replace(coordinates, report=priors.report)
+    where = replace(coordinates, report=replace(coordinates.report, thresholds=priors.report))
     dim = model.dim if where.map is None else where.map.dim
     nobs = table.nobs if nobs is None else nobs
     return Problem(

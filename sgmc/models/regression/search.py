@@ -57,6 +57,8 @@ class RegressionMode:
     concerns : list of SGMCWarning
     modes : ModeSearch
         In phi.
+    between : Between, optional
+        Where priors have ends.
     """
 
     table: object
@@ -70,16 +72,25 @@ class RegressionMode:
     power: float
     concerns: list
     modes: ModeSearch
+    between: object = None
 
-    constraints = None  # from free numbers to parameters, where these have ends
+    def density_of(self, priors):
+        """Priors of phi, compiled."""
+        return density_of(priors, self.shift)
+
+    def terms_of(self, priors):
+        """The `PriorTerms` of priors of phi."""
+        return PriorTerms(priors, self.shift)
 
     def density(self):
         """The compiled prior of phi."""
-        return density_of(self.priors, self.shift)
+        return self.density_of(self.priors)
 
     def trouble(self, data, family):
         """Walls, and all that is to be warned of."""
         walls, concerns = self.separated(data, family)
+        if self.between is not None:  # coordinates know ends, and no walls beside them
+            walls = []
         priors = self.priors
         unseen = getattr(data.source, "unseen", None)  # of a table that a formula was read against
         alone = collinearity(
@@ -109,7 +120,7 @@ def resolve_priors(prior, table, data, family, outcome, every_kind=False):
     `every_kind` as in `resolve`.
     """
     units = scales(data, table.sd, family, *outcome)
-    return resolve(prior, data, family, units, every_kind=every_kind)
+    return resolve(prior, data, family, units, bounded=every_kind, joint=every_kind)
 
 
 def find_regression_mode(table, data, family, priors, settings, outcome):

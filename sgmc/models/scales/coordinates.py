@@ -1,90 +1,35 @@
 """Coordinates of coefficients, local scales, global parameters and auxiliary parameters."""
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 from scipy import linalg
 
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.maps import Warp
+from sgmc.coordinates.report import Report
 from sgmc.coordinates.walls import GRID
-from sgmc.core.contract import Map
+from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.models.scales.shrinking import ShrunkMap
 
 
-@dataclass(frozen=True)
-class LearnedCoordinates:
-    """From x, about standard normal, to (beta, v, g, u); it has of `Coordinates` what samplers and
-    results need.  Local scales are not reported.
+def learned_coordinates(scales, centre, power, back):
+    """Coordinates of (beta, v, g, u), of which local scales v are not printed.
 
-    Attributes
+    Parameters
     ----------
-    map : Map
-    shrunk : Shrunk
+    scales, centre, power
+        See `learned_map`.
     back : array (d, d)
         From the table's coefficients to the user's.
     """
-
-    map: Map
-    shrunk: object
-    back: np.ndarray
-
-    scaled, whitened, rotated, heavy = True, True, False, False
-    max_precision = min_precision = 1.0
-
-    @property
-    def arrays(self):
-        """What tells these coordinates from others."""
-        return [np.asarray(self.map.outer.place), np.asarray(self.map.inner.values)]
-
-    @property
-    def logs(self):
-        """How many of what is reported are sampled as logs, the last ones."""
-        return self.shrunk.groups + self.shrunk.logs
-
-    @cached_property
-    def kept(self):
-        """Places of what is reported."""
-        return np.r_[0 : self.shrunk.d, self.shrunk.first_group : self.shrunk.size]
-
-    def natural(self, x):
-        """(beta, v, g, u) of points x (..., dim)."""
-        return self.map(x)
-
-    def theta(self, x):
-        """The user's coefficients, g and u of points x (..., dim)."""
-        out = self.natural(x)[..., self.kept]
-        out[..., : self.shrunk.d] = out[..., : self.shrunk.d] @ self.back.T
-        return out
-
-    def reported(self, x):
-        """The same, parameters instead of their logs."""
-        out = self.theta(x)
-        out[..., -self.logs :] = np.exp(out[..., -self.logs :])
-        return out
-
-    def from_white(self, z):
-        """x of a standard normal draw z (dim,)."""
-        return z
-
-    def from_reported(self, values):
-        """x of what is reported, (size,), with local scales in the middle of what they are given
-        the global parameters.
-        """
-        of, values = self.shrunk, np.array(values, dtype=float)
-        values[-self.logs :] = np.log(values[-self.logs :])
-        x = np.zeros(of.size)
-        theta = self.natural(x)
-        theta[self.kept] = values
-        theta[: of.d] = np.linalg.solve(self.back, values[: of.d])
-        moved = theta[of.first_group : of.first_group + of.groups]
-        outer = self.map.outer
-        group = np.asarray(of.group)[of.has_local]
-        theta[of.d : of.first_group] -= (
-            np.asarray(outer.turn) * (moved - np.asarray(outer.centre))[group]
-        )
-        return self.map.inverse(theta)
+    of, map = scales.shrunk, learned_map(scales, centre, power)
+    return WholeCoordinates(
+        map,
+        np.r_[0 : of.d, of.first_group : of.size],
+        np.arange(of.first_group - of.d),
+        back,
+        Report(of.groups + of.logs),
+        (np.asarray(map.outer.place), np.asarray(map.inner.values)),
+    )
 
 
 def learned_map(scales, centre, power):

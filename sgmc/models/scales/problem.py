@@ -22,7 +22,7 @@ from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.scales.centre import Scales, about, search
-from sgmc.models.scales.coordinates import LearnedCoordinates, learned_map
+from sgmc.models.scales.coordinates import learned_coordinates
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 from sgmc.models.scales.turned import turned
@@ -86,7 +86,7 @@ def learned_problem(data, family, prior, settings):
     return Problem(
         model=kernel,
         prior=ShrunkPrior(shrunk, density(as_flat(priors, where), hyperpriors, shift, shrunk)),
-        coordinates=LearnedCoordinates(learned_map(learned, centre, power), shrunk, back),
+        coordinates=learned_coordinates(learned, centre, power, back),
         priors=shown,
         free_names=shown.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=True, identity=identity),

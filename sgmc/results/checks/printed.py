@@ -353,7 +353,7 @@ def moved_draws(fit, names, scale, to_implied):
             theta = theta[..., [of[name] for name in names]]
         return theta[0]
 
-    if scale is None and getattr(fit.problem.coordinates, "affine", False):
+    if scale is None and fit.problem.coordinates.affine:
         origin = printed(np.zeros((1, d)))[0]
         slopes = turn @ (printed(np.eye(d)) - origin)
         level = printed(place[None])[0] - centre @ slopes

@@ -33,7 +33,7 @@ def positions(fit, whole):
     """Whole draws in the sampler's coordinates, (chain, draw, dim)."""
     if not fit.problem.partial:
         return fit.x
-    back = fit.problem.coordinates.from_reported
+    back = fit.problem.coordinates.from_natural
     x = np.array([back(theta) for chain in whole for theta in chain])
     return x.reshape(*whole.shape[:2], -1)
 
@@ -48,7 +48,7 @@ def unbounded(fit, whole, most):
         return fit, positions(fit, whole)
     if problem is None or problem.partial and not all_kept(problem):
         return fit, None
-    kept, back = evenly(whole.shape[1], most // len(whole)), problem.coordinates.from_reported
+    kept, back = evenly(whole.shape[1], most // len(whole)), problem.coordinates.from_natural
     x = np.array([back(theta) for chain in whole[:, kept] for theta in chain])
     weights = None if fit.weights is None else fit.weights[kept]
     x = x.reshape(len(whole), len(kept), -1)

@@ -1,0 +1,89 @@
+"""How the user's coordinates of a regression are printed, and read where a user gives a start."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+NUDGE = 1e-5  # sds are folded by hyperbolic functions of numbers of about one
+
+
+class Fold(Protocol):
+    """Parameters that are sampled with a sign, and printed without it."""
+
+    def folded(self, theta: np.ndarray) -> np.ndarray:
+        """Points (..., k) as they are printed; they are changed."""
+
+    def unfolded(self, theta: np.ndarray) -> np.ndarray:
+        """A point (k,) that is printed so; it is changed."""
+
+
+class Cuts(Protocol):
+    """Thresholds, for an intercept and gaps."""
+
+    def printed(self, values: np.ndarray) -> np.ndarray:
+        """Points (..., k) as they are printed."""
+
+    def slopes(self, theta: np.ndarray) -> np.ndarray:
+        """Derivatives of what is printed at a point theta (k,), by central differences where not
+        by logs alone.
+        """
+        if self.signs is None and self.thresholds is None:
+            logged = np.arange(len(theta)) >= len(theta) - self.logs
+            return np.diag(np.where(logged, np.exp(np.where(logged, theta, 0.0)), 1.0))
+        step = NUDGE * np.eye(len(theta))
+        return (self.printed(theta + step) - self.printed(theta - step)).T / (2 * NUDGE)
+
+    def sampled(self, values: np.ndarray) -> np.ndarray:
+        """Points that are printed so."""
+
+
+@dataclass(frozen=True)
+class Report:
+    """From the user's coordinates theta to what is printed.
+
+    Attributes
+    ----------
+    logs : int
+        How many of the last theta are logs of what is printed.
+    signs : Fold, optional
+        Standard deviations and correlations of effects.
+    thresholds : Cuts, optional
+        What is printed in the place of an intercept and gaps.
+    """
+
+    logs: int = 0
+    signs: Fold | None = None
+    thresholds: Cuts | None = None
+
+    @property
+    def affine(self) -> bool:
+        """Whether what is printed moves along straight lines as theta does."""
+        return not self.logs and self.signs is None
+
+    def printed(self, theta: np.ndarray) -> np.ndarray:
+        """What is printed of points theta (..., k), which are changed."""
+        if self.signs is not None:
+            theta = self.signs.folded(theta)
+        if self.logs:
+            theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
+        return theta if self.thresholds is None else self.thresholds.printed(theta)
+
+    def slopes(self, theta: np.ndarray) -> np.ndarray:
+        """Derivatives of what is printed at a point theta (k,), by central differences where not
+        by logs alone.
+        """
+        if self.signs is None and self.thresholds is None:
+            logged = np.arange(len(theta)) >= len(theta) - self.logs
+            return np.diag(np.where(logged, np.exp(np.where(logged, theta, 0.0)), 1.0))
+        step = NUDGE * np.eye(len(theta))
+        return (self.printed(theta + step) - self.printed(theta - step)).T / (2 * NUDGE)
+
+    def sampled(self, values: np.ndarray) -> np.ndarray:
+        """The theta (k,) of what is printed."""
+        theta = np.array(values, dtype=float)
+        if self.thresholds is not None:
+            theta = self.thresholds.sampled(theta)
+        if self.logs:
+            theta[-self.logs :] = np.log(theta[-self.logs :])
+        return theta if self.signs is None else self.signs.unfolded(theta)

@@ -1,0 +1,78 @@
+"""Standard deviations that are sampled with a sign, as in `Loading`, and printed without it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sgmc.errors import ArgumentError
+from sgmc.models.mixed.loading import Loading
+
+
+@dataclass(frozen=True)
+class FoldedEffects:
+    """From phi, see `Loading`, to positive sds and the correlations of effects.
+
+    Attributes
+    ----------
+    first : int
+        Where phi begins among the parameters.
+    loading : Loading
+    """
+
+    first: int
+    loading: Loading
+
+    @property
+    def places(self) -> slice:
+        """Where phi stands."""
+        return slice(self.first, self.first + self.loading.size)
+
+    def folded(self, theta: np.ndarray) -> np.ndarray:
+        """Points (..., k) with positive sds and correlations in the places of phi; they are
+        changed.
+        """
+        first, q = self.first, self.loading.q
+        sds = self.loading.sds(theta[..., first : first + q])
+        pairs = self.loading.correlations()
+        if pairs:
+            units = theta[..., self.places].copy()
+            units[..., :q] = np.where(sds < 0, -1.0, 1.0)
+            L = Loading(self.loading.blocks).root(units)
+            for k, (i, j) in enumerate(pairs):
+                theta[..., first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
+        theta[..., first : first + q] = np.abs(sds)
+        return theta
+
+    def unfolded(self, theta: np.ndarray) -> np.ndarray:
+        """A point (k,) with phi in the places of sds and correlations; it is changed.
+
+        Raises
+        ------
+        ArgumentError
+            Where there is no correlation matrix with these correlations.
+        """
+        q, correlation = self.loading.q, np.eye(self.loading.q)
+        given = theta[self.places].copy()
+        for one, (i, j) in zip(given[q:], self.loading.correlations()):
+            correlation[i, j] = correlation[j, i] = one
+        try:
+            theta[self.places] = self.loading.coordinates_of(given[:q], correlation)
+        except np.linalg.LinAlgError:
+            raise ArgumentError(
+                "init: the correlations of effects make no correlation matrix, whose eigenvalues "
+                "are positive; give others, e.g. 0"
+            ) from None
+        return theta
+
+    def turned(self, y: np.ndarray, signs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Points (..., k) whose sds have such signs (..., q), with correlations to match, and which
+        of them are others, (...).
+        """
+        first, q = self.first, self.loading.q
+        turn = np.where(y[..., first : first + q] < 0, -1.0, 1.0) * signs
+        changed = (turn < 0).any(axis=-1)
+        y = y.copy()
+        y[..., first : first + q] *= turn
+        for k, (i, j) in enumerate(self.loading.correlations()):
+            y[..., first + q + k] *= turn[..., i] * turn[..., j]
+        return y, changed
