@@ -67,7 +67,7 @@ def row_leverages(model, theta, d):
     return found
 
 
-def cluster_covariance(model, theta, codes, weight, d):
+def cluster_covariance(model, theta, codes, weight, d, nobs=None):
     """V of clusters at theta: c sum_g (S_g - S)(S_g - S)', S_g the sum of the scores of a cluster
     and S their mean (Liang & Zeger 1986, doi:10.1093/biomet/73.1.13).
 
@@ -84,6 +84,8 @@ def cluster_covariance(model, theta, codes, weight, d):
         Frequency weights.
     d : int
         Coefficients.
+    nobs : float, optional
+        Observations, where rows of the model are groups of these; default: the sum of the weights.
 
     Raises
     ------
@@ -94,6 +96,7 @@ def cluster_covariance(model, theta, codes, weight, d):
     order = np.argsort(codes, kind="stable").astype(np.intp)
     ends = np.cumsum(np.bincount(codes))
     count, n = len(ends), model.n if weight is None else float(weight.sum())
+    n = n if nobs is None else nobs
     if count < 2 or n <= d:
         raise DataError(
             f"cov_type='cluster': groups has {count} clusters of {n:g} rows in all, too few for "

@@ -298,7 +298,7 @@ def test_starts_are_given_as_parameters_are_printed():
 def test_what_is_refused():
     frame = table()
     for how, words in (
-        ({"cov_type": "robust"}, "sandwich of groups"),
+        ({"cov_type": "HC3"}, "leverages"),
         ({"prior": sgmc.ridge()}, "learned"),
     ):
         with pytest.raises(NotSupported, match=words):

@@ -11,6 +11,18 @@ LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a ma
 
 def refuse(data, crossing, settings):
     """NotSupported, ArgumentError or DataError for what is not there, or too large."""
+    if settings.robust and crossing.factors:
+        raise NotSupported(
+            f"cov_type={settings.cov_type!r} with {' + '.join(crossing.labels)}: by effects of "
+            "crossed factors all rows depend on each other, and scores of independent groups are "
+            "what a sandwich is made of; leave cov_type='nonrobust'",
+            because="mathematics",
+        )
+    if settings.robust:
+        raise NotSupported(
+            f"cov_type={settings.cov_type!r} has no sandwich of {' + '.join(crossing.labels)}; "
+            "leave cov_type='nonrobust'"
+        )
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "

@@ -31,6 +31,7 @@ from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows, scales_of
 from sgmc.models.mixed.rules import scheme_of
+from sgmc.models.mixed.sandwich import grouped_sandwich, refuse_leverages, refuse_near_zero
 from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
 from sgmc.models.regression.bounded import (
     between_ends,
@@ -195,6 +196,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         Of each effect; default: as many as are needed.
     """
     refuse(settings, len(grouping.levels))
+    refuse_leverages(settings.cov_type)
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     centre = precondition is not None and not bounds_intercept(prior, data)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, centre)
@@ -241,7 +243,12 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         )
     fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
-    if bounded:
+    if settings.robust:
+        refuse_near_zero(settings.cov_type, near, effects)
+        of_sandwich = data, settings, effects.factor, back, priors.auxiliary
+        where, few = grouped_sandwich(mode, kernel, rows, *of_sandwich)
+        concerns = concerns + few
+    elif bounded:
         between = between_ends(GroupedMode(kernel, searched, mode, terms, shift, bent), priors)
         mode, concerns = between.mode, concerns + between.concerns
         where = between.coordinates(back, precondition, priors.auxiliary)
@@ -344,11 +351,7 @@ def refuse(settings, groups):
         raise ArgumentError(text, because="limit")
     spec = settings.sampler
     why = ""
-    if settings.robust:
-        why = (
-            f"cov_type={settings.cov_type!r} has no sandwich of groups; leave cov_type='nonrobust'"
-        )
-    elif settings.modes == "search":
+    if settings.modes == "search":
         why = "modes='search' looks for modes of regressions alone; leave modes='one'"
     elif spec is not None and spec.sticky:
         why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"

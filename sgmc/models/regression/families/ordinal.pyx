@@ -248,11 +248,6 @@ class Ordinal(Regression):
         return self.family.report.names
 
     def suited(self, prior, checked):
-        if checked.robust:
-            raise NotSupported(
-                "cov_type='robust' does not go with ordinal, whose thresholds are not straight in "
-                "what is sampled; leave cov_type='nonrobust'"
-            )
         if learns(prior):
             raise NotSupported(
                 f"prior={prior} has scales that are learned, which ordinal does not take: use "
