@@ -49,6 +49,10 @@ FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
+SAME = 0.02  # sd of log weights, at which draws of the approximation are those of the posterior
+WORTH_WEIGHING = 0.25  # sd of log weights of skewed proposals: a draw is worth .6 independent ones
+SHORT = 0.5  # seconds of densities below which they are computed anyway
+CELL = 3e-9  # seconds of a cell of the rows at one point, of models that integrate effects
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
@@ -101,6 +105,9 @@ def choose_sampler(problem, settings) -> Choice:
     if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
         return exact_alone(choice)
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
+    found = independent(choice, rng) if given is None and left_open(settings) else None
+    if found is not None:
+        return found
     # draws without gradients are of the approximation: its shape is all that the answer rests on
     rests_on_shape = given is not None and not given.uses_gradient
     z = draws_of_laplace(settings.seed, problem.dim, SHAPE_PAIRS if rests_on_shape else PAIRS)
@@ -335,6 +342,38 @@ def products(problem, settings):
     )
     worth = min(0.9, 0.9 * thin * math.exp(-min(7 * v, 100.0)))
     return imh if imh.seconds / worth < hmc.seconds / WALKERS_WORTH else hmc
+
+
+def independent(choice, rng) -> Choice | None:
+    """The choice of independent draws, where coordinates make the posterior nearly standard normal;
+    None where they do not, or chains would cost less.
+
+    Draws of the standard normal itself, without their densities, where log weights have an sd of
+    SAME at most: by Cauchy and Schwarz's inequality no mean is further off, in posterior sds.
+    """
+    problem, settings = choice.problem, choice.settings
+    if not problem.defaults.near or why_exact(problem):
+        return None
+    z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
+    both = np.concatenate([z, -z])
+    with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
+        value = full_many(problem.all_rows(), both, slopes=False)[0] + 0.5 * (both**2).sum(axis=1)
+        here, there = np.split(value, 2)
+        plain, skewed = float(np.std(value)), float(np.std(np.logaddexp(here, there)))
+    if not skewed < WORTH_WEIGHING:
+        return None
+    steps = settings.chains * (settings.draws * (settings.thin or 1) + IMH_WARMUP)
+    seconds = 2 * steps * problem.rows.cells * CELL
+    if plain <= SAME and seconds > SHORT:  # what densities would correct is not worth them
+        name, why = "laplace", f"log weights of independent draws have an sd of {plain:.2g}"
+        found = CostEstimate(name, registry.room("samplers")[name](), 1, 0.0, None, 0)
+    else:
+        name, why = "imh", f"log weights of independent proposals have an sd of {skewed:.2g}"
+        spec = registry.room("samplers")[name]()
+        found = CostEstimate(name, spec, 1, seconds, None, IMH_WARMUP)
+    seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
+    why = f"Independent draws chosen: {why}"
+    return replace(choice, spec=found.spec, reason=why, counted=found, pilot=seen)
 
 
 def left_open(settings):

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 
 from ..splines.kernel import penalised_covariance
 
@@ -130,11 +130,6 @@ def test_what_belongs_to_group_terms_is_refused_without_them():
     for ask in (one.ranef, one.ranef_draws, lambda: one.cov_re, lambda: one.random_effects):
         with pytest.raises(ArgumentError, match="no group terms"):
             ask()
-
-
-def test_a_start_by_numbers_is_refused():
-    with pytest.raises(NotSupported, match="init"):
-        sgmc.ols("y ~ s(x, k=6)", frame(), init=[1.0, 1.0, 1.0, 1.0], draws=50)
 
 
 def test_a_scheme_of_mini_batches_is_refused():

@@ -66,6 +66,7 @@ def log_ratios(name, wrong=lambda log_density: log_density, **changed):
     )
     rows = problem.all_rows()
     ours = np.array([engine.density(rows, one) for one in x])
+    jacobian += [np.linalg.slogdet(problem.coordinates.map.jacobian(one))[1] for one in x]
     theirs = wrong(reference(model, frame, **changed))(natural) + jacobian
     return ours - theirs - (ours - theirs)[0]
 

@@ -47,9 +47,11 @@ def integrated(kind, link="logit", wrong=lambda point: point):
     x = np.array([problem.coordinates.from_white(one) for one in z])
     rows, found = problem.all_rows(), []
     for one, point in zip(x, problem.coordinates.reported(x)):
+        slopes = problem.coordinates.map.jacobian(one)
         sds, gaps = point[1 : 1 + q], np.diff(point[-3:])
         # of the sampler's coordinates: inverse hyperbolic sines and tangents, and logs
         jacobian = np.log(np.hypot(sds, problem.own.effects.loading.scale)).sum()
+        jacobian += np.linalg.slogdet(slopes)[1]
         jacobian += np.log(gaps).sum() + (np.log1p(-(point[3] ** 2)) if kind == "slopes" else 0.0)
         found.append(engine.density(rows, one) - by_grid(kind, wrong(point), link) - jacobian)
     return np.ptp(found)
@@ -225,7 +227,7 @@ def test_predictions_are_probabilities_given_draws_of_effects(kind):
     x, eta, every = frame["x"].to_numpy(), 0.0, results.flat
     if kind == "crossed":  # effects are kept at fewer draws
         whole, where = results.whole("this"), results._fit.problem.coordinates
-        every = where.printed(whole[:, where.blocks.places])
+        every = where.printed(whole[:, where.places])
     for factor in results.model.effects.factors:
         columns = [frame[name] for name in factor.split(":")]
         levels = [one[0] if len(one) == 1 else one for one in zip(*columns)]

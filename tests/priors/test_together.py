@@ -140,3 +140,10 @@ def test_sensitivity_and_bayes_factors_know_the_matrix():
     with pytest.raises(NotSupported, match="independent"):
         results.bayes_factor("x = z")
     assert results.sensitivity().loc["x", "prior"] > 0.05
+
+
+def test_beside_learned_scales_it_is_refused():
+    prior = {("x", "z"): sgmc.mvnormal(M, V), "w": sgmc.ridge()}
+    frame = table().assign(w=np.arange(len(table())) % 5)
+    with pytest.raises(NotSupported, match="mvnormal does not go with scales that are learned"):
+        sgmc.ols("y ~ x + z + w", frame, prior=prior)

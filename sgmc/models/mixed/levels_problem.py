@@ -29,7 +29,7 @@ from sgmc.models.mixed.problem import (
 )
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.rules import scheme_of
-from sgmc.models.mixed.search import Rule, find, with_rule
+from sgmc.models.mixed.search import Rule, find, normal_points, with_rule
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.search import first_guess, moments_of_outcomes
 
@@ -74,7 +74,7 @@ def levels_problem(model, settings):
         kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta, near=True)
     rule = Rule(0, 0.0)
     if not kernel.closed and mode.whole:
-        kernel, rule = with_rule(kernel, mode, None, scheme, settings.seed)
+        kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), None, scheme)
         concerns = concerns + inexact(rule, model.split)
     if data.intercept is not None:
         concerns = concerns + collinearity(

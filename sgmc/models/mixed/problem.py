@@ -18,6 +18,7 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
+from sgmc.fit.choose import left_open
 from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_step
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
@@ -27,12 +28,20 @@ from sgmc.models.mixed.coordinates import whitened, with_signs
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
+from sgmc.models.mixed.given_sd import MOST_CONDITIONED, given_sd
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows, scales_of
 from sgmc.models.mixed.rules import scheme_of
 from sgmc.models.mixed.sandwich import grouped_sandwich, refuse_leverages, refuse_near_zero
-from sgmc.models.mixed.search import WARM_GROUPS, Rule, find, with_rule
+from sgmc.models.mixed.search import (
+    DRAWS,
+    WARM_GROUPS,
+    Rule,
+    find,
+    normal_points,
+    with_rule,
+)
 from sgmc.models.regression.bounded import (
     between_ends,
     bounds_intercept,
@@ -224,10 +233,18 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if not kernel.closed and mode.whole:
         few = kernel.nodes
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
-        kernel, rule = with_rule(kernel, mode, nodes, scheme, settings.seed)
+        kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), nodes, scheme)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, concerns = find(kernel, terms, mode.theta)
-        concerns = concerns + inexact(rule, effects)
+    fold = FoldedEffects(data.d, effects.loading)
+    back = undo_centring(len(priors.names), table.shift, priors.intercepts)
+    report, given = Report(priors.auxiliary, fold, priors.report), None
+    if mode.whole and not bounded and suits_table(kernel, effects, settings, precondition):
+        given = given_sd(kernel, terms, mode, fold, back, report)
+    if given is not None:  # nodes have to do where its draws are, too
+        z = np.random.default_rng(settings.seed).normal(size=(DRAWS, kernel.dim))
+        kernel, rule = with_rule(kernel, [given.origin, *given.map(z)], nodes, scheme)
+    concerns = concerns + inexact(rule, effects)
     concerns = concerns + concerns_of(rows, effects, family) + rounded(table, data)
     if kernel.glm.width > 1:
         concerns = concerns + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
@@ -241,8 +258,6 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             chosen=priors.chosen[: data.d],
             unseen=getattr(data.source, "unseen", None),
         )
-    fold = FoldedEffects(data.d, effects.loading)
-    back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     if settings.robust:
         refuse_near_zero(settings.cov_type, near, effects)
         of_sandwich = data, settings, effects.factor, back, priors.auxiliary
@@ -254,7 +269,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
-    where = replace(where, report=Report(priors.auxiliary, fold, priors.report))
+    where = given or replace(where, report=report)
     seen = observations(kernel, table, rule, refuse_strata)
     skewed = near and kernel.closed
     # each level of normal outcomes has a density that falls as 1 / sd
@@ -270,16 +285,31 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             estimator=estimator(kernel),
             exact_sampler=STEADY if skewed else EXACT,
             thinning=partial(thinning, seen.cells) if skewed else each_step,
+            near=given is not None,
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
         concerns=concerns,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
-        signs=FoldedSigns(where, fold, mode, effects, near),
+        # the table of an sd begins at zero, and has no other sign
+        signs=Signs() if given else FoldedSigns(where, fold, mode, effects, near),
         table=table,
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
+
+
+def suits_table(kernel, effects, settings, precondition) -> bool:
+    """Whether the parameters may be sampled given one sd, whose density has a table: the effects of
+    one factor have one, and nothing is asked that coordinates whitened at the mode are for.
+    """
+    sampler = settings.sampler
+    free = sampler is None or sampler.independent
+    single = effects.loading.q == 1 and effects.inner is None and not kernel.closed
+    narrow = kernel.dim <= MOST_CONDITIONED
+    whole = left_open(settings) and settings.precondition == "mode" and precondition == "dense"
+    # a node alone is right around the mode, and the table goes far from it
+    return free and single and narrow and whole and kernel.nodes > 1 and not settings.robust
 
 
 def sds_near_zero(kernel, terms, mode, effects, first):

@@ -177,7 +177,15 @@ class Curvature:
         return found / np.outer(self.scale, self.scale)
 
 
-def with_rule(kernel, mode, nodes, scheme, seed):
+def normal_points(mode, seed):
+    """The mode, and draws of the Gaussian around it, at which rules are compared."""
+    random = np.random.default_rng(seed)
+    root = linalg.cholesky(linalg.inv(mode.precision), lower=True)
+    z = random.normal(size=(DRAWS, len(mode.theta)))
+    return [mode.theta, *(mode.theta + z @ root.T)]
+
+
+def with_rule(kernel, points, nodes, scheme):
     """The kernel with enough nodes, and its `Rule`; its error is NaN where the time is up before it
     is known.
 
@@ -185,16 +193,12 @@ def with_rule(kernel, mode, nodes, scheme, seed):
     ----------
     kernel : Quadrature
         Anchored at the mode.
-    mode : Mode
+    points : list of array (dim,)
+        At which rules are compared, a place in the middle first.
     nodes : int or None
         As given; None: as many as differences of log densities need.
     scheme : Scheme
-    seed : int
     """
-    random = np.random.default_rng(seed)
-    root = linalg.cholesky(linalg.inv(mode.precision), lower=True)
-    z = random.normal(size=(DRAWS, len(mode.theta)))
-    points = [mode.theta, *(mode.theta + z @ root.T)]
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
     pace = RateEstimator()

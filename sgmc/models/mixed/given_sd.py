@@ -1,0 +1,232 @@
+"""Coordinates of regressions with one effect of each group, in which their posterior is nearly
+standard normal: all parameters but the effects' sd are about normal given it, and its own density
+is tabulated with these integrated out, each time by a Laplace approximation.
+
+With theta = (c, phi), phi the coordinate of the sd, and c_hat(phi) and A(phi) the mode and the
+precision of c given phi, that is
+
+    log p(phi | y) ~ log p(c_hat(phi), phi | y) - log det A(phi) / 2
+
+(Tierney & Kadane 1986, doi:10.1080/01621459.1986.10478240; Rue, Martino & Chopin 2009,
+doi:10.1111/j.1467-9868.2008.00700.x).  Chains, or weights of independent draws, leave no error of
+it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.special import ndtri
+
+from sgmc.arguments.types import Floats
+from sgmc.coordinates.conditioned import Conditioned
+from sgmc.coordinates.interpolation import interpolated
+from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.report import Report
+from sgmc.coordinates.whitening import Coordinates
+from sgmc.core.deadline import OutOfTime
+from sgmc.core.expansion import expand
+from sgmc.models.mixed.fold import FoldedEffects
+
+STEP = 0.5  # between nodes, in sds of phi at the mode
+NATS = 20.0  # below the largest log density, at which the table ends: at 6.3 sds of a normal one
+MOST_NODES = 80
+BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
+CELLS = 2_000  # of the distribution function
+END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
+MOST_CONDITIONED = 60  # parameters besides the sd: a table of their roots
+
+
+@dataclass(frozen=True)
+class GivenSd:
+    """A node of the table: what is known of c given phi.
+
+    Attributes
+    ----------
+    log_density : float
+        Of phi, c integrated out.
+    mean : array (k,)
+    root : array (k, k)
+        Upper triangular, with root root' the covariance.
+    """
+
+    log_density: float
+    mean: Floats
+    root: Floats
+
+
+@dataclass(frozen=True)
+class SdTable:
+    """What is known at evenly spaced places of phi.
+
+    Attributes
+    ----------
+    first, step : float
+    log_density : array (m,)
+    mean : array (m, k)
+    root : array (m, k, k)
+    """
+
+    first: float
+    step: float
+    log_density: Floats
+    mean: Floats
+    root: Floats
+
+    @classmethod
+    def of(cls, kernel, terms: PriorTerms, mode: Mode, j: int) -> "SdTable | None":
+        """Tabulate from the mode on to both sides; None where some precision is none, or the
+        density is not lost within MOST_NODES.
+
+        Parameters
+        ----------
+        kernel : Marginal
+        terms : PriorTerms
+        mode : Mode
+            With phi > 0.
+        j : int
+            Place of phi.
+        """
+        rest = np.delete(np.arange(len(mode.theta)), j)
+        H = mode.precision
+        slope = -np.linalg.solve(H[np.ix_(rest, rest)], H[rest, j])
+        left = H[j, j] + H[j, rest] @ slope
+        if not left > 0:
+            return None
+        step = STEP / np.sqrt(left)
+
+        def given(phi: float, c: Floats) -> GivenSd:
+            theta = np.insert(c, j, phi)
+            value, gradient, J = expand(kernel.anchored(theta), theta)
+            more, slope, P = terms(theta)
+            A, g = (J + P)[np.ix_(rest, rest)], (gradient + slope)[rest]
+            # one step from c, which is near: log density and mean are those of a normal one
+            lower = linalg.cholesky(A, lower=True)
+            half = linalg.solve_triangular(lower, g, lower=True)
+            root = linalg.solve_triangular(lower, np.eye(len(c)), lower=True).T
+            log_density = value + more + 0.5 * half @ half - np.log(np.diag(lower)).sum()
+            if not np.isfinite(log_density):
+                raise linalg.LinAlgError("the log density is not finite")
+            return GivenSd(log_density, c + root @ half, root)
+
+        try:
+            nodes = {0: given(mode.theta[j], mode.theta[rest])}
+            for way in (1, -1):
+                k = 0
+                while best_of(nodes) - nodes[k].log_density < NATS:
+                    k += way
+                    phi = mode.theta[j] + k * step
+                    if phi < -BELOW_ZERO * step:
+                        break
+                    if len(nodes) == MOST_NODES:
+                        return None
+                    nodes[k] = given(phi, ahead(nodes, k, way, slope * way * step))
+        except linalg.LinAlgError:
+            return None
+        order = sorted(nodes)
+        found = [nodes[k] for k in order]
+        return cls(
+            mode.theta[j] + order[0] * step,
+            step,
+            np.array([one.log_density for one in found]),
+            np.array([one.mean for one in found]),
+            np.array([one.root for one in found]),
+        )
+
+    def places(self, phi: Floats) -> Floats:
+        """Return numbers phi in units of the nodes."""
+        return (phi - self.first) / self.step
+
+    def quantiles(self, w: Floats) -> tuple[Floats, Floats]:
+        """Return the quantiles of |phi| at normal quantiles w, and their derivatives in w."""
+        last = self.first + self.step * (len(self.log_density) - 1)
+        phi = np.linspace(max(self.first, 0.0), last, 2 * CELLS + 1)
+        value = interpolated(self.log_density, self.places(phi))
+        p = np.exp(value - value.max())
+        mass = (p[:-2:2] + 4 * p[1:-1:2] + p[2::2]) * ((phi[2] - phi[0]) / 6)
+        below = np.append(0.0, np.cumsum(mass))
+        above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)
+        z = np.where(below < above, ndtri(below / below[-1]), -ndtri(above / below[-1]))
+        t = np.interp(w, z[1:-1], phi[2:-2:2])
+        density = np.exp(interpolated(self.log_density, self.places(t)) - value.max()) / below[-1]
+        return t, np.exp(-0.5 * w**2) / np.sqrt(2 * np.pi) / density
+
+    def conditioned(self, j: int) -> Conditioned:
+        """Return the map from standard normal numbers."""
+        w = np.linspace(-END, END, GRID_NODES)
+        t, slope = self.quantiles(w)
+        place, k = self.places(t), self.mean.shape[1]
+        both = np.concatenate([self.mean, self.root.reshape(len(self.mean), k * k)], axis=1)
+        nudge = 1e-3
+        change = interpolated(both, place + nudge) - interpolated(both, place - nudge)
+        change *= (slope / (2 * nudge * self.step))[:, None]
+        values = np.column_stack([t, interpolated(both, place)])
+        return Conditioned(j, w, values, np.column_stack([slope, change]))
+
+
+def best_of(nodes: dict[int, GivenSd]) -> float:
+    """Return the largest log density so far."""
+    return max(one.log_density for one in nodes.values())
+
+
+def ahead(nodes: dict[int, GivenSd], k: int, way: int, first: Floats) -> Floats:
+    """Return the mean that is expected at node k: by the polynomial of up to three before it, or
+    by the first step from the mode.
+    """
+    known = [nodes[k - way * i].mean for i in (1, 2, 3) if k - way * i in nodes]
+    if len(known) == 1:
+        return known[0] + first
+    if len(known) == 2:
+        return 2 * known[0] - known[1]
+    return 3 * known[0] - 3 * known[1] + known[2]
+
+
+def given_sd(
+    kernel, terms: PriorTerms, mode: Mode, fold: FoldedEffects, back: Floats, report: Report
+) -> Coordinates | None:
+    """Return the coordinates; None where there is no such table.
+
+    Parameters
+    ----------
+    kernel : Marginal
+    terms : PriorTerms
+    mode : Mode
+    fold : FoldedEffects
+    back : array (dim, dim)
+    report : Report
+    """
+    j = fold.first
+    side = np.ones(len(mode.theta))
+    side[j] = 1.0 if mode.theta[j] >= 0 else -1.0
+    turn = np.outer(side, side)
+    upright = Mode(side * mode.theta, turn * mode.likelihood, turn * mode.prior)
+    try:
+        table = SdTable.of(kernel, terms, upright, j)
+    except OutOfTime:  # chains begin with what there is
+        return None
+    if table is None:
+        return None
+    map = table.conditioned(j)
+    w = np.linspace(-4.0, 4.0, 33)
+    weight = np.exp(-0.5 * w**2) / np.exp(-0.5 * w**2).sum()
+    points = np.zeros((len(w), len(side)))
+    points[:, j] = w
+    centres, slopes = map(points), np.array([map.jacobian(one) for one in points])
+    rest = np.delete(np.arange(len(side)), j)
+    spread = slopes[:, :, rest]
+    variance = weight @ (centres - weight @ centres) ** 2 + weight @ (spread**2).sum(axis=2)
+    inner = np.einsum("w,wij->ij", weight, slopes)
+    inner *= np.sqrt(variance / (inner**2).sum(axis=1))[:, None]
+    return Coordinates(
+        rotated=False,
+        L=inner,
+        origin=map.centre,
+        back=back,
+        map=map,
+        to_theta=back,
+        theta_centre=np.zeros(len(side)),
+        white=back @ inner,
+        max_precision=1.0,
+        min_precision=1.0,
+        report=report,
+    )
