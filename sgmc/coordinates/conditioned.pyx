@@ -52,7 +52,8 @@ cdef class Conditioned(Map):
         """theta at x = 0."""
         return self(np.zeros(self.dim))
 
-    cdef Py_ssize_t cell(self, double w, double *weight, double *slope, double *bend) noexcept nogil:
+    cdef Py_ssize_t cell(self, double w, double *weight, double *slope,
+                         double *bend) noexcept nogil:
         """The node before w, and what values and slopes there and at the next one are multiplied
         by: for the polynomial, its derivative, and its second derivative.
         """

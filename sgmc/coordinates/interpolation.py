@@ -4,17 +4,17 @@ import numpy as np
 
 from sgmc.arguments.types import Floats, Ints
 
-DEGREE = 5
+POLYNOMIAL_DEGREE = 5
 
 
 def polynomials(place: Floats, m: int) -> tuple[Ints, Floats]:
     """Return the first of the nodes 0, 1, .. m - 1 that the values at some places are made of, and
-    Lagrange's weights of these: (n,) and (n, DEGREE + 1).
+    Lagrange's weights of these: (n,) and (n, POLYNOMIAL_DEGREE + 1).
     """
-    k = np.clip(np.floor(place).astype(int) - DEGREE // 2, 0, m - 1 - DEGREE)
+    k = np.clip(np.floor(place).astype(int) - POLYNOMIAL_DEGREE // 2, 0, m - 1 - POLYNOMIAL_DEGREE)
     s = (place - k)[:, None]
-    nodes = np.arange(DEGREE + 1)
-    weight = np.ones((len(k), DEGREE + 1))
+    nodes = np.arange(POLYNOMIAL_DEGREE + 1)
+    weight = np.ones((len(k), POLYNOMIAL_DEGREE + 1))
     for i in nodes:
         for j in nodes[nodes != i]:
             weight[:, i] *= (s[:, 0] - j) / (i - j)
@@ -24,4 +24,4 @@ def polynomials(place: Floats, m: int) -> tuple[Ints, Floats]:
 def interpolated(table: Floats, place: Floats) -> Floats:
     """Return the values (n, ...) of a table (m, ...) at places in units of its nodes, (n,)."""
     k, weight = polynomials(place, len(table))
-    return np.einsum("ni,ni...->n...", weight, table[k[:, None] + np.arange(DEGREE + 1)])
+    return np.einsum("ni,ni...->n...", weight, table[k[:, None] + np.arange(POLYNOMIAL_DEGREE + 1)])

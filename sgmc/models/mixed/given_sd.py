@@ -28,12 +28,12 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
 from sgmc.models.mixed.fold import FoldedEffects
 
-STEP = 0.5  # between nodes, in sds of phi at the mode
-NATS = 20.0  # below the largest log density, at which the table ends: at 6.3 sds of a normal one
+SDS_APART = 0.5  # between nodes, in sds of phi at the mode
+NATS_DOWN = 20.0  # below the largest log density, at which the table ends: at 6.3 sds of a normal one
 MOST_NODES = 80
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
-CELLS = 2_000  # of the distribution function
-END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
+TABLE_CELLS = 2_000  # of the distribution function
+TABLE_END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
 MOST_CONDITIONED = 60  # parameters besides the sd: a table of their roots
 
 
@@ -93,7 +93,7 @@ class SdTable:
         left = H[j, j] + H[j, rest] @ slope
         if not left > 0:
             return None
-        step = STEP / np.sqrt(left)
+        step = SDS_APART / np.sqrt(left)
 
         def given(phi: float, c: Floats) -> GivenSd:
             theta = np.insert(c, j, phi)
@@ -113,7 +113,7 @@ class SdTable:
             nodes = {0: given(mode.theta[j], mode.theta[rest])}
             for way in (1, -1):
                 k = 0
-                while best_of(nodes) - nodes[k].log_density < NATS:
+                while best_of(nodes) - nodes[k].log_density < NATS_DOWN:
                     k += way
                     phi = mode.theta[j] + k * step
                     if phi < -BELOW_ZERO * step:
@@ -140,7 +140,7 @@ class SdTable:
     def quantiles(self, w: Floats) -> tuple[Floats, Floats]:
         """Return the quantiles of |phi| at normal quantiles w, and their derivatives in w."""
         last = self.first + self.step * (len(self.log_density) - 1)
-        phi = np.linspace(max(self.first, 0.0), last, 2 * CELLS + 1)
+        phi = np.linspace(max(self.first, 0.0), last, 2 * TABLE_CELLS + 1)
         value = interpolated(self.log_density, self.places(phi))
         p = np.exp(value - value.max())
         mass = (p[:-2:2] + 4 * p[1:-1:2] + p[2::2]) * ((phi[2] - phi[0]) / 6)
@@ -153,7 +153,7 @@ class SdTable:
 
     def conditioned(self, j: int) -> Conditioned:
         """Return the map from standard normal numbers."""
-        w = np.linspace(-END, END, GRID_NODES)
+        w = np.linspace(-TABLE_END, TABLE_END, GRID_NODES)
         t, slope = self.quantiles(w)
         place, k = self.places(t), self.mean.shape[1]
         both = np.concatenate([self.mean, self.root.reshape(len(self.mean), k * k)], axis=1)
@@ -195,9 +195,13 @@ def given_sd(
     back : array (dim, dim)
     report : Report
     """
-    j = fold.first
-    side = np.ones(len(mode.theta))
-    side[j] = 1.0 if mode.theta[j] >= 0 else -1.0
+    sds = slice(fold.first, fold.first + fold.loading.q)
+    distance = np.abs(mode.theta[sds]) / np.sqrt(np.diag(linalg.inv(mode.precision))[sds])
+    k = int(np.argmin(distance))  # the one that is told least
+    j = fold.first + k
+    signs = np.ones(fold.loading.q)
+    signs[k] = 1.0 if mode.theta[j] >= 0 else -1.0
+    side = fold.turned(np.ones(len(mode.theta)), signs)[0]
     turn = np.outer(side, side)
     upright = Mode(side * mode.theta, turn * mode.likelihood, turn * mode.prior)
     try:

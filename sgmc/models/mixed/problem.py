@@ -305,7 +305,7 @@ def suits_table(kernel, effects, settings, precondition) -> bool:
     """
     sampler = settings.sampler
     free = sampler is None or sampler.independent
-    single = effects.loading.q == 1 and effects.inner is None and not kernel.closed
+    single = effects.loading.q <= 4 and not kernel.closed
     narrow = kernel.dim <= MOST_CONDITIONED
     whole = left_open(settings) and settings.precondition == "mode" and precondition == "dense"
     # a node alone is right around the mode, and the table goes far from it
