@@ -49,10 +49,10 @@ FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
-SAME_POSTERIOR = 0.02  # sd of log weights, at which draws of the approximation are those of the posterior
-WORTH_WEIGHING = 0.2  # sd of log weights of skewed proposals: a draw is worth .7 independent ones
+SAME_POSTERIOR = 0.02  # sd of log weights, at which an approximation is taken for the posterior
+WORTH_WEIGHING = 0.2  # sd of log weights, at which a draw of imh is worth .7 independent ones
 SHORT_WORK = 0.5  # seconds of densities below which they are computed anyway
-SECONDS_A_CELL = 3e-9  # seconds of a cell of the rows at one point, of models that integrate effects
+SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
@@ -349,7 +349,7 @@ def independent(choice, rng) -> Choice | None:
     None where they do not, or chains would cost less.
 
     Draws of the standard normal itself, without their densities, where log weights have an sd of
-    SAME_POSTERIOR at most: by Cauchy and Schwarz's inequality no mean is further off, in posterior sds.
+    SAME_POSTERIOR at most: by Cauchy and Schwarz's inequality no mean is further off, in sds.
     """
     problem, settings = choice.problem, choice.settings
     if not problem.defaults.near or why_exact(problem):
@@ -364,7 +364,8 @@ def independent(choice, rng) -> Choice | None:
         return None
     steps = settings.chains * (settings.draws * (settings.thin or 1) + IMH_WARMUP)
     seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
-    if plain <= SAME_POSTERIOR and seconds > SHORT_WORK:  # what densities would correct is not worth them
+    # what densities would correct is not worth them
+    if plain <= SAME_POSTERIOR and seconds > SHORT_WORK:
         name, why = "laplace", f"log weights of independent draws have an sd of {plain:.2g}"
         found = CostEstimate(name, registry.room("samplers")[name](), 1, 0.0, None, 0)
     else:

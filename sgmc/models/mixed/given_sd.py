@@ -29,7 +29,7 @@ from sgmc.core.expansion import expand
 from sgmc.models.mixed.fold import FoldedEffects
 
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
-NATS_DOWN = 20.0  # below the largest log density, at which the table ends: at 6.3 sds of a normal one
+NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
 TABLE_CELLS = 2_000  # of the distribution function
