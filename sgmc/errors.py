@@ -276,6 +276,10 @@ class ClusterCountWarning(SGMCWarning):
     """So few clusters of rows that intervals by their sandwich cover less than they state."""
 
 
+class LeverageWarning(SGMCWarning):
+    """Rows of such high leverage that intervals by their sandwich cover less than they state."""
+
+
 class ExtremeQuantileWarning(SGMCWarning):
     """So few rows lie beyond a quantile that intervals by the sandwich cover less than they
     state.

@@ -23,8 +23,9 @@ COVARIANCES = (
         posterior, P the prior's part, V the covariance of the rows' scores.  For independent rows
         whose spread the model has wrong, such as overdispersed counts.  ``"HC3"``: scores are
         divided by one less the row's leverage, for few rows.  ``"cluster"``: V is of sums of
-        scores by `groups`, for rows that depend on others of their group.  The summary shows the
-        model's own sds beside it.  Not for samplers that accept or reject.""",
+        scores by `groups`, for rows that depend on others of their group.  Draws are independent by
+        default.  The summary shows the model's own sds beside it.  Not for samplers that accept or
+        reject.""",
         '{"nonrobust", "robust", "HC3", "cluster"}',
         'Literal["nonrobust", "robust", "HC3", "cluster"]',
         ("regression",),

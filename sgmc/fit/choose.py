@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc import registry
+from sgmc.arguments.keywords import SETTINGS
 from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
@@ -65,6 +66,8 @@ PILOT_NOISE = 3e-11  # of a row's part of the noise's covariance
 ROW = 1e-9  # of a model's `nanoseconds`: a row's terms at one point
 SMALL_STEP = 5e-7  # of mini-batches, besides their rows
 
+INDEPENDENT = "Independent draws taken: the sandwich's Gaussian itself is known"
+BATCHES_ASKED = "Mini-batch sampler chosen: arguments for mini-batches are given"
 REPLACED = "Exact sampler chosen: chains of mini-batches diverged"
 SUSPECT = 10.0  # Laplace sds beyond sqrt(d), the usual distance: draws farther out are looked at
 # log density lost between mode and draw, and more a parameter, that no posterior's draws lose: in d
@@ -100,6 +103,9 @@ def choose_sampler(problem, settings) -> Choice:
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
     choice = Choice(problem=problem, settings=settings, gradient=name, spec=given)
+    if of_sandwich(settings):
+        given, all_rows = registry.room("samplers")["laplace"](), True
+        choice = replace(choice, spec=given, reason=INDEPENDENT)
     if not problem.coordinates.scaled:  # there is no Gaussian whose draws a pilot could look at
         return unscaled(choice)
     if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
@@ -127,6 +133,14 @@ def choose_sampler(problem, settings) -> Choice:
     if by_work:  # even the least that mini-batches may cost is more
         return for_its_cost(choice, counted, other)
     return automatic(choice, counted, lost)
+
+
+def of_sandwich(settings):
+    """Whether independent draws of the sandwich's Gaussian, which is all that a robust fit is of,
+    are the default: nothing is given that is for mini-batches.
+    """
+    usual = settings.subsample == SETTINGS["subsample"]
+    return settings.robust and settings.sampler is None and left_open(settings) and usual
 
 
 def look(choice, rng, z, whole, at_once):
@@ -162,9 +176,8 @@ def automatic(choice, counted, lost) -> Choice:
     """
     problem, settings, seen = choice.problem, choice.settings, choice.pilot
     stochastic = replace(choice, spec=registry.room("samplers")[AUTO]())
-    if settings.robust:  # accept-reject leads to the posterior, never to the sandwich
-        why = "Mini-batch sampler chosen: no exact sampler has the sandwich covariance"
-        return replace(stochastic, reason=why)
+    if settings.robust:  # arguments of mini-batches are given: see `of_sandwich`
+        return replace(stochastic, reason=BATCHES_ASKED)
     why = why_exact(problem, lost)
     if why:  # mini-batches would be biased, or diverge, whatever they cost
         return exact(choice, why)

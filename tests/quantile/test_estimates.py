@@ -22,6 +22,7 @@ from .cases import (
 NEAR = 0.1  # standard errors; that of 8,000 draws is .015
 # n = 20,000: H is estimated to about 3 %, sds of 16,000 draws to 1 %
 LARGE = 0.05
+MANY = dict(prior="flat", seed=1, draws=4000)
 # bandwidths differ by a factor of two, and f is estimated to 10 % or so from 300 rows
 OTHER_BANDWIDTH = 0.25
 # sds of summary(rq(foodexp ~ income, tau), se = "nid") in R's quantreg
@@ -72,7 +73,7 @@ def test_sds_of_engels_data_are_near_those_of_r_and_not_of_one_density(tau):
 def departures(tau, seed=5, **how):
     """(estimates off, sds off) of 20,000 rows: standard errors, and relative to the truth."""
     frame = spreading(20_000, seed)
-    res = sgmc.quantreg("y ~ x + z", frame, tau=tau, **{"prior": "flat", "seed": 1, **how})
+    res = sgmc.quantreg("y ~ x + z", frame, tau=tau, **{**MANY, **how})
     sd = np.sqrt(np.diag(true_covariance(frame, tau)))
     X, y = design(frame, ["x", "z"]), frame.y.to_numpy()
     exact = check_loss_minimum(X, y, tau)

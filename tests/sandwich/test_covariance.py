@@ -91,14 +91,17 @@ def test_planted_mistakes_are_past_the_tolerance(name, monkeypatch):
         # some mistakes are so gross that they are warned of
         warnings.simplefilter("ignore", SGMCWarning)
         assert (
-            error(counts_fit(seed=3).cov_params(), hc0(*overdispersed())[0].cov_params())
+            error(
+                counts_fit(seed=3, sampler="lmsgld").cov_params(),
+                hc0(*overdispersed())[0].cov_params(),
+            )
             > TOLERANCE
         )
 
 
 @pytest.mark.extended
 @pytest.mark.parametrize(
-    "sampler", ["sgld", "csgld", "sghmc", "baoab", "msgnht", "csgbd", "sglrw", "psgld", "laplace"]
+    "sampler", ["lmsgld", "sgld", "csgld", "sghmc", "baoab", "msgnht", "csgbd", "sglrw", "psgld"]
 )
 def test_any_sampler_without_accept_reject_leads_there(sampler):
     robust, _ = hc0(*overdispersed())

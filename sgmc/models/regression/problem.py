@@ -8,7 +8,7 @@ import numpy as np
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.score_covariance import few_clusters
+from sgmc.coordinates.score_covariance import few_clusters, heavy_leverage
 from sgmc.coordinates.separation import linear_predictor
 from sgmc.coordinates.variational import variational
 from sgmc.coordinates.whitening import undo_centring
@@ -215,6 +215,11 @@ def whitened(found, data, family, settings, precondition, kept):
     if groups is not None:
         concerns = [*concerns, *few_clusters(groups)]
     where = chosen_coordinates(found, precondition, rotated, walls, settings, groups)
+    # leverages are of equations by least squares: the check loss has none
+    if settings.cov_type == "robust" and not (data.equations or family.working):
+        coefficients = len(priors.names) - priors.auxiliary
+        high = heavy_leverage(model, mode, where, table.weight, coefficients)
+        concerns = [*concerns, *high]
     core = found.density()
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)

@@ -339,20 +339,7 @@ def shape(fit, errors):
             )
         ]
     if fit.settings.robust:
-        far = departure(fit) if spec.uses_gradient else fit.pilot.departure
-        return (
-            []
-            if far < SANDWICH_DEPARTURE
-            else [
-                ShapeWarning(
-                    f"the posterior is far from the Gaussian at its mode (by {far:.2g} sd for the "
-                    "worst parameter); the sandwich is a statement about that Gaussian, for many "
-                    "rows.",
-                    f"Compare with {another(fit, 'laplace', 'lmsgld')}, and read the means with "
-                    "care.",
-                )
-            ]
-        )
+        return beside_sandwich(departure(fit) if spec.uses_gradient else fit.pilot.departure)
     if not spec.uses_gradient:
         means, sds = spec.departures(fit.pilot.mean_shift, fit.pilot.sd_ratio)
         shift, ratio = np.abs(means).max(), np.abs(sds).max()
@@ -373,5 +360,23 @@ def shape(fit, errors):
             f"the posterior is far from the Gaussian at its centre (by {far:.2g} sd for the worst "
             "parameter); steps without accept-reject may be biased there.",
             "Compare with sampler='mala'.",
+        )
+    ]
+
+
+def beside_sandwich(far):
+    """A ShapeWarning, in a list, where the log posterior is `far` from a parabola over the width of
+    the sandwich: estimates of other samples are not normal then, and intervals by their covariance
+    miss what is skewed.
+    """
+    if far < SANDWICH_DEPARTURE:
+        return []
+    how = f"by {far:.2g} sd for the worst parameter" if np.isfinite(far) else "without bound"
+    return [
+        ShapeWarning(
+            f"the posterior is far from the Gaussian at its mode ({how}); the sandwich is a "
+            "statement about that Gaussian, for many rows.",
+            "Take more rows or fewer predictors, or model the spread of the outcomes in the place "
+            "of cov_type=, such as by sgmc.negativebinomial for counts.",
         )
     ]
