@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.results.effects import averages, margeff, table
+from sgmc.results.effects import groups, margeff, table
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -129,8 +129,8 @@ def test_refusals(case, plt):
 
 
 def test_more_groups_than_memory_holds_are_refused(monkeypatch):
-    monkeypatch.setattr(averages, "ROWS_MEMORY", 1)
-    with pytest.raises(ArgumentError, match="by: 1 groups and more are too many to average by"):
+    monkeypatch.setattr(groups, "ROWS_MEMORY", 1)
+    with pytest.raises(ArgumentError, match="by: 2 groups and more are too many to average by"):
         fitted().avg_predictions(frame(), by="h")
 
 

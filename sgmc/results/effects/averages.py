@@ -5,11 +5,13 @@ import pandas as pd
 
 from sgmc.arguments.messages import label_text
 from sgmc.core import deadline
-from sgmc.errors import ArgumentError, DataError
+from sgmc.errors import DataError
+from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import numbers_at, rows_at, variables_of
 from sgmc.results.effects.quantities import shown_value
+from sgmc.results.effects.sums import together
 from sgmc.results.effects.table import NUMBERS, Summaries, beside
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_MEMORY, ROWS_WORK, evenly
+from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 TAKEN = ("rowid", "term", "contrast", "group", *NUMBERS)
 
@@ -60,52 +62,12 @@ def of_kind(kinds, k):
     return {} if kinds is None else {"group": kinds[k]}
 
 
-class Sums:
-    """Weighted sums of parts of rows by group."""
-
-    def __init__(self):
-        self.places, self.total, self.weight, self.draw_weights = {}, [], [], None
-
-    def add(self, keys, weight, parts):
-        """Add rows: keys of their groups, weights, and arrays (kind, row, draw)."""
-        code, found = pd.factorize(keys, sort=False)
-        for key in found:
-            if key not in self.places:
-                self.places[key] = len(self.total)
-                self.total.append(0.0)
-                self.weight.append(0.0)
-                self.refuse_many(parts)
-        share = np.zeros((len(found), len(weight)))
-        share[code, np.arange(len(weight))] = weight
-        sums = np.stack([share @ part for part in parts])  # (part, kind, group, draw)
-        for k, key in enumerate(found):
-            place = self.places[key]
-            self.total[place] = self.total[place] + sums[:, :, k]
-            self.weight[place] += share[k].sum()
-
-    def refuse_many(self, parts):
-        """ArgumentError for more groups than memory should hold."""
-        if len(self.places) * sum(8 * one.shape[0] * one.shape[2] for one in parts) > ROWS_MEMORY:
-            raise ArgumentError(
-                f"by: {len(self.places):,} groups and more are too many to average by; cut the "
-                "column into intervals, or take predictions() row by row"
-            )
-
-
 def by_group(results, places, quantities, link, kinds, level):
     """A table with a line a group, kind and quantity."""
-    found, by, names = Summaries(level), places.by, variables_of(results)
-    for quantity in quantities:
-        sums = Sums()
-        for piece, at, parts, weights in blocks(results, places, quantity, link):
-            weight = np.asarray(piece.weight[at])
-            known = np.isfinite(sum(one.sum(axis=(0, 2)) for one in parts))
-            if not known[weight > 0].all():
-                refuse_unknown_rows(piece, at, known | (weight == 0), parts, quantity, names)
-            if not known.all():
-                parts, weight = [one[:, known] for one in parts], weight[known]
-            sums.add(keys_of(piece.by.iloc[at][known], by), weight, parts)
-            sums.draw_weights = weights
+    found, by = Summaries(level), places.by
+    every, error = together(results, places, quantities, link) or (None, 0.0)
+    for k, quantity in enumerate(quantities):
+        sums = every[k] if every else one_by_one(results, places, quantity, link)
         for key in ordered(results, sums.places, by):
             total, weight = sums.total[sums.places[key]], sums.weight[sums.places[key]]
             if weight == 0:
@@ -113,10 +75,27 @@ def by_group(results, places, quantities, link, kinds, level):
             value = quantity.final(*(total / weight))
             own = pd.DataFrame({**dict(zip(by, key)), **quantity.cell}, index=[0])
             own = beside(own, TAKEN)
-            for k, one in enumerate(value):
-                head = pd.DataFrame({**of_kind(kinds, k), **quantity.labels}, index=[0])
+            for j, one in enumerate(value):
+                head = pd.DataFrame({**of_kind(kinds, j), **quantity.labels}, index=[0])
                 found.add(pd.concat([head, own], axis=1), one[None], sums.draw_weights)
-    return found.table()
+    out = found.table()
+    out.attrs["draws_error"] = error
+    return out
+
+
+def one_by_one(results, places, quantity, link):
+    """Sums of one quantity by group, from all of its tables at each draw."""
+    sums, names = Groups(places.by), variables_of(results)
+    for piece, at, parts, weights in blocks(results, places, quantity, link):
+        weight = np.asarray(piece.weight[at])
+        known = np.isfinite(sum(one.sum(axis=(0, 2)) for one in parts))
+        if not known[weight > 0].all():
+            refuse_unknown_rows(piece, at, known | (weight == 0), parts, quantity, names)
+        if not known.all():
+            parts, weight = [one[:, known] for one in parts], weight[known]
+        sums.add(sums.codes(piece.by.iloc[at][known]), weight, parts)
+        sums.draw_weights = weights
+    return sums
 
 
 def refuse_unknown_rows(piece, at, known, parts, quantity, names):
@@ -141,15 +120,6 @@ def refuse_unknown_rows(piece, at, known, parts, quantity, names):
         f"row {row} of the data lacks a variable of the model, and an average needs all: leave "
         "such rows out, e.g. data.dropna()"
     )
-
-
-def keys_of(by, names):
-    """The group of each row, tuples."""
-    if not names:
-        return np.array([()] * len(by) + [None], dtype=object)[:-1]
-    keys = np.empty(len(by), dtype=object)
-    keys[:] = list(zip(*(by[name].tolist() for name in names)))
-    return keys
 
 
 def shown_key(by, key):

@@ -40,6 +40,13 @@ class Quantity(NamedTuple):
         rows.
     final : callable
         ``final(*parts)`` returns the quantity, of rows or of averages.
+    linear : callable or None
+        ``linear(numbers)`` returns, for each of the parts, what the values of each table are
+        multiplied by, numbers or arrays (n,), None for nothing; None where parts are no such sums.
+    moves : Change or None
+        The change of one variable that the tables differ by.
+    elastic : bool
+        Whether a derivative is multiplied by the variable.
     """
 
     labels: dict
@@ -47,21 +54,41 @@ class Quantity(NamedTuple):
     frames: object
     parts: object
     final: object
+    linear: object = None
+    moves: object = None
+    elastic: bool = False
 
 
 def the_mean(frames, cell):
     """E[y | x] or the linear predictor."""
-    return Quantity({}, cell, lambda frame: ([frames(frame)], None), lambda v, _: v, lambda a: a)
+    return Quantity(
+        {},
+        cell,
+        lambda frame: ([frames(frame)], None),
+        lambda v, _: v,
+        lambda a: a,
+        lambda _: [[1.0]],
+    )
 
 
 def comparison_of(change, comparison):
     """`Quantity` of a `Change`: of averages a ratio is that of the two averages."""
     if comparison == "difference":
         parts, final = (lambda v, _: [v[1] - v[0]]), (lambda a: a)
+        factors = [[-1.0, 1.0]]
     else:
         parts, final = (lambda v, _: v), FINALS[comparison]
+        factors = [[1.0, None], [None, 1.0]]
     labels = {"term": change.term, "contrast": contrast_of(change, comparison)}
-    return Quantity(labels, {}, lambda frame: split(change.frames(frame)), parts, final)
+    return Quantity(
+        labels,
+        {},
+        lambda frame: split(change.frames(frame)),
+        parts,
+        final,
+        lambda _: factors,
+        change,
+    )
 
 
 def slope_of(change, slope):
@@ -77,12 +104,26 @@ def slope_of(change, slope):
             value = value * x
         return [value / ((high + low) / 2) if slope.startswith("ey") else value]
 
+    def linear(numbers):
+        width, x = numbers
+        factor = x / width if slope.endswith("ex") else 1 / width
+        return [[-factor, factor]]
+
     def frames(frame):
         pair, width = split(change.frames(frame))
         return pair, (width, frame[change.term].to_numpy(dtype=float, na_value=np.nan))
 
     labels = {"term": change.term, "contrast": SLOPE_LABELS[slope]}
-    return Quantity(labels, {}, frames, parts, lambda a: a)
+    return Quantity(
+        labels,
+        {},
+        frames,
+        parts,
+        lambda a: a,
+        None if slope.startswith("ey") else linear,  # a ratio of each row
+        change,
+        slope.endswith("ex"),
+    )
 
 
 SLOPE_LABELS = {"dydx": "dY/dX", "eyex": "eY/eX", "eydx": "eY/dX", "dyex": "dY/eX"}

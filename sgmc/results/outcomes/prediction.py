@@ -7,7 +7,7 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
-from sgmc.diagnostics import moments
+from sgmc.diagnostics import moments, row_ends
 from sgmc.errors import NotSupported
 from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.beside import need_errors, need_trials
@@ -213,7 +213,7 @@ def summary(rows, results, alpha, rng):
             rows.family.centre(eta, rows.extra), levels, rows.weights
         )
     for at, y in simulated(rows, rng) if graded else ():
-        out[rows.place(at), 4:] = moments.quantile(y.T[None], levels, rows.weights).T
+        out[rows.place(at), 4:] = moments_and_ends(y, levels, rows.weights)[:, 2:]
     names = [
         "mean",
         "mean_se",
@@ -242,6 +242,8 @@ def summary_by_kind(rows, results, levels):
 
 def moments_and_ends(mean, levels, weights):
     """Mean, sd and quantiles of E[y | x] (row, draw), (row, 4)."""
+    if weights is None:
+        return row_ends.moments_and_ends(mean, levels)
     draws = mean.T[None]  # one chain of (draw, row)
     return np.column_stack(
         [
