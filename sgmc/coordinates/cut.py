@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import integrate, special
+from scipy import special
 
 from sgmc.coordinates.prior_curve import prior_curve
 from sgmc.coordinates.walls import GRID, quantiles
@@ -92,6 +92,8 @@ class Cut:
 
     def moments(self, place, variance):
         """Mean and variance of phi."""
+        from scipy import integrate  # only here: it takes long to import
+
         at = self.nodes(place, variance)
         value, _ = self.log(at, place, variance)
         density, phi = np.exp(value - value.max()), self.parameter(at)[0]

@@ -5,7 +5,7 @@ and its curvature by differences of gradients.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 
 from sgmc import registry
 from sgmc.coordinates.free import root_of_inverse
@@ -86,7 +86,9 @@ def gaussian_at_mode(evaluate, minus, start, tolerance):
     `minus` what is minimised.
     """
     with one_blas_thread():
-        found = optimize.minimize(
+        from scipy.optimize import minimize  # only here: it takes long to import
+
+        found = minimize(
             minus,
             start,
             jac=True,

@@ -14,7 +14,7 @@ of its own beside the others is left to the Gaussian approximation.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import integrate, interpolate, special
+from scipy import special
 
 from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
@@ -139,6 +139,8 @@ def quantiles(log, t, grid=GRID):
     t : array
         Nodes that the density is integrated by.
     """
+    from scipy import integrate, interpolate  # only here: they take long to import
+
     log_f, _ = log(t)
     peak = log_f.max()
     density = np.exp(log_f - peak)

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from scipy import integrate, optimize
 
 from sgmc.diagnostics.convergence import ess
 
@@ -56,6 +55,8 @@ def near_zero(sd: np.ndarray, scale: float) -> Shortfall | None:
     Shortfall or None
         None where fewer than 20 draws are in the region.
     """
+    from scipy import integrate, optimize  # only here: they take long to import
+
     r = min(scale / 2, float(np.quantile(sd, LOWEST_SHARE)))
     u = sd.ravel() / r if r > 0 else np.full(1, np.inf)
     outer = u[(u > INNER) & (u <= 1.0)]

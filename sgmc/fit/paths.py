@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 
 from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError, BoundError, NotSupported
@@ -16,12 +15,7 @@ from sgmc.fit.noise import shared_rows
 from sgmc.samplers.bases.paths import Path
 
 SKELETON = 1 << 27  # bytes of turning points, of all chains
-# densities at zero of the priors that may be slabs
-SLABS = {
-    "normal": lambda p: stats.norm.pdf(0, p.location, p.scale),
-    "student_t": lambda p: stats.t.pdf(0, p.df, p.location, p.scale),
-    "laplace": lambda p: stats.laplace.pdf(0, p.location, p.scale),
-}
+SLABS = ("normal", "student_t", "laplace")  # priors that may be slabs
 
 
 # ---- what does not go together -------------------------------------------------------------------
@@ -257,6 +251,17 @@ def of_recorder(path, zero, matrix):
 
 # ---- spike-and-slab priors of sticky samplers ----------------------------------------------------
 
+
+def density_at_zero(slab):
+    """The density of a prior of `SLABS` at zero."""
+    from scipy import stats  # only here: it takes long to import
+
+    place = slab.location, slab.scale
+    if slab.family == "student_t":
+        return stats.t.pdf(0, slab.df, *place)
+    return getattr(stats, {"normal": "norm"}.get(slab.family, slab.family)).pdf(0, *place)
+
+
 # Which slopes stick, and how fast they leave zero.
 
 
@@ -288,7 +293,7 @@ def release_rates(spec, priors, where):
                 "at zero that is finite and proper; use e.g. prior=sgmc.normal(0, 2.5)",
                 because="mathematics",
             )
-        rates[j] = SLABS[slab.family](slab) * scale[j]
+        rates[j] = density_at_zero(slab) * scale[j]
     odds = spec.inclusion / (1 - spec.inclusion)
     if not math.isfinite(odds * rates.sum()):
         raise NotSupported(

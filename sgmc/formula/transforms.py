@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from patsy.splines import BS
-from scipy.interpolate import BSpline
 
 from sgmc.arguments.types import Floats
 from sgmc.core.memory import Forecast, available
@@ -114,6 +113,8 @@ class BSplines(BS):
         **__: Any,
     ) -> Any:
         """The basis at values between the outer knots; FormulaError beyond."""
+        from scipy.interpolate import BSpline  # only here: it takes long to import
+
         values, low, high = np.asarray(x, dtype=float), self._all_knots[0], self._all_knots[-1]
         beyond = values[(values < low) | (values > high)]
         if len(beyond):

@@ -4,6 +4,7 @@ arrays, times.  Each kind has a name, a class, and two functions, one for each w
 
 import datetime
 import re
+import sys
 from collections.abc import Callable
 from inspect import signature
 from typing import Annotated, Any
@@ -11,7 +12,6 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.interpolate import BSpline, CubicSpline, PPoly
 
 from sgmc.arguments.types import Array, Frame, Index, Series, Sparse
 from sgmc.core.types import fits
@@ -223,6 +223,8 @@ def cubic(value: Any) -> dict[str, Any]:
 
 def of_cubic(state: dict[str, Any]) -> Any:
     """Return the spline that `cubic` described."""
+    from scipy.interpolate import CubicSpline, PPoly  # only here: they take long to import
+
     checked(state, c=ARRAY, x=ARRAY, extrapolate=bool | str, axis=Annotated[int, (0, 0)])
     PPoly(
         *(state[key] for key in ("c", "x", "extrapolate"))
@@ -238,6 +240,8 @@ def b_spline(value: Any) -> dict[str, Any]:
 
 def of_b_spline(state: dict[str, Any]) -> Any:
     """Return the spline that `b_spline` described."""
+    from scipy.interpolate import BSpline  # only here: it takes long to import
+
     checked(
         state,
         t=ARRAY,
@@ -299,6 +303,21 @@ def of_bytes(state: dict[str, Any]) -> bytes:
     return checked(state, bytes=ARRAY)["bytes"].astype(np.uint8, casting="safe").tobytes()
 
 
+def imported_later(module: str, name: str) -> Any:
+    """Return a type whose instances are those of a class of a module, which is not imported for
+    it: without the module there is none.
+    """
+
+    class Kind(type):
+        """The type of that type."""
+
+        def __instancecheck__(cls, value: Any) -> bool:
+            found = getattr(sys.modules.get(module), name, ())
+            return isinstance(value, found)
+
+    return Kind(name, (), {})
+
+
 NOTHING = {"NA": pd.NA, "NaT": pd.NaT}
 # name in the file: (class, its plain state, the value of a state); subclasses before classes
 KINDS = {
@@ -316,8 +335,8 @@ KINDS = {
     "date": (datetime.date, *of_text(datetime.date.fromisoformat)),
     "timedelta": (datetime.timedelta, attributes("days", "seconds", "microseconds"), of_seconds),
     "sparse": (sparse.csr_array | sparse.csc_array, matrix, of_matrix),
-    "cubic": (CubicSpline, cubic, of_cubic),
-    "spline": (BSpline, b_spline, of_b_spline),
+    "cubic": (imported_later("scipy.interpolate", "CubicSpline"), cubic, of_cubic),
+    "spline": (imported_later("scipy.interpolate", "BSpline"), b_spline, of_b_spline),
     "slice": (slice, attributes("start", "stop", "step"), of_span(slice)),
     "range": (range, attributes("start", "stop", "step"), of_span(range)),
     "complex": (complex, attributes("real", "imag"), of_complex),

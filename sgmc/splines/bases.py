@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BSpline, CubicSpline
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.types import Bools, Floats
@@ -110,7 +109,7 @@ class SplineBasis(Basis):
     @property
     def elements(self) -> int:
         """See `Basis`."""
-        return len(self.knots) + (2 if isinstance(self.curves, BSpline) else -int(self.cyclic))
+        return int(self.curves.c.shape[-1])
 
     def sound(self) -> bool:
         """See `Basis`."""
@@ -204,6 +203,8 @@ def spline_basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> SplineBas
 
 def curves(at: Floats, k: int, bs: str) -> Any:
     """The elements of a basis between knots (m,), as a function of u."""
+    from scipy.interpolate import BSpline, CubicSpline  # only here: they take long to import
+
     if bs == "bs":
         ends = np.concatenate([np.zeros(3), at, np.ones(3)])
         return BSpline(ends, np.eye(k), 3)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BSpline
 
 from sgmc.arguments.types import Floats
 from sgmc.errors import DataError
@@ -49,6 +48,8 @@ class NaturalSplines:
 
     def values(self, x: Floats) -> Floats:
         """The basis at numbers x (n,), an array (n, columns)."""
+        from scipy.interpolate import BSpline  # only here: it takes long to import
+
         low, high = self.ends
         knots = np.concatenate([[low] * (DEGREE + 1), self.knots, [high] * (DEGREE + 1)])
         pieces = BSpline(knots, np.eye(len(knots) - DEGREE - 1), DEGREE)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import BSpline, CubicSpline
 
 MOST_KNOTS = 2_000  # of one basis: with k of them arrays of k^2 numbers are made
 
@@ -51,6 +50,8 @@ def natural(one: Any) -> bool:
 
 def curves(one: Any) -> bool:
     """Of splines."""
+    from scipy.interpolate import BSpline, CubicSpline  # only here: they take long to import
+
     if not (rising(one.knots, 2) and isinstance(one.cyclic, bool)):
         return False
     if isinstance(one.curves, BSpline):

@@ -1,5 +1,6 @@
 """What an import costs, what is public, and what an unbuilt source tree answers."""
 
+import ast
 import inspect
 import os
 import re
@@ -12,7 +13,7 @@ import pytest
 
 import sgmc
 
-from .sources import PACKAGE
+from .sources import PACKAGE, SOURCES
 
 HEAVY = {
     "pandas",
@@ -50,6 +51,47 @@ def test_an_import_loads_nothing_heavy(code):
     done = python(f"{code}\nimport sys; print(*sorted(m for m in sys.modules if '.' not in m))")
     assert done.returncode == 0, done.stderr
     assert HEAVY & set(done.stdout.split()) == set()
+
+
+SLOW = {f"scipy.{name}" for name in ("stats", "optimize", "interpolate", "integrate")}
+
+
+def test_no_module_imports_what_is_slow_at_its_top():
+    """These take half a second together: functions import them."""
+    found = {
+        f"{path.name}: {name}"
+        for path in SOURCES
+        for node in (ast.parse(path.read_text()).body if path.suffix == ".py" else ())
+        for name in imported(node)
+        if any(name == one or name.startswith(f"{one}.") for one in SLOW)
+    }
+    assert found == set()
+
+
+def imported(node):
+    """Dotted names that a statement imports, modules and what is taken from them."""
+    if isinstance(node, ast.Import):
+        return [one.name for one in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [node.module, *(f"{node.module}.{one.name}" for one in node.names)]
+    return []
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("verb", ["logit", "poisson", "ols"])
+def test_a_plain_fit_and_its_summary_load_nothing_slow(verb):
+    done = python(
+        "import numpy as np, sgmc, sys\n"
+        "rng = np.random.default_rng(1)\n"
+        "x = rng.normal(size=500)\n"
+        "y = (rng.random(500) < 1 / (1 + np.exp(-x))) * 1.0\n"
+        f"print(sgmc.{verb}('y ~ .', {{'x': x, 'y': y}}, seed=1).summary())\n"
+        "print(*sorted(sys.modules))"
+    )
+    assert done.returncode == 0 and "Verdict: trustworthy" in done.stdout, done.stderr
+    assert (SLOW | {"arviz_stats", "matplotlib"}) & set(
+        done.stdout.splitlines()[-1].split()
+    ) == set()
 
 
 def test_public_names_resolve_and_have_docstrings():

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import linear_sum_assignment
 from scipy.special import logit
 
 from sgmc.errors import ArgumentError
@@ -152,6 +151,8 @@ class MMSBResults(ModelResults):
 
     def _orders(self):
         """For each chain the places of its communities by the labels of the first chain."""
+        from scipy.optimize import linear_sum_assignment  # only here: it takes long to import
+
         means = self._means("memberships")
         return [linear_sum_assignment(-(means[0].T @ one))[1] for one in means]
 

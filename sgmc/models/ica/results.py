@@ -1,7 +1,6 @@
 """Results of independent component analysis."""
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 
 from sgmc.arguments.tables import dense_table
@@ -64,6 +63,8 @@ class ICAResults(ModelResults):
         The best order has the largest sum of |W A|, A the inverse of the reference, its rows scaled
         to length one.
         """
+        from scipy.optimize import linear_sum_assignment  # only here: it takes long to import
+
         A, out = np.linalg.inv(self.model.reference), np.empty_like(self.unmixing())
         for k, W in enumerate(self.unmixing()):
             P = W @ A

@@ -8,7 +8,6 @@ sd has no bound where both go to zero.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import interpolate
 
 from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode
 from sgmc.coordinates.propagation import Sites
@@ -172,7 +171,9 @@ class Likelihood:
         logs = g[i] + sd * SPREAD
         slopes = np.array([self.slope(g, i, one) for one in logs])
         slopes[0], slopes[-1] = max(slopes[0], 0.05), min(slopes[-1], -0.05)
-        along = interpolate.PchipInterpolator(logs, slopes)
+        from scipy.interpolate import PchipInterpolator  # only here: it takes long to import
+
+        along = PchipInterpolator(logs, slopes)
         value = along.antiderivative()
         ends = logs[[0, -1]]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t as student
+from scipy.special import stdtr
 
 from sgmc import registry
 from sgmc.arguments.seeds import entropy
@@ -209,7 +209,7 @@ def p_value(change):
     """Two-sided, that a mean over the first axis is zero; 1 where nothing changes."""
     n, error = len(change), change.std(axis=0, ddof=1) / math.sqrt(len(change))
     ratio = np.divide(change.mean(axis=0), error, where=error > 0, out=np.zeros(change.shape[1]))
-    return 2 * student.sf(np.abs(ratio), n - 1)
+    return 2 * stdtr(n - 1, -np.abs(ratio))
 
 
 def compared(whole, paths, names, starts):

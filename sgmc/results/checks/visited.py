@@ -1,7 +1,8 @@
 """Places that chains visited rarely: modes, found by a search or seen in draws; sds near zero."""
 
 import numpy as np
-from scipy import linalg, stats
+from scipy import linalg
+from scipy.special import gammaincinv
 
 from sgmc.core.engine import full_many
 from sgmc.diagnostics import moments
@@ -35,7 +36,7 @@ def unvisited(fit):
         return []
     theta = fit.problem.coordinates.theta(fit.x)
     mean, sd = moments.mean(theta, fit.weights), moments.sd(theta, fit.weights)
-    limit = stats.chi2.ppf(WITHIN, theta.shape[2])
+    limit = 2 * gammaincinv(theta.shape[2] / 2, WITHIN)  # a quantile of chi-squared
     for share, (place, root) in zip(searched.shares, searched.gaussians):
         away = linalg.solve(root, (theta - place).reshape(-1, len(place)).T)
         inside = ((away**2).sum(axis=0) < limit).reshape(*theta.shape[:2], 1)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
 
 from sgmc.diagnostics import moments
 from sgmc.errors import NotSupported
@@ -58,6 +57,8 @@ class Reliability:
 
     def isotonic(self, share):
         """Isotonic regression of shares, by pool-adjacent-violators."""
+        from scipy.optimize import isotonic_regression  # only here: it takes long to import
+
         return isotonic_regression(share, weights=self.size).x
 
     def band(self, alpha):

@@ -1,7 +1,6 @@
 """Residuals, likelihoods and deviances of the data of the fit."""
 
 import numpy as np
-from scipy import optimize
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError, NotSupported
@@ -142,7 +141,9 @@ def null_deviance(results):
         return float(
             frequency @ family.deviance(rows.y, family.best_constant(rows.y, frequency), extra)
         )
-    return float(optimize.minimize_scalar(at, bracket=(-1.0, 1.0)).fun)
+    from scipy.optimize import minimize_scalar  # only here: it takes long to import
+
+    return float(minimize_scalar(at, bracket=(-1.0, 1.0)).fun)
 
 
 def total(rows, values):

@@ -5,7 +5,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.seeds import entropy
@@ -117,6 +116,8 @@ def stacked(scores: Floats, count: Floats) -> Floats:
     count : array (row,)
         What each row counts.
     """
+    from scipy.optimize import minimize  # only here: it takes long to import
+
     density = np.exp(scores - scores.max(axis=1, keepdims=True))
     count = count / count.sum()
     k = density.shape[1]

@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import stats
 
 from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.whitening import undo_centring
@@ -33,6 +32,8 @@ def law(spec):
     spec : PriorSpec
         With its scale in the parameter's own units.
     """
+    from scipy import stats  # only here: it takes long to import
+
     place = dict(loc=spec.location, scale=spec.scale)
     match spec.family:
         case "normal":

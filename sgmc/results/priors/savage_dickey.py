@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError, NotSupported
@@ -78,7 +77,12 @@ def log_prior_at(results, statement, weights, value):
         )
     mean = sum(of_phi[j] * used[j].location for j in places)
     sd = np.sqrt(sum((of_phi[j] * used[j].scale) ** 2 for j in places))
-    return float(stats.norm.logpdf(value, mean, sd))
+    return float(log_normal(value, mean, sd))
+
+
+def log_normal(value, mean, sd):
+    """Log density of a normal law."""
+    return -0.5 * ((value - mean) / sd) ** 2 - np.log(sd) - 0.5 * np.log(2 * np.pi)
 
 
 def enough(statement, draws, weights):
@@ -106,9 +110,9 @@ def log_density_at_zero(draws, weights):
     sd = moments.sd(draws[..., None], weights)[0]
     size = w.sum() ** 2 / (w**2).sum()
     width = 1.06 * sd * size**-0.2
-    ratio = stats.norm.pdf(values / width) / width / stats.norm.pdf(values, mean, sd)
+    ratio = np.exp(log_normal(values, 0.0, width) - log_normal(values, mean, sd))
     terms = (w * ratio).reshape(draws.shape)
-    centre = stats.norm.logpdf(0.0, mean, sd)
+    centre = log_normal(0.0, mean, sd)
     found = terms.mean() / w.mean()
     parts = np.array(
         [one.mean() for one in np.array_split(terms, min(PARTS_OF_DRAWS, terms.shape[1]), 1)]

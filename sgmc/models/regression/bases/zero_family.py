@@ -1,7 +1,6 @@
 """What zero-inflated and hurdle counts are to the rest of the package."""
 
 import numpy as np
-from scipy import stats
 from scipy.special import expit, gammaln, log_expit
 
 from sgmc.arguments import values
@@ -115,8 +114,10 @@ class ZeroFamily(TwoPredictors):
                 mu = np.minimum(mu * rng.gamma(a) / a, MAX_COUNT_MEAN)
             return np.where(none, 0.0, rng.poisson(mu))
         if self.dispersed:
+            from scipy.stats import nbinom  # only here: it takes long to import
+
             a, tail = np.exp(-eta[2]), rng.random(mu.shape) * -np.expm1(self.log_none(eta))
-            count = stats.nbinom.isf(tail, a, 1 / (1 + mu / a))
+            count = nbinom.isf(tail, a, 1 / (1 + mu / a))
         else:  # the first event falls into the unit of time, others follow it
             first = -np.log1p(rng.random(mu.shape) * np.expm1(-mu))
             count = 1 + rng.poisson(np.maximum(mu - first, 0.0))
