@@ -60,12 +60,12 @@ def one(case, cov_type, rows, seed):
         warnings.simplefilter("ignore", SGMCWarning)
         res = getattr(sgmc, verb)("y ~ a + b + c + d", df, cov_type=cov_type, seed=seed)
     ours = res.conf_int().to_numpy()[: len(TRUE)]
-    model = sm.GLM(df.y, sm.add_constant(X), family=family).fit()
-    if cov_type == "HC3":  # statsmodels' GLM has none: R's, by hand
-        theirs = hc3(df.y.to_numpy(), sm.add_constant(X), model)
+    design, start = sm.add_constant(X), res.params.to_numpy()[: len(TRUE)]
+    model = sm.GLM(df.y, design, family=family)  # its own start may diverge
+    if cov_type == "HC3":  # it has none: R's, by hand
+        theirs = hc3(df.y.to_numpy(), design, model.fit(start_params=start))
     else:
-        robust = sm.GLM(df.y, sm.add_constant(X), family=family).fit(cov_type="HC0")
-        theirs = np.asarray(robust.conf_int())
+        theirs = np.asarray(model.fit(start_params=start, cov_type="HC0").conf_int())
     has = [(ends[:, 0] <= TRUE) & (ends[:, 1] >= TRUE) for ends in (ours, theirs)]
     return res.verdict.trustworthy, *has, np.ptp(ours, axis=1) / np.ptp(theirs, axis=1)
 
