@@ -112,6 +112,17 @@ def test_which_variables_are_columns_of_their_own():
     assert own("x + offset(0.3 * x) + z") == {"x": None, "z": 2}
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_tables_that_do_not_fit_together_take_several_passes(monkeypatch):
+    res = fit("logit", FORMULAS["bent"])
+    whole, passes = res.avg_comparisons(), []
+    monkeypatch.setattr(sums, "MOST_NUMBERS", 2 * N * len(res.model.exog_names) * 2)
+    known = sums.Pass.run
+    monkeypatch.setattr(sums.Pass, "run", lambda self: passes.append(self) or known(self))
+    found = res.avg_comparisons()  # of x, z, two levels of g and one of b
+    assert (found.draws == whole.draws).all() and [len(one.parts) for one in passes] == [2, 2, 1]
+
+
 # ---- many rows -----------------------------------------------------------------------------------
 
 

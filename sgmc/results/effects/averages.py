@@ -7,19 +7,12 @@ from sgmc.arguments.messages import label_text
 from sgmc.core import deadline
 from sgmc.errors import DataError
 from sgmc.results.effects.groups import Groups
-from sgmc.results.effects.places import numbers_at, rows_at, variables_of
+from sgmc.results.effects.places import numbers_at, rows_at, thinned, variables_of
 from sgmc.results.effects.quantities import shown_value
 from sgmc.results.effects.sums import together
 from sgmc.results.effects.table import NUMBERS, Summaries, beside
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 TAKEN = ("rowid", "term", "contrast", "group", *NUMBERS)
-
-
-def thinned(rows, n):
-    """The rows with the draws to use where there are n rows in all; see `Rows.affordable`."""
-    most = max(FEWEST_DRAWS, int(ROWS_WORK // n))
-    return rows if rows.m <= most else rows.with_draws(evenly(rows.m, most))
 
 
 def blocks(results, places, quantity, link):

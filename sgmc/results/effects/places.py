@@ -14,7 +14,7 @@ from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.pieces import Pieces
-from sgmc.results.outcomes.rows import Rows
+from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 MOST_NUMBERS = 1 << 24  # of a piece of the design
 
@@ -211,3 +211,9 @@ def numbers_at(rows: Rows, at, link):
     (_, eta), *_ = rows.among(np.arange(at.start, at.stop)).blocks()
     value = eta if link else rows.family.centre(eta, rows.extra)
     return value if value.ndim == 3 else value[None]
+
+
+def thinned(rows, n):
+    """The rows with the draws to use where there are n rows in all; see `Rows.affordable`."""
+    most = max(FEWEST_DRAWS, int(ROWS_WORK // n))
+    return rows if rows.m <= most else rows.with_draws(evenly(rows.m, most))

@@ -22,8 +22,8 @@ from sgmc.core import deadline, phases
 from sgmc.diagnostics import moments
 from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.groups import Groups
-from sgmc.results.effects.places import rows_at
-from sgmc.results.outcomes.rows import CELLS, FEWEST_DRAWS, ROWS_WORK, Rows, evenly
+from sgmc.results.effects.places import MOST_NUMBERS, piece_size, rows_at, thinned
+from sgmc.results.outcomes.rows import CELLS, Rows, evenly
 
 EXACT_WORK = 1e7  # rows x draws up to which every draw is computed: part of a second
 EXPANDED = 200  # coefficients, and groups, up to which there are quadratic functions of them
@@ -33,10 +33,10 @@ FARTHEST_OF = 1000  # draws among which these are looked for
 EXPANSION_ERROR = 0.01
 # of linear predictors, for derivatives by differences: errors are about 1e-11 of the first, 1e-9 of
 # the third
-STEP = 4e-3
-FIRST = np.array([1, -8, 0, 8, -1]) / (12 * STEP)
-SECOND = np.array([-1, 16, -30, 16, -1]) / (12 * STEP**2)
-THIRD = np.array([-1, 2, 0, -2, 1]) / (2 * STEP**3)
+STENCIL_STEP = 4e-3
+FIRST = np.array([1, -8, 0, 8, -1]) / (12 * STENCIL_STEP)
+SECOND = np.array([-1, 16, -30, 16, -1]) / (12 * STENCIL_STEP**2)
+THIRD = np.array([-1, 2, 0, -2, 1]) / (2 * STENCIL_STEP**3)
 
 
 class Atom(NamedTuple):
@@ -81,7 +81,7 @@ class Curve:
     def around(self, eta, extra, *weights):
         """Derivatives by differences of fourth order, one for each of the weights of a stencil."""
         needed = [k for k in range(5) if any(one[k] for one in weights)]
-        values = {k: self.mean(eta + (k - 2) * STEP, extra) for k in needed}
+        values = {k: self.mean(eta + (k - 2) * STENCIL_STEP, extra) for k in needed}
         return [sum(one[k] * values[k] for k in needed if one[k]) for one in weights]
 
     def value(self, eta, extra, slope):
@@ -130,11 +130,33 @@ def together(results, places, quantities, link):
         first = first_rows(results, places)
         if first is None:
             return None
-        if first.m * places.n > EXACT_WORK and expandable(first, link):
-            found = Pass(results, places, quantities, link, columns, first, True).run()
-            if found is not None:
-                return found
-        return Pass(results, places, quantities, link, columns, first, False).run()
+        found, error = [], 0.0
+        for some in batches(results, places, quantities, columns):
+            one = None
+            if first.m * places.n > EXACT_WORK and expandable(first, link):
+                one = Pass(results, places, some, link, columns, first, True).run()
+            if one is None:
+                one = Pass(results, places, some, link, columns, first, False).run()
+            if one is None:
+                return None
+            found, error = [*found, *one[0]], max(error, one[1])
+        return found, error
+
+
+def batches(results, places, quantities, columns):
+    """The quantities in lists, in their order, whose tables of a piece fit into memory together;
+    columns of their own need none.
+    """
+    rows = min(places.n, piece_size(results))
+    most = max(1, MOST_NUMBERS // (2 * rows * len(results.model.exog_names)))
+    found, tables = [[]], 0
+    for one in quantities:
+        if one.moves is None or columns[one.moves.term] is None:
+            tables += 1
+        if tables > most:
+            found, tables = [*found, []], 1
+        found[-1].append(one)
+    return found
 
 
 def first_rows(results, places):
@@ -181,11 +203,8 @@ class Pass:
 
     def __init__(self, results, places, quantities, link, columns, first, expanded):
         self.results, self.places, self.quantities = results, places, quantities
-        self.columns, self.expanded, self.first = columns, expanded, first
-        self.curve, self.groups = Curve(first, link), None
-        most = max(FEWEST_DRAWS, int(ROWS_WORK // places.n))
-        self.kept = evenly(first.m, first.m if expanded else most)
-        self.all = first.with_draws(self.kept)
+        self.columns, self.expanded, self.curve = columns, expanded, Curve(first, link)
+        self.all = first if expanded else thinned(first, places.n)
         self.drawn, self.centre = self.all, self.all.at_mean().coefficients[0]
         if expanded:
             self.checked = some_draws(self.all.coefficients, self.all.weights)
@@ -287,20 +306,19 @@ class Pass:
         """g of some rows at the draws that are computed, (row, draw); `known` has those of this
         block.
         """
-        key = id(atom.X), atom.slope
-        if atom.moved is None and key in known:
-            return known[key]
-        if (id(atom.X), None) not in known:
-            known[id(atom.X), None] = linear(atom.X[at], self.drawn.coefficients, rows.offset[at])
-        eta = known[id(atom.X), None]
-        if atom.moved is not None:
-            j, step = atom.moved
-            step = step[at, None] if np.ndim(step) else step
-            eta = eta + (step if j is None else step * self.drawn.coefficients[:, j])
-        value = self.curve.value(eta, self.drawn.extra, atom.slope)
+        theta, extra = self.drawn.coefficients, self.drawn.extra
+        if atom.X is not rows.X:  # a table of one quantity alone
+            eta = linear(atom.X[at], theta, rows.offset[at] + atom.moved[1][at])
+            return self.curve.value(eta, extra, atom.slope)
+        if "eta" not in known:
+            known["eta"] = linear(rows.X[at], theta, rows.offset[at])
         if atom.moved is None:
-            known[key] = value
-        return value
+            if "slope" not in known:
+                known["slope"] = self.curve.value(known["eta"], extra, True)
+            return known["slope"]
+        j, step = atom.moved
+        step = step[at, None] if np.ndim(step) else step
+        return self.curve.value(known["eta"] + step * theta[:, j], extra, atom.slope)
 
     def expand(self, rows, atom, at, place, c, within):
         """Add value, gradient and curvature at the centre."""
