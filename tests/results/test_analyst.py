@@ -18,7 +18,7 @@ GLOSSARY = Path(__file__).parents[2] / "docs" / "glossary.md"
 RUN_WORDS = (
     "step size",
     "KSD (scores)",
-    "Laplace",
+    "Laplace approximation",
     "data passes",
     "gradient noise",
     "memory",
@@ -78,6 +78,7 @@ def test_run_facts_are_details(kind):
     [
         ("logit", r"lmsgld, mini-batches of \d+( \+ \d+ fixed)? rows; min. ESS [\d,]+; max. R-hat"),
         ("one chain", r"mala, exact MCMC on all rows; min. ESS \d+; no R-hat \(one chain\); KSD"),
+        ("robust", r"laplace, draws of the Gaussian at its mode; min. ESS"),
         ("path", r"zigzag, exact MCMC on all rows; min. ESS"),
     ],
 )
