@@ -52,7 +52,8 @@ def unbiased(spec):
     """A line of the table of samplers without a bias of their own."""
     guess, made = spec.first_step(COEFFICIENTS), SimpleNamespace(**vars(OPEN), sampler=spec)
     done = plan.unbiased_plan(spec, "", made, ROWS, COEFFICIENTS, WHITENED)
-    step = f"searched from {spec.from_langevin(guess):.3g}" if spec.exact else "-"
+    chained = spec.exact and not spec.direct
+    step = f"searched from {spec.from_langevin(guess):.3g}" if chained else "-"
     return f"| `{spec.name}` | {parameters(spec) or '-'} | {step} | {done.warmup} | {done.thin} |"
 
 

@@ -103,6 +103,14 @@ class PriorTable:
         return all(p.family in ("normal", "flat") for p in self.used) and not self.bounded.any()
 
     @property
+    def conjugate(self):
+        """Whether the priors of all coefficients are normal or flat, whatever those of auxiliary
+        parameters.
+        """
+        coefficients = self.families[: len(self.names) - self.auxiliary]
+        return all(one in ("normal", "flat") for one in coefficients)
+
+    @property
     def bounded(self):
         """Which parameters have ends that coordinates must keep, an array: positive ones among
         those whose logs are sampled have none.

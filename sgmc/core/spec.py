@@ -118,6 +118,9 @@ class SamplerSpec(Spec):
         Coordinates stay at zero for a while: its draws are those of a spike-and-slab prior.
     independent : bool
         Its proposals do not depend on the position: there is no step, and nothing adapts.
+    direct : bool
+        Its draws are independent ones of the posterior itself, which a problem offers as a
+        `Transport`: there is no step, and no chain.
     turning : bool
         A step is a path that ends where it turns back: what "auto" keeps is not thinned.
     walkers : int
@@ -149,6 +152,7 @@ class SamplerSpec(Spec):
     holds = False
     sticky = False
     independent = False
+    direct = False
     turning = False
     walkers = 1
     simplex = ""

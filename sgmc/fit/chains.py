@@ -58,6 +58,8 @@ def build_chain(plan, k):
     transition = spec.build(d, plan.schedule(0))
     chain = Chain(starts(plan, k), transition, gradient, rng, plan.schedule, spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
+    if spec.direct:
+        chain.sampler.transport = problem.transport
     if spec.continuous:
         paths.equip(chain.sampler, plan)
     chain.recorder = recorder(plan, settings.draws)

@@ -41,6 +41,10 @@ from sgmc.fit.plan import (
 from sgmc.subsampling.uniform import Everything
 
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
+DIRECT = "direct"  # where the posterior has independent draws
+INDEPENDENT = (
+    "Direct draws chosen: given sigma the coefficients are normal, so that draws are independent"
+)
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
 SKEWED = 0.35
@@ -100,6 +104,17 @@ def choose_sampler(problem, settings) -> Choice:
         raise ArgumentError(
             f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
             "all rows"
+        )
+    if problem.transport is not None:  # the settings leave room for draws that need no chain
+        why = "" if given else INDEPENDENT
+        spec = given or registry.room("samplers")[DIRECT]()
+        return Choice(problem=problem, settings=settings, gradient="simple", spec=spec, reason=why)
+    if given is not None and given.direct:
+        raise NotSupported(
+            f"{given.name} draws from the posterior of a linear regression with normal errors "
+            "(ols), normal or flat priors of its coefficients, and predictors that are not nearly "
+            "collinear; use sampler='auto'",
+            because="mathematics",
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
     choice = Choice(problem=problem, settings=settings, gradient=name, spec=given)

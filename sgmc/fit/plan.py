@@ -225,7 +225,9 @@ def plan_from_laplace(choice):
         thin, warmup = usual.thinning(settings), usual.warmup or warmup
     elif counted is not None and counted.thin is not None:  # chosen for its cost with these steps
         thin, warmup = counted.thin, counted.warmup or warmup
-    elif spec.exact and open_:  # a draw is worth so many steps at least, as the problem knows
+    elif (
+        spec.exact and open_ and not spec.direct
+    ):  # a draw is worth so many steps at least, as the problem knows
         thin = max(thin, usual.thinning(settings))
     single = counted is not None and counted.error is not None
     warmup = found.warmup if settings.warmup is not None else warmup
@@ -323,14 +325,15 @@ def unbiased_plan(choice):
     where = choice.problem.coordinates
     guess = spec.first_step(d)
     schedule = Constant(spec.from_langevin(guess / where.max_precision))
-    origin = "adapted" if spec.exact and not spec.independent else "none"
+    origin = "adapted" if spec.exact and not (spec.independent or spec.direct) else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
     warmup = settings.warmup
     if warmup is None:
         warmup = unbiased_warmup(spec, where.whitened)
     # whoever names an exact sampler gets each of its steps; a trajectory that turns needs no more
-    thins = spec.exact and not spec.turning and settings.sampler is None
+    chained = spec.exact and not spec.direct
+    thins = chained and not spec.turning and settings.sampler is None
     thin = steps_for(KEPT_TIME, guess) if thins else 1
     return choice.planned(
         gradient=spec.estimator or "simple",
@@ -345,7 +348,7 @@ def unbiased_plan(choice):
 
 def unbiased_warmup(spec, whitened):
     """Steps of warmup of a sampler whose step has no bias."""
-    if not spec.exact:  # its draws are independent: nothing is forgotten, and nothing learned
+    if not spec.exact or spec.direct:  # draws are independent: nothing is forgotten or learned
         return 0
     if spec.independent:
         return INDEPENDENT_WARMUP

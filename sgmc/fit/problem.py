@@ -9,6 +9,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch, finite_at
+from sgmc.coordinates.transport import Transport
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
@@ -114,6 +115,11 @@ class Problem:
     single : Model or None
         The compiled model with these products in float32, where the table is in whitened
         coordinates.
+    summed : Model or None
+        A compiled model of few rows with the same log density, up to a constant: sums over all rows
+        are all that it depends on.
+    transport : Transport or None
+        To independent draws, where the settings leave room for them.
     laplace : Coordinates or None
         Those whitened at the mode, where `coordinates` are of another Gaussian.
     table : Table or None
@@ -147,6 +153,8 @@ class Problem:
     differenced: bool = False
     products: bool = False
     single: object = None
+    summed: object = None
+    transport: Transport | None = None
     laplace: object = None
     table: object = None
     mode: object = None
@@ -178,6 +186,14 @@ class Problem:
     def nearest(self):
         """This posterior in coordinates of the nearest Gaussian: see `Forms`."""
         return self.forms.nearest(self)
+
+    @cached_property
+    def few(self):
+        """This posterior by the few rows that have its log density; itself where there are none."""
+        if self.summed is None:
+            return self
+        cells = self.summed.n * self.dim
+        return replace(self, model=self.summed, summed=None, rows=replace(self.rows, cells=cells))
 
     @property
     def foreign(self):

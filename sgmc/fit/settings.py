@@ -103,6 +103,21 @@ class Settings:
         return not (self.init is None or self.dispersed)
 
     @property
+    def unchained(self):
+        """Whether independent draws may be taken: a sampler of them is named, or nothing is given
+        that only chains or mini-batches have.
+        """
+        if self.sampler is not None:
+            return self.sampler.direct
+        given = (
+            *(self.gradient, self.batch_size, self.step_size, self.max_data_passes),
+            *(self.warmup, self.thin, self.init),
+        )
+        others = self.adaptive or self.robust or self.keep_warmup or self.prior_only
+        usual = self.subsample == SETTINGS["subsample"] and self.modes == SETTINGS["modes"]
+        return usual and not others and all(one is None for one in given)
+
+    @property
     def robust(self):
         """Whether draws are to have the sandwich's covariance."""
         return self.cov_type != "nonrobust"
@@ -254,9 +269,10 @@ def check_with_sampler(spec, settings, n):
         check_sweeps(spec, settings)
     if spec.implied_time(1.0) is not None and settings.step_size is not None:
         raise ArgumentError(f"step_size does not apply to {spec!r}: the noise settles its steps")
-    if spec.independent and settings.step_size is not None:
+    if (spec.independent or spec.direct) and settings.step_size is not None:
+        what = "draws" if spec.direct else "proposals"
         raise ArgumentError(
-            f"step_size does not apply to {spec.name}: proposals do not depend on the position"
+            f"step_size does not apply to {spec.name}: {what} do not depend on the position"
         )
     if settings.warmup == "threshold" and not spec.noisy:
         why = (

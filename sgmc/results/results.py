@@ -385,7 +385,10 @@ def told(fit: "Fit", draws: Floats, names: list[str], some: "Scored | None") -> 
     """`accuracy` of some numbers (chain, draw, p), and what is seen of their draws."""
     w = fit.weights
     ess, rhat = convergence.bulk(draws, w)
-    ess_sd = convergence.ess(draws, method="sd", weights=w)
+    if fit.plan.spec.direct:  # independent: every draw counts
+        ess = ess_sd = np.full(draws.shape[2], float(draws.shape[0] * draws.shape[1]))
+    else:
+        ess_sd = convergence.ess(draws, method="sd", weights=w)
     quantiles = quantiles_of(draws, w)
     errors = accuracy(fit, draws, names, some, quantiles)
     tails = errors.pop("tail_index").to_numpy()

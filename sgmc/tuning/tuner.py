@@ -212,7 +212,7 @@ def checked_settings(sampler, method, model, arguments):
 def competitors(method, grid, choice):
     """The arms of a method."""
     spec, n = choice.spec, choice.size[0]
-    steps = spec.uses_gradient or spec.exact
+    steps = spec.uses_gradient or (spec.exact and not spec.direct)
     if spec.continuous or spec.independent or not steps:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):

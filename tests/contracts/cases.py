@@ -78,12 +78,13 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
-# for which see test_scir; for published forms of samplers see test_published
+# for which see test_scir; draws without a step are in tests/direct; published forms of samplers in
+# test_published
 PUBLISHED = ["sign", "noise", "covariance", "anchored", "diffusion", "sghmc.integrator"]
 STEPPING = {
     name: cls
     for name, cls in SAMPLERS.items()
-    if not cls.continuous and not cls.probabilities and not cls.needs_bounds
+    if not cls.continuous and not cls.probabilities and not cls.needs_bounds and not cls.direct
 }
 SPECS = {
     name: spec

@@ -13,7 +13,9 @@ from .cases import default_priors, departure, expected, outcomes, table, with_on
 # ---- every sampler -------------------------------------------------------------------------------
 
 ASYMPTOTIC = sorted(
-    name for name, cls in room("samplers").items() if not cls().distortion and not cls.probabilities
+    name
+    for name, cls in room("samplers").items()
+    if not (cls().distortion or cls.probabilities or cls.direct)
 )
 
 

@@ -56,7 +56,8 @@ def test_any_declared_parameter_is_an_axis(model):
 RACING = sorted(
     name
     for name, cls in room("samplers").items()
-    if name != "laplace" and not cls.independent and not cls.continuous and not cls.probabilities
+    if name != "laplace"
+    and not (cls.independent or cls.direct or cls.continuous or cls.probabilities)
 )
 
 

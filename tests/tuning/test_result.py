@@ -154,6 +154,7 @@ def test_results_pickle_and_plot(tuned):
         ),
         (dict(progress=3), ArgumentError, "progress=3 must be True, False, None or a function"),
         (dict(sampler="laplace"), ArgumentError, "sampler='laplace' has no step to tune"),
+        (dict(sampler="direct"), NotSupported, "direct draws from the posterior of a linear"),
         (dict(sampler="imh"), ArgumentError, "sampler='imh' has no step to tune"),
         (
             dict(sampler="laplace", grid={"step_size": [0.1]}),

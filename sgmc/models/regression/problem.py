@@ -44,6 +44,7 @@ from sgmc.models.regression.search import (
     moments_of_outcomes,
     resolve_priors,
 )
+from sgmc.models.regression.summed import transport_of
 
 # the exact sampler of lopsided columns: where several meet, what their maps leave is skewed, and a
 # draw of nuts costs about as many gradients as one of mala, which has a tenth of its worth
@@ -189,7 +190,9 @@ def find_any_mode(table, data, family, prior, settings):
             because="mathematics",
         )
     if not priors.bounded.any():
-        return find_regression_mode(table, data, family, priors, settings, outcome)
+        # given sigma, normal priors of the coefficients leave these normal
+        summing = family.summed and settings.unchained and priors.conjugate
+        return find_regression_mode(table, data, family, priors, settings, outcome, summing)
     refuse_beside_ends(priors, settings, table)
     found = find_regression_mode(table, data, family, without_ends(priors), settings, outcome)
     return with_ends(found, priors)
@@ -209,8 +212,8 @@ def whitened(found, data, family, settings, precondition, kept):
         walls, concerns = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
-    rotated = rotated and found.between is None
-    single, known = None, mode.anchor
+    rotated = rotated and found.between is None and found.summed is None
+    single, known = None, mode.anchor if found.summed is None else None
     groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
     if groups is not None:
         concerns = [*concerns, *few_clusters(groups)]
@@ -233,7 +236,7 @@ def whitened(found, data, family, settings, precondition, kept):
             for one in (False, True)
         )
         core = rotated_prior(core, priors.gaussian and where.map is None, found.terms, where)
-    return built(
+    problem = built(
         found,
         family,
         model=model,
@@ -243,6 +246,11 @@ def whitened(found, data, family, settings, precondition, kept):
         coordinates=where,
         concerns=concerns,
     )
+    if found.summed is None:
+        return problem
+    problem = replace(problem, summed=found.summed)
+    transport = transport_of(problem, found.terms(mode.theta)[1], mode)
+    return replace(problem, transport=transport) if transport else replace(problem, summed=None)
 
 
 def as_far_as_known(found, family, stopped):

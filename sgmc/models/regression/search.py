@@ -32,6 +32,7 @@ from sgmc.formula.spreads import of_array
 from sgmc.models.regression.data import PriorUnits
 from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.recession import Likelihood
+from sgmc.models.regression.summed import resolved, summed_model
 from sgmc.models.regression.trimmed import trimmed
 
 
@@ -59,6 +60,8 @@ class RegressionMode:
         In phi.
     between : Between, optional
         Where priors have ends.
+    summed : Model or None
+        The model of few rows by which the mode was found, see `summed_model`.
     """
 
     table: object
@@ -73,6 +76,7 @@ class RegressionMode:
     concerns: list
     modes: ModeSearch
     between: object = None
+    summed: object = None
 
     def density_of(self, priors):
         """Priors of phi, compiled."""
@@ -123,7 +127,7 @@ def resolve_priors(prior, table, data, family, outcome, every_kind=False):
     return resolve(prior, data, family, units, bounded=every_kind, joint=every_kind)
 
 
-def find_regression_mode(table, data, family, priors, settings, outcome):
+def find_regression_mode(table, data, family, priors, settings, outcome, summing=False):
     """Look for the mode, or for several.
 
     Parameters
@@ -135,6 +139,9 @@ def find_regression_mode(table, data, family, priors, settings, outcome):
     settings : Settings
     outcome : (float, float)
         Of `moments_of_outcomes`.
+    summing : bool
+        Whether the model of few rows may be searched in the place of that of all, where there is
+        one.
     """
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
@@ -147,10 +154,14 @@ def find_regression_mode(table, data, family, priors, settings, outcome):
         priors = priors.guessed(alone(model, guess, priors.intercepts))
     terms, power = PriorTerms(priors, shift), power_of(family)
 
-    search = search_of(model, terms, table, family)
+    summed = summed_model(model, table, family) if summing else None
+    search = search_of(summed or model, terms, table, family)
 
     with explained(family):
-        mode, concerns = search(guess, not table.given)
+        found = None if summed is None else by_sums(search, guess, data.d)
+        if found is None:
+            summed, search = None, search_of(model, terms, table, family)
+        mode, concerns = found or search(guess, not table.given)
     modes = ModeSearch(1, (1.0,))
     if settings.modes == "search":
         refuse_search(priors, settings)
@@ -164,8 +175,30 @@ def find_regression_mode(table, data, family, priors, settings, outcome):
         spread = np.sqrt(outcome[1]) if family.identity else 0.0
         concerns += exact_fit(model, mode.theta[data.d], spread)
     return RegressionMode(
-        table, priors, shift, model, likelihood, terms, mode, cavities, power, concerns, modes
+        table,
+        priors,
+        shift,
+        model,
+        likelihood,
+        terms,
+        mode,
+        cavities,
+        power,
+        concerns,
+        modes,
+        summed=summed,
     )
+
+
+def by_sums(search, guess, d):
+    """What a search by the model of few rows finds, mode and concerns; None where columns are so
+    nearly collinear that rounding errors of sums matter.
+    """
+    try:
+        mode, concerns = search(guess)
+    except DataError:
+        return None
+    return (mode, concerns) if not mode.whole or resolved(mode, d) else None
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from scipy import linalg, special
 
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.implied import FEWEST_PER_DIMENSION, implied_moments
-from sgmc.diagnostics.visits import batch_means, mcse_of_batches
+from sgmc.diagnostics.visits import BATCHES, batch_means, mcse_of_batches
 from sgmc.errors import ArgumentError
 from sgmc.results.checks.edges import Line, edge_index
 from sgmc.results.checks.laplace import moments_of
@@ -96,8 +96,9 @@ def printed_errors(fit, theta, names, some, quantiles):
     vouched = moved = None
     if some is not None and not fit.settings.robust:
         vouched, moved = vouch(fit, theta, names, some, quantiles)
+    batches = theta.shape[1] if fit.plan.spec.direct else BATCHES  # independent draws are their own
     parts = [
-        errors_of_part(theta, moved, vouched, fit.weights, at, quantiles.of(at))
+        errors_of_part(theta, moved, vouched, fit.weights, at, quantiles.of(at), batches)
         for at in moments.in_parts(theta.shape)
     ]
     table = pd.DataFrame(np.concatenate(parts), index=list(names), columns=COLUMNS)
@@ -109,7 +110,7 @@ def printed_errors(fit, theta, names, some, quantiles):
     )
 
 
-def errors_of_part(theta, moved, vouched, weights, at, quantiles):
+def errors_of_part(theta, moved, vouched, weights, at, quantiles, batches=BATCHES):
     """What COLUMNS name, of some of the parameters, (p, 12).
 
     Parameters
@@ -124,6 +125,8 @@ def errors_of_part(theta, moved, vouched, weights, at, quantiles):
         Of the parameters.
     quantiles : Quantiles
         Of these.
+    batches : int
+        Of each chain, by whose means Monte Carlo errors are told.
     """
     part = np.ascontiguousarray(theta[..., at])
     now = Numbers.of(part, weights, quantiles)
@@ -135,10 +138,10 @@ def errors_of_part(theta, moved, vouched, weights, at, quantiles):
         mcse = np.empty(errors.shape)
     alone = np.empty(now.values.shape)
     for k, influence in enumerate(influences(part, now)):
-        batches, share = batch_means(influence, weights)
-        alone[k] = mcse_of_batches(batches, share)
+        means, share = batch_means(influence, weights, batches)
+        alone[k] = mcse_of_batches(means, share)
         if vouched is not None:
-            mcse[k] = known.mcse(influence, batches)
+            mcse[k] = known.mcse(influence, means)
     found = np.column_stack([*errors, *mcse, *alone])
     found[now.units[0] == 0] = 0.0  # slopes may stay at zero under a spike
     return found

@@ -141,7 +141,7 @@ def by_products(problem):
 
 def most_scores(fit):
     """How many points may have exact scores, or densities."""
-    count = SCORE_WORK / fit.problem.rows.cells
+    count = SCORE_WORK / fit.problem.few.rows.cells
     if by_products(fit.problem) and fit.plan.spec.all_rows:
         return max(count, SHARE_OF_PASSES * fit.passes)
     return count
@@ -151,7 +151,8 @@ def scores_at(fit, points, entropy, kind, batch=SCORE_BATCH):
     """Scores at points (n, d) of the sampler's coordinates, "exact" or of minibatches by an
     estimator, (n, d): in parts with streams of their own, so that threads change no digit.
     """
-    problem = fit.problem.computed(fit.plan.single and kind == "exact")
+    problem = fit.problem.few if kind == "exact" else fit.problem
+    problem = problem.computed(fit.plan.single and kind == "exact")
     return scores_by(problem, points, entropy, kind, batch, fit.settings.threads)
 
 
@@ -204,10 +205,12 @@ def checked(fit, entropy):
 
     The sandwich is no density that draws could be compared with, nor is a posterior with mass at
     zero.  Nor are there scores of draws that were not kept as a whole, or of parameters that have
-    updates of their own in the place of gradients.
+    updates of their own in the place of gradients.  Independent draws of the posterior itself
+    need no check.
     """
     if (
         fit.settings.robust
+        or fit.plan.spec.direct
         or fit.plan.spec.sticky
         or fit.problem.partial
         or fit.problem.model.refreshes

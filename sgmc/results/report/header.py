@@ -114,6 +114,8 @@ def how(fit):
     spec = fit.plan.spec
     if fit.stand_in:
         return fit.stand_in.draws
+    if spec.direct:
+        return "independent draws of the posterior"
     if not spec.uses_gradient:
         return f"draws of the {spec.drawn}"
     rows = minibatch_text(fit)

@@ -210,7 +210,9 @@ def make_verdict(fit, table, concerns, ess, along, heat):
     errors = Errors.of(table, by_scores=False)
     what = "" if fit.problem.functionals is None else f" of {fit.problem.functionals.what}"
     basis = f"effective draws{what}"
-    if spec.exact:
+    if spec.direct:
+        basis = f"independent draws{what}"
+    elif spec.exact:
         basis += " of an exact sampler"
     elif along is not None:
         basis += " and scores along random directions"

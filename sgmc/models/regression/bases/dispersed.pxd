@@ -4,7 +4,8 @@ from sgmc.models.regression.bases.glm cimport Glm
 cdef class Dispersed(Glm):
     # how posterior sds of the coefficients go with the scale, exp(power u); and the square of the
     # outcomes' rounding errors in the units of exp(power u), 0 where no scale can vanish
-    cdef readonly double power, rounding
+    cdef readonly double power
+    cdef public double rounding
     cdef int rounded(self, const double *theta, Py_ssize_t m, double *r,
                      double *density) noexcept nogil
     cdef int rounded_information(self, const double *theta, Py_ssize_t m, double *w) noexcept nogil

@@ -75,6 +75,8 @@ class Family:
         Its auxiliary parameters.
     log_concave : bool
         The likelihood has one mode, whatever the data.
+    summed : bool
+        Whether the log density is a function of X'WX, X'Wy and y'Wy, auxiliary parameters apart.
     identity : bool
         Whether outcomes are in the units of the linear predictor: default priors then are in units
         of their sd.
@@ -110,6 +112,7 @@ class Family:
     graded = True
     auxiliary = ()
     log_concave = True
+    summed = False
     identity = False
     bounded_if_known = expands = False
     known = {}

@@ -134,7 +134,7 @@ class OlsFamily(Continuous):
     link = "identity"
     default_link = True
     kernel = GaussianIdentity
-    bounded_if_known = errors = True
+    bounded_if_known = errors = summed = True
     auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),)
 
     @staticmethod
@@ -168,7 +168,7 @@ class GaussianLogFamily(OlsFamily):
     link = "log"
     default_link = False
     kernel = GaussianLogLink
-    bounded_if_known = errors = False
+    bounded_if_known = errors = summed = False
     identity = False
 
     @staticmethod
