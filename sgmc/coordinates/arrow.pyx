@@ -103,13 +103,15 @@ cdef class Arrow(Map):
         return theta + np.asarray(self.centre)
 
     def inverse(self, theta):
-        """x for a point theta (dim,)."""
+        """x for points theta (..., dim)."""
         border, tips = np.asarray(self.border), np.asarray(self.tips)
-        away, x = theta - np.asarray(self.centre), np.empty(self.dim)
-        x[border] = linalg.solve_triangular(np.asarray(self.root), away[border])
-        own = (away[tips] + self.across_tips() @ away[border]).reshape(-1, self.q, 1)
-        x[tips] = np.linalg.solve(self.roots, own).ravel()
-        return x
+        away = (theta - np.asarray(self.centre)).reshape(-1, self.dim)
+        x, rest = np.empty(away.shape), away[:, border].T
+        x[:, border] = linalg.solve_triangular(np.asarray(self.root), rest).T
+        own = away[:, tips] + (self.across_tips() @ rest).T
+        own = own.reshape(len(away), len(self.scale), self.q, 1)
+        x[:, tips] = np.linalg.solve(self.roots, own).reshape(len(away), len(tips))
+        return x.reshape(np.shape(theta))
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,)."""

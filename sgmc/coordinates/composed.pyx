@@ -31,7 +31,7 @@ cdef class Composed(Map):
         return self.outer(self.inner(x))
 
     def inverse(self, theta):
-        """x for a point theta (size,)."""
+        """x for points theta, as many as either map takes."""
         return self.inner.inverse(self.outer.inverse(theta))
 
     def slopes(self, x):

@@ -108,8 +108,9 @@ cdef class Affine(Map):
         return np.asarray(self.centre) + x @ np.asarray(self.matrix).T
 
     def inverse(self, theta):
-        """x for a point theta (size,)."""
-        return np.linalg.solve(np.asarray(self.matrix), theta - np.asarray(self.centre))
+        """x for points theta (..., size)."""
+        away = (theta - np.asarray(self.centre))[..., None]
+        return np.linalg.solve(np.asarray(self.matrix), away)[..., 0]
 
     def jacobian(self, x):
         """dtheta_j/dx_k at a point x (dim,)."""

@@ -102,13 +102,11 @@ class PriorTable:
         """Whether every prior is normal or flat."""
         return all(p.family in ("normal", "flat") for p in self.used) and not self.bounded.any()
 
-    @property
-    def conjugate(self):
-        """Whether the priors of all coefficients are normal or flat, whatever those of auxiliary
-        parameters.
+    def conjugate(self, d):
+        """Whether the priors of the first d parameters, the coefficients, are normal or flat,
+        whatever those of the others.
         """
-        coefficients = self.families[: len(self.names) - self.auxiliary]
-        return all(one in ("normal", "flat") for one in coefficients)
+        return all(one in ("normal", "flat") for one in self.families[:d])
 
     @property
     def bounded(self):

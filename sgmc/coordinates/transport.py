@@ -115,10 +115,10 @@ def tabulated(
     below = np.append(0.0, np.cumsum(mass))
     above = np.append(np.cumsum(mass[::-1])[::-1], 0.0)
     total = below[-1]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(below < above, ndtri(below / total), -ndtri(above / total))
-    kept = (np.abs(z) < LAST_QUANTILE) & (density[::2] > 0)
-    kept[1:] &= np.diff(z) > 0
+        kept = (np.abs(z) < LAST_QUANTILE) & (density[::2] > 0)
+        kept[1:] &= np.diff(z) > 0
     if kept.sum() < FIRST_CELLS // 4:
         return None
     z, w, density = z[kept], w[::2][kept], density[::2][kept]

@@ -51,8 +51,9 @@ def build_chain(plan, k):
     problem, settings, spec, (n, d) = plan.problem, plan.settings, plan.spec, plan.size
     rng = Rng(seed_sequence(settings.seed, "chain", k))
     batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
-    rows = subsampler(plan, batch) if spec.minibatches else Everything(n)
-    gradient = problem.computed(plan.single).gradient(plan.gradient, rows, rng)
+    posterior = problem if spec.minibatches else problem.few
+    rows = subsampler(plan, batch) if spec.minibatches else Everything(posterior.model.n)
+    gradient = posterior.computed(plan.single).gradient(plan.gradient, rows, rng)
     if spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan)
     transition = spec.build(d, plan.schedule(0))

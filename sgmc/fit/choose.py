@@ -43,7 +43,8 @@ from sgmc.subsampling.uniform import Everything
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 DIRECT = "direct"  # where the posterior has independent draws
 INDEPENDENT = (
-    "Direct draws chosen: given sigma the coefficients are normal, so that draws are independent"
+    "Direct draws chosen: given sigma and the sd of effects the coefficients are normal, so that "
+    "draws are independent"
 )
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
@@ -112,8 +113,8 @@ def choose_sampler(problem, settings) -> Choice:
     if given is not None and given.direct:
         raise NotSupported(
             f"{given.name} draws from the posterior of a linear regression with normal errors "
-            "(ols), normal or flat priors of its coefficients, and predictors that are not nearly "
-            "collinear; use sampler='auto'",
+            "(ols), normal or flat priors of its coefficients, at most one effect of each group or "
+            "one smooth, and predictors that are not nearly collinear; use sampler='auto'",
             because="mathematics",
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
@@ -125,6 +126,8 @@ def choose_sampler(problem, settings) -> Choice:
         return unscaled(choice)
     if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
         return exact_alone(choice)
+    if given is None and problem.summed is not None:
+        return exact(choice, "few rows have the sums of all")
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
     found = independent(choice, rng) if given is None and left_open(settings) else None
     if found is not None:

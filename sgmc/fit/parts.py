@@ -267,6 +267,9 @@ class Shape:
         where that is unknown.
     flat_below : dict
         Sds of effects below which their densities are nearly flat.
+    settled : collection of str
+        Parameters whose tails are those that `tail_bounds` says, and no shorter than these at any
+        distance.
     """
 
     unimodal: bool = False
@@ -274,6 +277,7 @@ class Shape:
     tail_index: float = 0.0
     tail_bounds: Callable = unknown_tails
     flat_below: Mapping[str, float] = field(default_factory=dict)
+    settled: tuple[str, ...] = ()
 
 
 class Signs:

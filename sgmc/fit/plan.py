@@ -221,13 +221,15 @@ def plan_from_laplace(choice):
     found = plan_of_steps(choice, noise)
     open_, counted = settings.sampler is None, choice.counted
     thin, warmup = found.thin, found.warmup
-    if usual.unsurveyed and open_:  # no pilot tells how the default sampler mixes: the problem does
+    if spec.direct:  # every step is a draw
+        pass
+    elif (
+        usual.unsurveyed and open_
+    ):  # no pilot tells how the default sampler mixes: the problem does
         thin, warmup = usual.thinning(settings), usual.warmup or warmup
     elif counted is not None and counted.thin is not None:  # chosen for its cost with these steps
         thin, warmup = counted.thin, counted.warmup or warmup
-    elif (
-        spec.exact and open_ and not spec.direct
-    ):  # a draw is worth so many steps at least, as the problem knows
+    elif spec.exact and open_:  # a draw is worth so many steps at least, as the problem knows
         thin = max(thin, usual.thinning(settings))
     single = counted is not None and counted.error is not None
     warmup = found.warmup if settings.warmup is not None else warmup

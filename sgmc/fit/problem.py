@@ -117,7 +117,7 @@ class Problem:
         coordinates.
     summed : Model or None
         A compiled model of few rows with the same log density, up to a constant: sums over all rows
-        are all that it depends on.
+        are all that it depends on.  What uses all rows at each step uses these.
     transport : Transport or None
         To independent draws, where the settings leave room for them.
     laplace : Coordinates or None
@@ -251,6 +251,8 @@ class Problem:
 
     def all_rows(self):
         """The exact gradient."""
+        if self.summed is not None:
+            return self.few.all_rows()
         return self.gradient("simple", Everything(self.model.n), Rng(seed_sequence(0, "pilot")))
 
     def computed(self, single):

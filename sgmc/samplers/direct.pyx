@@ -60,7 +60,9 @@ class Direct(SamplerSpec):
     a density of log sigma alone (Gelman et al. 2013, Bayesian Data Analysis, section 14.2).  Its
     quantile function is tabulated, so that standard normal numbers become independent draws.  The
     likelihood is a function of X'WX, X'Wy and y'Wy: two passes over the rows are all that a fit
-    needs.
+    needs.  With one effect of each group, or one smooth, the density of log sigma and of the
+    effects' sd is tabulated; the second has the quantile of its distribution given the first
+    (Rosenblatt 1952, doi:10.1214/aoms/1177729394).
     """
 
     name = "direct"

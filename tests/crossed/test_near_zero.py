@@ -194,7 +194,7 @@ def test_draws_that_are_missing_near_zero_are_seen():
 )
 def test_they_are_named_with_a_cure(sampler, cure):
     fit = SimpleNamespace(
-        plan=SimpleNamespace(spec=SimpleNamespace(independent=False, name=sampler)),
+        plan=SimpleNamespace(spec=SimpleNamespace(independent=False, direct=False, name=sampler)),
         problem=SimpleNamespace(shape=SimpleNamespace(flat_below={"sd(1|g)": 2.0})),
     )
     seen = SimpleNamespace(draws=without_zero()[..., None], names=["sd(1|g)"], weights=None)

@@ -10,7 +10,7 @@ from sgmc.models.regression.prepare import Table
 
 from .cases import PRIOR, departures, formula, quadrature, table
 
-DRAWS = 20_000  # of each of 4 chains: errors of means up to 0.4 % of an sd are found
+DRAWS = 10_000  # of each of 4 chains: errors of means of 2 % of an sd are found
 LIMIT = 4.0  # Monte Carlo errors: of 10 numbers one is beyond in 1,600 runs
 
 CASES = {
@@ -81,6 +81,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.mistake("independent draws: {mistake}")
 @pytest.mark.parametrize(("mistake", "name"), [(one, MISTAKES[one][1]) for one in MISTAKES])

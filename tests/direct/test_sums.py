@@ -1,5 +1,7 @@
 """Few rows have the log density of all, and draws do not depend on how columns are written."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def test_few_rows_have_the_log_density_of_all(name):
     """
     what, how = FITS[name]
     problem = sgmc.ols(what, frame(), seed=1, **how)._fit.problem
-    few, all_rows = problem.few.all_rows(), problem.all_rows()
+    few, all_rows = problem.all_rows(), replace(problem, summed=None).all_rows()
     assert problem.summed.n == problem.table.X.shape[1] + 1
     x = 2 * np.random.default_rng(1).normal(size=(6, problem.dim))
     values, slopes = zip(*(full(few, one) for one in x))
@@ -46,6 +48,37 @@ def test_few_rows_have_the_log_density_of_all(name):
     tolerance = 2e-4 if how.get("dtype") else 1e-6
     np.testing.assert_allclose(np.diff(values), np.diff(expected), atol=tolerance, rtol=1e-7)
     np.testing.assert_allclose(slopes, right, atol=tolerance, rtol=1e-6)
+
+
+EFFECTS = {
+    "slopes of groups": ("y ~ x0 + (1 + x1 | g)", dict(weights="w", offset="o")),
+    "an effect of groups": ("y ~ x0 + (1 | g)", {}),
+    "one smooth": ("y ~ s(x0) + x1", dict(weights="w", offset="o")),
+    "several smooths": ("y ~ s(x0, k=5) + s(x1, k=5)", {}),
+}
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize("name", EFFECTS)
+def test_few_rows_with_effects_have_the_log_density_of_all(name):
+    """As above, to 1e-5 where second derivatives of groups are by nodes."""
+    what, how = EFFECTS[name]
+    problem = sgmc.ols(what, frame(), seed=1, draws=20, **how)._fit.problem
+    few, all_rows = problem.all_rows(), replace(problem, summed=None).all_rows()
+    design = problem.summed.glm if hasattr(problem.summed, "glm") else problem.summed
+    assert len(design.y) < 60
+    x = np.random.default_rng(1).normal(size=(6, problem.dim))
+    values, slopes = zip(*(full(few, one) for one in x))
+    expected, right = zip(*(full(all_rows, one) for one in x))
+    np.testing.assert_allclose(np.diff(values), np.diff(expected), atol=1e-5, rtol=1e-7)
+    np.testing.assert_allclose(slopes, right, atol=1e-5, rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_many_groups_keep_their_rows():
+    """Where mini-batches of groups cost less than exact steps of few rows."""
+    results = sgmc.ols("y ~ x0 + (1 + x1 | g200)", frame(), seed=1, draws=20)
+    assert results._fit.problem.summed is None
 
 
 def test_predictors_far_from_zero_have_the_draws_of_centred_ones():

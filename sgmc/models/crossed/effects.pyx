@@ -282,14 +282,15 @@ cdef class Loaded(Map):
         return theta
 
     def inverse(self, theta):
-        """x for a point theta (dim,)."""
+        """x for points theta (..., dim)."""
         x = np.array(theta, dtype=float)
         root, narrow, mean = self.blocks.loads(x)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
             end, own = begin + self.blocks.width[t], places - self.blocks.d
-            found = (x[places] - mean[own]) / narrow[own]
-            x[places] = np.linalg.solve(root[begin:end, begin:end], found.T).T
+            found = np.swapaxes((x[..., places] - mean[..., own]) / narrow[..., own], -1, -2)
+            found = np.linalg.solve(root[..., begin:end, begin:end], found)
+            x[..., places] = np.swapaxes(found, -1, -2)
         return x
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:

@@ -1,6 +1,6 @@
 """The posterior of a regression with effects of several factors, effects among its parameters."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -29,6 +29,7 @@ from sgmc.fit.parts import (
     rotating_paths,
 )
 from sgmc.fit.problem import SEARCH, Problem
+from sgmc.models.crossed.direct import curve_transport
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.refusals import refuse
@@ -152,18 +153,20 @@ def crossed_problem(data, family, crossing, prior, settings):
     )
     table, effects = rows.table, found.effects
     # a row has few numbers
-    cells = found.model.n * (len(rows.dense) + rows.Z.shape[1])
+    each = len(rows.dense) + rows.Z.shape[1]
+    cells = found.model.n * each
+    chained = found.summed[1] if found.summed else found.model
     # of smooths alone, all of the few parameters are kept, and walkers have products of matrices
     alone = not crossing.factors
     products = alone and by_products(found.model, table)
-    return Problem(
+    made = Problem(
         model=found.model,
         prior=found.prior,
         coordinates=where,
         priors=found.priors,
         free_names=found.priors.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
-        defaults=defaults([] if alone else reached, cells, products),
+        defaults=defaults([] if alone else reached, chained.n * each, products),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
         concerns=undecided(near, effects) + exact + rounded(rows.fixed, data),
@@ -178,6 +181,23 @@ def crossed_problem(data, family, crossing, prior, settings):
         table=table,
         own=SampledEffects(rows, effects, known),
     )
+    if found.summed is None or stopped:
+        return made
+    few, model = found.summed
+    made = replace(made, summed=model)
+    priors, d = found.priors, data.d
+    conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
+    if effects.loading.q > 1 or not conjugate:  # chains of few rows
+        return made
+    # given sigma and the sd of one smooth, normal priors of coefficients leave these normal
+    moved = curve_transport(made, few, found.terms, centre.place, covariance)
+    if moved is None:
+        return made
+    # each column of a smooth with normal outcomes has a density that falls as 1 / sd
+    decay = {effects.sds[0]: int(np.asarray(rows.blocks.levels)[0])}
+    bounds = partial(tail_bounds, priors, decay=decay)
+    shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
+    return replace(made, transport=moved, shape=shape)
 
 
 def defaults(within_reach, cells, products):

@@ -11,6 +11,7 @@ from sgmc.core.design import design
 from sgmc.core.expansion import row_curvatures
 from sgmc.core.rng import seed_sequence
 from sgmc.models.crossed.centre import Centre
+from sgmc.models.crossed.direct import summed_rows
 from sgmc.models.crossed.effects import EffectsPrior, Loaded
 from sgmc.models.crossed.gram import Gram
 from sgmc.models.crossed.names import effects_of_crossing
@@ -36,6 +37,10 @@ class CrossedSetup:
     centre : Centre
     start : array (dim,)
         (beta, v, phi, u).
+    terms : PriorTerms
+        Of (beta, phi, u).
+    summed : (CrossedRows, Model) or None
+        Few rows that have the sums of all, see `summed_rows`; the centre is then theirs.
     """
 
     rows: object
@@ -45,6 +50,8 @@ class CrossedSetup:
     effects: object
     centre: Centre
     start: np.ndarray
+    terms: PriorTerms
+    summed: tuple | None
 
 
 def set_up(data, family, crossing, prior, settings):
@@ -71,22 +78,27 @@ def set_up(data, family, crossing, prior, settings):
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     model = family.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
-    gram = Gram(rows)
+    # chains are told apart by draws of named samplers, which stay those of all rows
+    summing = family.summed and not crossing.factors and settings.unchained
+    summed = summed_rows(rows, family) if summing else None
+    few, small = summed or (rows, model)
+    gram = Gram(few)
     start = first_guess(priors, family, table.offset, *outcome)
     sds = START * units.unit / spread
-    effects = effects_of_crossing(crossing, scale_of(rows, gram, model, start, sds))
+    effects = effects_of_crossing(crossing, scale_of(few, gram, small, start, sds))
     loading = effects.loading
     start[d : d + loading.q] = loading.bent(sds)
-    rows = rows.with_blocks(loading=loading)
+    rows, few = rows.with_blocks(loading=loading), few.with_blocks(loading=loading)
     bent = np.zeros(len(priors.names))
     bent[d : d + loading.q] = loading.scale
     core = EffectsPrior(rows.blocks, density(priors, shift, bent))
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
     terms = PriorTerms(priors, shift, bent=bent)
-    centre = Centre(rows, gram, model, core, terms, Loaded(rows.blocks), random)
+    centre = Centre(few, gram, small, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
-    return CrossedSetup(rows, model, core, priors, effects, centre, place)
+    summed = summed and (few, small)
+    return CrossedSetup(rows, model, core, priors, effects, centre, place, terms, summed)
 
 
 def scale_of(rows, gram, model, start, sds):

@@ -25,6 +25,7 @@ from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import whitened, with_signs
+from sgmc.models.mixed.direct import grouped_transport, summed_groups
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
@@ -228,8 +229,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     bent = np.zeros(len(priors.names))
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale
     terms = PriorTerms(searched, shift, bent=bent)
-    kernel, mode, concerns = find(kernel, terms, start)
-    rule = Rule(0, 0.0)
+    small = None
+    if kernel.closed and rows.subgroups is None and settings.unchained:
+        small = few_rows(rows, kernel, family, effects, nonzero(table.sd), start)
+    found, mode, concerns = find(small or kernel, terms, start)
+    kernel, rule = (kernel if small else found), Rule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
@@ -248,7 +252,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     concerns = concerns + concerns_of(rows, effects, family) + rounded(table, data)
     if kernel.glm.width > 1:
         concerns = concerns + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
-    near = sds_near_zero(kernel, terms, mode, effects, data.d) if mode.whole else []
+    near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
     concerns = concerns + undecided(near, effects)
     if data.intercept is not None:
         concerns = concerns + collinearity(
@@ -274,7 +278,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     skewed = near and kernel.closed
     # each level of normal outcomes has a density that falls as 1 / sd
     decay = dict.fromkeys(effects.sds, len(rows.level) if kernel.closed else 0)
-    return Problem(
+    found = Problem(
         model=kernel,
         prior=density(priors, shift, bent),
         coordinates=where,
@@ -284,7 +288,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         defaults=Defaults(
             estimator=estimator(kernel),
             exact_sampler=STEADY if skewed else EXACT,
-            thinning=partial(thinning, seen.cells) if skewed else each_step,
+            thinning=partial(thinning, small.n * small.width if small else seen.cells)
+            if skewed
+            else each_step,
             near=given is not None,
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
@@ -293,10 +299,28 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
         # the table of an sd begins at zero, and has no other sign
         signs=Signs() if given else FoldedSigns(where, fold, mode, effects, near),
+        summed=small,
         table=table,
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
+    # sums tell the density of one sd and sigma, where all else is normal given these
+    single = kernel.closed and rows.subgroups is None and effects.loading.q == 1
+    conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
+    if single and conjugate and settings.unchained and mode.whole:
+        moved = grouped_transport(found, kernel, rows, terms, mode)
+        shape = replace(found.shape, settled=tuple(effects.sds))
+        found = replace(found, transport=moved, shape=shape) if moved else found
+    return found
+
+
+def few_rows(rows, kernel, family, effects, sd, start):
+    """The compiled model of few rows with the sums of each group; None where there is none."""
+    found = summed_groups(rows, kernel.glm, family)
+    if found is None:
+        return None
+    few, glm = found
+    return kernel_of(glm, few, family, effects, None, units_of_steps(start, len(sd), family, sd))
 
 
 def suits_table(kernel, effects, settings, precondition) -> bool:
@@ -361,10 +385,15 @@ def begun(rows, family, grouping, nodes, start, sds):
     scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
     effects = effects_of(grouping, scale)
     start[first : first + q] = effects.loading.bent(sds)
-    level = np.exp(start[-1]) if family.identity and family.auxiliary else 1.0
-    unit = np.ones(len(start))
-    unit[:first] = level / nonzero(table.sd)
+    unit = units_of_steps(start, first, family, nonzero(table.sd))
     return effects, kernel_of(glm, rows, family, effects, nodes, unit), start
+
+
+def units_of_steps(start, d, family, sd):
+    """Of coefficients what moves predictors by about sigma, else 1: (dim,)."""
+    unit = np.ones(len(start))
+    unit[:d] = (np.exp(start[-1]) if family.identity and family.auxiliary else 1.0) / sd
+    return unit
 
 
 def nonzero(spread):

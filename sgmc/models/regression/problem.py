@@ -191,7 +191,7 @@ def find_any_mode(table, data, family, prior, settings):
         )
     if not priors.bounded.any():
         # given sigma, normal priors of the coefficients leave these normal
-        summing = family.summed and settings.unchained and priors.conjugate
+        summing = family.summed and settings.unchained and priors.conjugate(data.d)
         return find_regression_mode(table, data, family, priors, settings, outcome, summing)
     refuse_beside_ends(priors, settings, table)
     found = find_regression_mode(table, data, family, without_ends(priors), settings, outcome)

@@ -6,6 +6,8 @@ W the sum of the weights: a function of X'WX, X'Wy and y'Wy.  With R'R the matri
 the d + 1 rows of R with the weight W / (d + 1), divided by its root, have the same one.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import linalg
 
@@ -40,8 +42,6 @@ def summed_model(model: Model, table: Table, family: Family) -> Model | None:
     """Return a compiled model of few rows with the log density of all, up to a constant; None where
     sums do not tell the residuals from rounding errors, or the time is up.
 
-    The sums are those of residuals of least squares, in a second pass: nothing cancels in them.
-
     Parameters
     ----------
     model : Model
@@ -53,8 +53,37 @@ def summed_model(model: Model, table: Table, family: Family) -> Model | None:
     n, d = table.X.shape
     if n <= FEW_ENOUGH * (d + 1):
         return model
-    whole = getattr(family, "whole", family)  # with sigma among its parameters
-    rows = whole.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    rows = whole_model(table, family)
+    few = summed_table(table, rows)
+    return None if few is None else model_of(few, rows, family)
+
+
+def whole_model(table: Table, family: Family) -> Model:
+    """Return the compiled model of all rows with sigma among its parameters."""
+    whole = getattr(family, "whole", family)
+    return whole.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+
+
+def model_of(few: Table, rows: Model, family: Family) -> Model:
+    """Return the compiled model of few rows that stand for all of a model's."""
+    made = family.kernel(design(few.X), few.y, None, few.weight)
+    if family.auxiliary:
+        made.rounding = rows.rounding
+    return made
+
+
+def summed_table(table: Table, rows: Model) -> Table | None:
+    """Return few rows with the sums of all; None as in `summed_model`.
+
+    The sums are those of residuals of least squares, in a second pass: nothing cancels in them.
+
+    Parameters
+    ----------
+    table : Table
+    rows : Model
+        See `whole_model`.
+    """
+    n, d = table.X.shape
     weight = float(n) if table.se is not None else float(table.nobs)
     try:
         first = sums(rows, np.zeros(d))
@@ -67,13 +96,10 @@ def summed_model(model: Model, table: Table, family: Family) -> Model | None:
         return None
     root = root_of(gram, product, square)
     root *= np.sqrt((d + 1) / weight)
-    few = np.ascontiguousarray(root[:, :d])
-    made = family.kernel(
-        design(few), few @ centre + root[:, d], None, np.full(d + 1, weight / (d + 1))
-    )
-    if family.auxiliary:
-        made.rounding = rows.rounding
-    return made
+    X = np.ascontiguousarray(root[:, :d])
+    none = dict.fromkeys(("trials", "offset", "strata", "order", "se", "working"))
+    weights = np.full(d + 1, weight / (d + 1))
+    return replace(table, X=X, y=X @ centre + root[:, d], weight=weights, **none)
 
 
 def sums(rows: Model, beta: Floats) -> tuple[Floats, Floats, float]:
@@ -130,7 +156,7 @@ def transport_of(problem: Problem, slope: Floats, mode: Mode) -> Transport | Non
     if not isinstance(map, Dilation):
         return None
     prior = np.asarray(map.matrix).T @ slope[:d]
-    gradient = problem.few.all_rows()
+    gradient = problem.all_rows()
     at_mode = np.zeros(problem.dim)
     likelihood = full(gradient, at_mode)[1][:d] - prior
 

@@ -65,7 +65,8 @@ def rarely_visited(fit, seen):
     fit : Fit
     seen : Seen
     """
-    if fit.plan.spec.independent:  # a stay is one proposal, and the tail of weights tells of it
+    # a stay is one proposal, and the tail of weights tells of it; or there is none
+    if fit.plan.spec.independent or fit.plan.spec.direct:
         return []
     found = [s for s in stays(seen.draws, seen.weights, seen.quantiles) if s.effect > STAYS_MATTER]
     for stay in sorted(found, key=lambda s: -s.effect)[:MOST_PLACES]:
@@ -109,7 +110,8 @@ def not_near_zero(fit, seen):
     fit : Fit
     seen : Seen
     """
-    if fit.plan.spec.independent or seen.weights is not None:
+    spec = fit.plan.spec
+    if spec.independent or spec.direct or seen.weights is not None:
         return []
     for name, scale in fit.problem.shape.flat_below.items():
         found = near_zero(seen.draws[..., seen.names.index(name)], scale)

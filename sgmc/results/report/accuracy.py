@@ -51,10 +51,15 @@ def accuracy(fit, theta, names, some, quantiles):
     by_draws = tail_index(theta, fit.weights, quantiles)
     by_slopes = table.pop("edge_index").to_numpy()
     # a bound that is known is in the place of an estimate beyond it: what exists is printed
-    estimated = np.fmin(np.fmax(by_draws, by_slopes), fit.problem.shape.tail_bounds(names))
-    table["tail_index"] = np.fmax(estimated, fit.problem.shape.tail_index)
+    shape = fit.problem.shape
+    bounds = shape.tail_bounds(names)
+    estimated = np.fmin(np.fmax(by_draws, by_slopes), bounds)
+    table["tail_index"] = np.fmax(estimated, shape.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
+    # independent draws have no scores; of sds that rows settle the tail is known without them
+    settled = np.array([name in shape.settled for name in names], dtype=bool)
+    unknown &= ~(settled & (bounds <= AS_LONG))
     if unknown.any():
         some = far_out(theta[..., unknown], LOOKED_BEYOND, quantiles.of(unknown))
         unknown[unknown] = some

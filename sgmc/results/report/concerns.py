@@ -68,7 +68,7 @@ def after_sampling(fit, seen, errors, ends=False):
         *proposals(fit),
         *spread(fit),
         *shape(fit, errors),
-        *of_draws(seen),
+        *of_draws(seen, not fit.plan.spec.direct),
         *unvisited(fit),
         *rarely_visited(fit, seen.moved),
         *not_near_zero(fit, seen),

@@ -53,12 +53,14 @@ class Seen:
         return Seen(names, self.draws[..., kept], self.weights, *arrays, self.quantiles.of(kept))
 
 
-def of_draws(seen):
+def of_draws(seen, chained=True):
     """Warnings, in a list.
 
     Parameters
     ----------
     seen : Seen
+    chained : bool
+        Whether draws are of chains, which may disagree.
     """
     seen = seen.moved
     if not seen.names:
@@ -72,7 +74,8 @@ def of_draws(seen):
                 "Take at least draws=100.",
             )
         ]
-    return [*too_few(seen), *disagreement(seen), *heavy(seen)]
+    apart = disagreement(seen) if chained else []
+    return [*too_few(seen), *apart, *heavy(seen)]
 
 
 def too_few(seen):
