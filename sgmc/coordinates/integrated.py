@@ -13,6 +13,9 @@ from sgmc.coordinates.transport import Transport
 from sgmc.core.contract import Map, Prior
 from sgmc.core.expansion import of_prior
 
+MOST_INTEGRATED = 100  # coefficients: a precision's root for each of some thousand pairs
+PRECISIONS_AT_ONCE = 1 << 21  # numbers
+
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionallyNormal(Transport):
@@ -46,12 +49,23 @@ class ConditionallyNormal(Transport):
         """
         raise NotImplementedError
 
+    @property
+    def count(self) -> int:
+        """Number of the coefficients that are normal given pairs."""
+        raise NotImplementedError
+
     def natural(self, moved: Floats, pairs: Floats) -> Floats:
         """Return natural coordinates (m, size) of coefficients, from where they are told on."""
         raise NotImplementedError
 
     def log_density(self, pairs: Floats) -> Floats:
         """Return the log density of pairs (m, 2), the coefficients integrated out."""
+        size = max(1, PRECISIONS_AT_ONCE // self.count**2)
+        parts = [self.of_pairs(pairs[a : a + size]) for a in range(0, len(pairs), size)]
+        return np.concatenate(parts)
+
+    def of_pairs(self, pairs: Floats) -> Floats:
+        """Return the same of pairs whose precisions are kept at once."""
         H, slope, value = self.given(pairs)
         root = np.linalg.cholesky(H)
         half = np.linalg.solve(root, slope[..., None])[..., 0]
@@ -62,8 +76,10 @@ class ConditionallyNormal(Transport):
 
     def tabulated(self, centre: Floats, covariance: Floats) -> Self | None:
         """Return this transport with the table of its pairs, see `plane_of`; None where there is
-        none.
+        none, or coefficients are so many that it would take long.
         """
+        if self.count > MOST_INTEGRATED:
+            return None
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                 plane = plane_of(self.log_density, centre, covariance)

@@ -187,15 +187,11 @@ def ends_of(
             kept = [np.flatnonzero(one >= least)[[0, -1]] for one in (rows, columns)]
             step = (high - low) / (END_NODES - 1)
             first, last = (np.array([one[k] for one in kept]) for k in (0, 1))
+            high = low + step * np.minimum(last + 1, END_NODES - 1)
+            low = low + step * np.maximum(first - 1, 0)
             if (last - first >= END_NODES // 3).all():
-                new = low + step * np.maximum(first - 1, 0)
-                return new, low + step * np.minimum(last + 1, END_NODES - 1)
-            # too coarse to tell the ends: look again between the nodes around them
-            low, high = (
-                low + step * np.maximum(first - 1, 0),
-                low + step * np.minimum(last + 1, END_NODES - 1),
-            )
-            continue
+                return low, high
+            continue  # too coarse to tell the ends: look again between the nodes around them
         width = (WIDENED - 1) * (high - low)
         low, high = low - width * open_low, high + width * open_high
         low[0] = max(low[0], 0.0)

@@ -52,6 +52,10 @@ class CurveTransport(ConditionallyNormal):
         square = self.products[k, k] + self.weight * self.rounding
         return H, slope, -self.weight * u - 0.5 * t * square
 
+    @property
+    def count(self) -> int:
+        return len(self.products) - 1
+
     def natural(self, moved: Floats, pairs: Floats) -> Floats:
         d, sd = len(self.beta), self.loading.sds(pairs[:, :1])
         return np.concatenate([self.beta + moved[:, :d], sd * moved[:, d:], pairs], axis=1)

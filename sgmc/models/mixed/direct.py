@@ -118,6 +118,10 @@ class GroupedTransport(ConditionallyNormal):
         square = K[:, d, d] + self.sums.weight * self.rounding * np.exp(-2 * u)
         return K[:, :d, :d] + self.precision, K[:, :d, d] + self.slope, -logs - 0.5 * square
 
+    @property
+    def count(self) -> int:
+        return len(self.beta)
+
     def natural(self, moved: Floats, pairs: Floats) -> Floats:
         return np.concatenate([self.beta + moved, pairs], axis=1)
 
