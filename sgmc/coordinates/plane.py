@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.interpolation import DEGREE, interpolated, polynomials
+from sgmc.coordinates.interpolation import POLYNOMIAL_DEGREE, interpolated, polynomials
 
 FIRST_NODES, FINEST_NODES = 33, 129  # of each axis
 POINTS_A_CELL = 4  # points of integrals per node
@@ -76,7 +76,7 @@ class Plane:
         """Return what leads from m nodes to the points of integrals, (points, m)."""
         k, weight = polynomials(np.linspace(0, m - 1, POINTS_A_CELL * (m - 1) + 1), m)
         out = np.zeros((len(k), m))
-        np.put_along_axis(out, k[:, None] + np.arange(DEGREE + 1), weight, axis=1)
+        np.put_along_axis(out, k[:, None] + np.arange(POLYNOMIAL_DEGREE + 1), weight, axis=1)
         return out
 
     def at(self, a: Floats) -> Floats:
@@ -90,7 +90,8 @@ class Plane:
         b = pairs[:, 1] - self.slope * (a - self.centre)
         k, weight = polynomials((b - self.low[1]) / (self.high[1] - self.low[1]) * (m - 1), m)
         rows = self.at(a)
-        return (np.take_along_axis(rows, k[:, None] + np.arange(DEGREE + 1), 1) * weight).sum(1)
+        near = np.take_along_axis(rows, k[:, None] + np.arange(POLYNOMIAL_DEGREE + 1), 1)
+        return (near * weight).sum(1)
 
 
 def simpson(m: int) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.arguments.keywords import SETTINGS
+from sgmc.coordinates.transport import Standard
 from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
@@ -29,6 +30,7 @@ from sgmc.fit.noise import (
     pilot_rows,
     shared_rows,
 )
+from sgmc.fit.parts import Evidence
 from sgmc.fit.plan import (
     KEPT_TIME,
     LOCKSTEP_WARMUP,
@@ -108,7 +110,7 @@ def choose_sampler(problem, settings) -> Choice:
         )
     if problem.transport is not None:  # the settings leave room for draws that need no chain
         why = "" if given else INDEPENDENT
-        spec = given or registry.room("samplers")[DIRECT]()
+        spec = given or direct()
         return Choice(problem=problem, settings=settings, gradient="simple", spec=spec, reason=why)
     if given is not None and given.direct:
         raise NotSupported(
@@ -159,6 +161,11 @@ def of_sandwich(settings):
     """
     usual = settings.subsample == SETTINGS["subsample"]
     return settings.robust and settings.sampler is None and left_open(settings) and usual
+
+
+def direct():
+    """The specification of draws that need no chain."""
+    return registry.room("samplers")[DIRECT]()
 
 
 def look(choice, rng, z, whole, at_once):
@@ -397,15 +404,31 @@ def independent(choice, rng) -> Choice | None:
     seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
     # what densities would correct is not worth them
     if plain <= SAME_POSTERIOR and seconds > SHORT_WORK:
-        name, why = "laplace", f"log weights of independent draws have an sd of {plain:.2g}"
-        found = CostEstimate(name, registry.room("samplers")[name](), 1, 0.0, None, 0)
-    else:
-        name, why = "imh", f"log weights of independent proposals have an sd of {skewed:.2g}"
-        spec = registry.room("samplers")[name]()
-        found = CostEstimate(name, spec, 1, seconds, None, IMH_WARMUP)
+        why = f"Independent draws chosen: log weights have an sd of {plain:.2g}"
+        evidence = *problem.evidence, Unweighed(plain)
+        nearly = replace(problem, transport=Standard(), evidence=evidence)
+        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason=why)
+    spec = registry.room("samplers")["imh"]()
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
-    why = f"Independent draws chosen: {why}"
-    return replace(choice, spec=found.spec, reason=why, counted=found, pilot=seen)
+    why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
+    counted = CostEstimate(spec.name, spec, 1, seconds, None, IMH_WARMUP)
+    return replace(choice, spec=spec, reason=why, counted=counted, pilot=seen)
+
+
+@dataclass(frozen=True)
+class Unweighed(Evidence):
+    """Independent draws that are taken for those of the posterior.
+
+    Attributes
+    ----------
+    spread : float
+        Sd of their log weights.
+    """
+
+    spread: float
+
+    def error_allowance(self, fit):
+        return self.spread, "draws without weights"
 
 
 def left_open(settings):

@@ -108,6 +108,8 @@ def scored(
     label = kind if kind is not None else "exact" if exact else problem.defaults.estimator
     weights = None if fit.weights is None else np.tile(fit.weights, chains)
     points = np.ascontiguousarray(x[kept])
+    if problem.rows.unit == "group":  # of which each has many rows
+        batch = max(1, round(batch * problem.model.n / max(len(problem.table.y), 1)))
     found = scores_at(fit, points, entropy, label, batch)
     return with_scores(problem, x, kept, found, label, weights, alone)
 
