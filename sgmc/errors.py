@@ -77,6 +77,9 @@ class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 
 
+UNTOLD = 2.0  # a `shortfall` where nothing tells how many draws would do
+
+
 class SGMCWarning(UserWarning):
     """Base of all warnings: what was seen, in numbers, and what to do about it.
 
@@ -86,12 +89,15 @@ class SGMCWarning(UserWarning):
         What was seen, with its numbers.
     advice : str, optional
         What the user can do, e.g. ``"draws=4000"``.
+    shortfall : float, optional
+        Of what more draws may cure: times as many as there are that would, about.
     """
 
-    def __init__(self, message: str, advice: str = "") -> None:
+    def __init__(self, message: str, advice: str = "", shortfall: float | None = None) -> None:
         super().__init__(f"{message} {advice}".strip())
         self.message = message
         self.advice = advice
+        self.shortfall = shortfall
 
     def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         return type(self), (self.message, self.advice)

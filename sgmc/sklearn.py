@@ -60,7 +60,7 @@ class _BayesianEstimator(BaseEstimator):
         prior=None,
         fit_intercept=True,
         sampler="auto",
-        draws=1000,
+        draws="auto",
         chains=4,
         random_state=None,
         fit_options=None,
@@ -280,8 +280,9 @@ class BayesianLogisticRegression(_BayesianClassifier):
         ``normal(0, 2.5, autoscale=True)``.
     fit_intercept : bool
     sampler : str or specification
-    draws, chains : int
-        Kept draws a chain.
+    draws : int or "auto"
+        Kept draws per chain, as in `sgmc.logit`.
+    chains : int
     random_state : int, RandomState or None
         An int is the seed of the fit.
     fit_options : dict, optional

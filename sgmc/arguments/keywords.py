@@ -17,6 +17,14 @@ TUNE = "tune"  # passed on by tune()
 FIT = (REGRESSION, MODEL)
 RACED = (REGRESSION, MODEL, TUNE)
 METHODS = ("mamba", "grid", "default", "heuristic")
+AUTO_DRAWS = "auto"  # the word that draws= may be
+DRAWS_BY_DEFAULT = 1000  # per chain, at first
+
+
+class FirstDraws(int):
+    """Draws per chain that a class of models begins with where draws= is left out."""
+
+
 
 TABLE = (
     Keyword(
@@ -177,20 +185,24 @@ TABLE = (
     ),
     Keyword(
         "draws",
-        1000,
-        "Kept draws per chain.",
-        "int >= 1",
-        "int",
+        AUTO_DRAWS,
+        """Kept draws per chain; a number is kept, whatever the verdict.  ``"auto"``: 1,000, and
+        twice as many again and again while Monte Carlo error is the only reason of a verdict "not
+        trustworthy", up to 32,000 or to a limit of counted work.  Draws are the first ones of a
+        longer run, and never depend on time.""",
+        'int >= 1, or "auto"',
+        'int | Literal["auto"]',
         FIT,
-        int,
+        number_or_word,
     ),
     Keyword(
         "accuracy",
         None,
         """Largest accepted Monte Carlo error of posterior means, in posterior sds, e.g. 0.05.
         Chains stop at the first of 250, 500, 1000, ... draws per chain at which all means are
-        within it with 95 % confidence.  `draws` is then the limit, 20,000 by default.  Draws are
-        the first ones of a longer run.  Samplers in continuous time and `client` are refused.""",
+        within it with 95 % confidence.  A number of `draws` is then the limit; by default it is
+        20,000.  Draws are the first ones of a longer run.  Samplers in continuous time and `client`
+        are refused.""",
         "float between 0 and 1",
         "float | None",
         FIT,

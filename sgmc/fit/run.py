@@ -3,7 +3,7 @@ are draws.
 """
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from sgmc.core.recorders import FullRecorder, Walkers
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.types import fits
-from sgmc.errors import ArgumentError, DivergenceError
+from sgmc.errors import ArgumentError, CheckpointWarning, DivergenceError
 from sgmc.fit import choose, paths, stopping
 from sgmc.fit.chains import (
     TIME_LIMIT,
@@ -30,7 +30,7 @@ from sgmc.fit.chains import (
     warn_of_reading,
     warn_of_tiny_steps,
 )
-from sgmc.fit.checkpoint import Checkpoint, check_like, compare, mark, of_this_fit, read
+from sgmc.fit.checkpoint import Checkpoint, Saved, check_like, compare, mark, of_this_fit, read
 from sgmc.fit.fitted import (
     LAPLACE,
     NONE,
@@ -47,7 +47,7 @@ from sgmc.fit.noise import GradientNoise, noise_of_plan
 from sgmc.fit.plan import Choice, plan_to_threshold
 from sgmc.fit.problem import SEARCH
 from sgmc.fit.settings import check_init
-from sgmc.fit.stopping import DRAWS_CHECKED
+from sgmc.fit.stopping import DRAWS_CHECKED, first_look
 
 PILOT = "the analysis of the gradient noise"  # what time_limit may end
 WARMUP = "warmup"
@@ -112,25 +112,66 @@ def continued(plan, saved):
     """
     settings = plan.settings
     begun = saved or (read(settings.checkpoint) if settings.checkpoint else None)
+    if begun is not None:
+        settings = first_look(settings, begun.chains)
+        plan = replace(plan, settings=settings)
     warmup = None if begun is None else begun.mark.get("warmup")
     if not fits(warmup, int | None) or (warmup or 0) < 0:
         raise ArgumentError(f"the run to go on with has warmup={warmup!r}: fit again")
     return plan if warmup is None or settings.warmup is not None else replace(plan, warmup=warmup)
 
 
-def sample(plan, begun, saved=None) -> Fit:
-    """Run the chains of a plan; see `fit`."""
+def longer(done, draws, why, reserve) -> Fit:
+    """Go on with the chains of a fit to so many draws, as if these had been asked for.
+
+    Parameters
+    ----------
+    done : Fit
+    draws : int
+        Per chain.
+    why : str
+        What for, in words.
+    reserve : float
+        Seconds of the time of the call that are left to the checks.
+    """
+    plan = replace(done.plan, settings=replace(done.settings, draws=draws))
+    known = [one for one in done.concerns if not isinstance(one, CheckpointWarning)]
+    further = Further(why, reserve, known)
+    return sample(plan, time.perf_counter(), Saved({}, done.states, done.seconds), further)
+
+
+@dataclass(frozen=True)
+class Further:
+    """How chains of a fit go on.
+
+    Attributes
+    ----------
+    why : str
+        What for, in words.
+    reserve : float
+        Seconds that are left to the checks.
+    known : list of SGMCWarning
+        What the fit was warned of when it began.
+    """
+
+    why: str
+    reserve: float
+    known: list
+
+
+def sample(plan, begun, saved=None, further=None) -> Fit:
+    """Run the chains of a plan; see `fit`.  `further`: they go on within one call."""
     problem, settings = plan.problem, plan.settings
     chains = [build_chain(plan, k) for k in range(settings.chains)]
     noise, steps = noise_of_plan(plan, chains), plan.steps(settings.draws)
     begin = places_of(chains, plan)
     checkpoint, earlier = restore(plan, chains, plan.warmup + steps, saved)
     block = together([chain.recorder for chain in chains]) if settings.accuracy is None else None
-    reserve = stopping.reserve_of(problem, settings)
+    reserve = further.reserve if further else stopping.reserve_of(problem, settings)
     watch = Watch(reserve, settings.progress, checkpoint, forecast(plan, steps))
     problem.rows.will_read(random=plan.spec.minibatches)
-    known = warn_of_reading(plan, steps) + warn_of_tiny_steps(plan)
-    phases.begin(phases.SAMPLING)
+    known = further.known if further else warn_of_reading(plan, steps) + warn_of_tiny_steps(plan)
+    phases.begin(further.why if further else phases.SAMPLING)
     # a run that goes on goes on here: workers make chains from their starts alone
     remote = settings.client is not None and saved is None
     if remote:

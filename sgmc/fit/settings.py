@@ -11,7 +11,7 @@ from sgmc.arguments.arrays import numeric, shaped
 from sgmc.arguments.choices import flag, one_of
 from sgmc.arguments.covariances import COV_TYPES
 from sgmc.arguments.files import writable
-from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.keywords import AUTO_DRAWS, DRAWS_BY_DEFAULT, SETTINGS, FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import (
@@ -70,6 +70,13 @@ class Settings:
     accuracy: float | None = None  # then `draws` is the largest number
     client: object = None  # of the cluster whose workers run the chains
     keep_warmup: bool = False
+    # draws that chains begin with where their number is left open; 0 where it is given
+    begun: int = 0
+
+    @property
+    def extended(self):
+        """Whether chains went on beyond the draws that they began with."""
+        return 0 < self.begun < self.draws
 
     @property
     def subsample(self):
@@ -146,12 +153,13 @@ def check_settings(**given):
         sandwich.refuse(spec, asked["precondition"], asked["cov_type"])
     adaptive = isinstance(asked["batch_size"], str) and asked["batch_size"] == "adaptive"
     chains, accuracy = whole("chains", asked["chains"], 1), asked["accuracy"]
-    draws, threads = whole("draws", asked["draws"], 1), asked["threads"]
+    draws, begun = number_of_draws(asked["draws"])
+    threads = asked["threads"]
     if accuracy is not None:
         accuracy = fraction("accuracy", accuracy, advice=stopping.ACCURACY_IS)
         stopping.refuse(spec, accuracy, asked["client"])
         # a limit that nobody chose is not to end the run before its accuracy
-        draws = draws if "draws" in given else stopping.LIMIT_BY_DEFAULT * draws
+        draws, begun = stopping.LIMIT_BY_DEFAULT * begun or draws, 0
     checkpoint, keep = writable("checkpoint", asked["checkpoint"]), asked["keep"]
     return Settings(
         sampler=spec,
@@ -180,6 +188,7 @@ def check_settings(**given):
         accuracy=accuracy,
         client=asked["client"],
         keep_warmup=warmup_kept(asked["keep_warmup"], asked["warmup"]),
+        begun=begun,
     )
 
 
@@ -218,6 +227,14 @@ def start(init):
     if not np.isfinite(array).all():
         raise must_be("init", init, "an array of finite numbers")
     return array
+
+
+def number_of_draws(value):
+    """Draws a chain, and the same number where chains may go on, else 0."""
+    if isinstance(value, str):
+        one_of("draws", value, (AUTO_DRAWS,), ", or a whole number")
+        return DRAWS_BY_DEFAULT, DRAWS_BY_DEFAULT
+    return whole("draws", value, 1), int(value) if isinstance(value, FirstDraws) else 0
 
 
 def steps_per_draw(value):

@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
 from sgmc.core import deadline
 from sgmc.diagnostics.convergence import ess
+from sgmc.diagnostics.visits import BATCHES
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
 ACCURACY_IS = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"
@@ -30,6 +31,14 @@ CONFIDENCE = 0.95  # with which all means at once are within the accuracy
 TIME_MARGIN = 2.0
 WINDOW = 3  # autocorrelation times over which one is summed up, about
 MOST_LOOKED_AT = 1000  # parameters, evenly: each takes about a millisecond a look
+
+GROWTH = 2  # times as many draws at the next look, where their number is left open
+MOST_GROWN = 32  # times as many at the last one
+FORECAST_ERROR = 2.0  # by which a forecast of draws may be too large
+MOST_WORK = 3e10  # numbers read by all steps: about a minute on one core
+STEP_WORK = 2000.0  # numbers that a step costs besides
+MOST_BYTES = 1 << 28  # of the draws of all chains
+MOST_CHECKED = 1 << 25  # draws of all parameters that checks look at
 
 # parameters, evenly, whose effective sizes and R-hats are computed: they cost a millisecond each
 MAX_DIAGNOSED = 1000
@@ -148,7 +157,7 @@ def usual(settings):
     """The settings that a plan is derived from: with `accuracy` nobody knows how many draws there
     will be, and it is made for as many as by default.
     """
-    return settings if settings.accuracy is None else replace(settings, draws=SETTINGS["draws"])
+    return settings if settings.accuracy is None else replace(settings, draws=DRAWS_BY_DEFAULT)
 
 
 def looks(limit):
@@ -214,6 +223,87 @@ def largest_time(time, draws):
 def quantile(parameters):
     """Standard errors within which so many independent means are, with CONFIDENCE."""
     return float(special.ndtri((1 + CONFIDENCE ** (1 / parameters)) / 2))
+
+
+# ---- without a number of draws -------------------------------------------------------------------
+
+# Chains whose number of draws is left open go on while Monte Carlo error alone keeps the verdict
+# from trusting them.  They are looked at where their draws have doubled, and the first look is that
+# of a fit with as many draws.  At each later one errors have to be smaller by `margin`.
+
+
+def margin(chains):
+    """How many times larger a Monte Carlo error by batch means of so many chains may be than it is
+    estimated: TIME_MARGIN standard errors of its square, of which each batch is a degree of
+    freedom.
+    """
+    return math.sqrt(1 + TIME_MARGIN * math.sqrt(2 / (chains * BATCHES)))
+
+
+def next_look(done, trustworthy, shortfall):
+    """Draws per chain with which a `Fit` goes on; 0 where it ends.
+
+    Parameters
+    ----------
+    done : Fit
+    trustworthy : bool
+        What the verdict is.
+    shortfall : float or None
+        Times as many draws with which errors would be at the verdict's limits; None where more
+        draws are no cure.
+    """
+    if not can_go_on(done) or shortfall is None:
+        return 0
+    draws, first = done.x.shape[1], done.x.shape[1] <= done.settings.begun
+    if suffices(trustworthy, shortfall, first, done.settings.chains):
+        return 0
+    # it is not begun where it would not suffice, but for the error of that forecast
+    most = most_draws(done)
+    useful = shortfall * draws <= FORECAST_ERROR * most
+    return GROWTH * draws if useful and GROWTH * draws <= most else 0
+
+
+def suffices(trustworthy, shortfall, first, chains):
+    """Whether a look ends a run: the first one by the verdict, which is that of a fit with as many
+    draws, and later ones where it would also be with errors that are larger by `margin`.
+    """
+    return trustworthy and (first or shortfall * margin(chains) ** 2 <= 1)
+
+
+def can_go_on(done):
+    """Whether chains of a `Fit` may make more draws than they were asked for at first."""
+    settings, run = done.settings, done.run
+    # workers make chains from their starts alone; in continuous time the spacing of draws follows
+    # from their number
+    open_ = settings.begun and settings.client is None and not done.plan.spec.continuous
+    whole = not (done.stand_in or run.interrupted or {"diverged", "spent"} & set(run.statuses))
+    return bool(open_ and whole)
+
+
+def most_draws(done):
+    """Draws per chain within the limits of a fit whose number of draws is left open: of numbers
+    that steps read, of memory, and of the checks of the draws.
+    """
+    settings, (chains, draws, d) = done.settings, done.x.shape
+    work = done.passes * done.problem.rows.cells + STEP_WORK * sum(c.steps for c in done.chains)
+    return min(
+        MOST_GROWN * settings.begun,
+        draws * MOST_WORK / work,
+        MOST_BYTES / (8 * chains * d),
+        MOST_CHECKED / (chains * min(d, MAX_DIAGNOSED)),
+    )
+
+
+def first_look(settings, states):
+    """Settings of a run whose chains have been at these states, and whose number of draws is left
+    open: with the draws of the first look that it has not gone beyond.
+    """
+    if not settings.begun:
+        return settings
+    kept, draws = max(len(one["recorder"]["draws"]) for one in states), settings.begun
+    while draws < kept:
+        draws *= GROWTH
+    return replace(settings, draws=draws)
 
 
 # ---- time for the checks -------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 
+from sgmc.arguments.keywords import AUTO_DRAWS, FirstDraws
 from sgmc.arguments.numbers import whole
 from sgmc.core.interrupts import handled
 from sgmc.core.phases import watched
@@ -49,6 +50,7 @@ def resume(results, draws, data, how):
     from sgmc.fit.checkpoint import Saved
     from sgmc.fit.run import sample
     from sgmc.fit.settings import check_settings
+    from sgmc.fit.stopping import first_look
 
     unknown = sorted(set(how) - set(HARMLESS))
     if unknown:
@@ -65,14 +67,17 @@ def resume(results, draws, data, how):
     arguments = {k: v for k, v in origin.arguments.items() if k not in left}
     if draws is not None or results._stopping is None or results._stopping.reached:
         arguments.pop("accuracy", None)  # so many draws are asked for
-    arguments |= {"draws": total(results, draws), "seed": results.seed, **how}
+    arguments |= {"seed": results.seed, **how}
+    # a run that was interrupted, and whose number of draws is open, goes on until it would end
+    if draws is not None or not (results.interrupted and open_draws(arguments)):
+        arguments["draws"] = total(results, draws)
     if fit is not None and data is None:
         checked = replace(
             check_settings(**{k: v for k, v in arguments.items() if k != "prior"}),
             tuned=fit.settings.tuned,
         )
         with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
-            plan = replace(fit.plan, settings=checked)
+            plan = replace(fit.plan, settings=first_look(checked, fit.states))
             done = sample(plan, begun, Saved({}, fit.states, fit.seconds))
             return type(results).of_fit(results.model, done, arguments)
     saved = origin.saved if fit is None else origin.without_data(fit).saved
@@ -81,6 +86,11 @@ def resume(results, draws, data, how):
     return model_again(results.model, data).continue_from(
         saved, arguments, tuned=results.tuning is not None
     )
+
+
+def open_draws(arguments):
+    """Whether the arguments of a fit leave the number of draws open."""
+    return isinstance(arguments.get("draws", AUTO_DRAWS), str | FirstDraws)
 
 
 def total(results, draws):

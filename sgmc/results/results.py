@@ -1,10 +1,12 @@
 """The results of a fit."""
 
+import time
 from copy import copy, deepcopy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 
 from sgmc.arguments.types import FilePath, Floats, Frame, Ints
 from sgmc.core import deadline, phases
@@ -13,6 +15,8 @@ from sgmc.core.interrupts import caught
 from sgmc.diagnostics import convergence
 from sgmc.elsewhere import attribute
 from sgmc.errors import SGMCWarning, warn
+from sgmc.fit import stopping
+from sgmc.fit.run import longer
 from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.checks import noise
@@ -32,6 +36,7 @@ from sgmc.results.report.allowances import verdict
 from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.default_priors import contradicted
 from sgmc.results.report.draws import Seen, hidden
+from sgmc.results.report.going_on import agreeing, no_time_to_go_on, reason
 from sgmc.results.report.header import Facts, facts
 from sgmc.results.report.verdict import unchecked
 from sgmc.results.views import Views
@@ -44,6 +49,7 @@ if TYPE_CHECKING:
 
 FEW_DIAGNOSED = 20  # parameters whose draws are looked at where there is no time for checks
 SHARE_OF_CHECKS = 0.5  # of their usual time: with less left they are not begun
+RESERVED = 1.5  # times what the last checks took for each draw, where chains go on in limited time
 
 
 class Results(Estimates, Trust, Discrepancies, Paths, Views):
@@ -120,13 +126,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         arguments : dict
             As the user gave them.
         """
-        phases.begin(phases.CHECKS)
-        besides = cls.besides(fit)
-        try:
-            state = in_time(model, fit, cls, besides)
-        except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
-            caught()
-            state = in_time(model, fit, cls, besides)
+        fit, state, besides = finished(model, fit, cls)
         phases.over()  # warnings have lines of their own
         for concern in state["warnings"][len(model.notes) :]:  # the formula has issued its own
             warn(concern)
@@ -235,6 +235,32 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         self.__init__(state)
 
 
+def finished(
+    model: Any, fit: "Fit", kind: Any
+) -> tuple["Fit", dict[str, Any], dict[str, Any]]:
+    """A fit whose chains have gone on as far as its settings ask for, what `summarised` makes of
+    it, and what results of a kind keep `besides`.
+    """
+    while True:
+        phases.begin(phases.CHECKS)
+        begun, besides, more = time.perf_counter(), kind.besides(fit), 0
+        try:
+            state = in_time(model, fit, kind, besides)
+            word = state["verdict"]
+            more = stopping.next_look(fit, word.trustworthy, word.shortfall)
+        except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
+            caught()
+            state = in_time(model, fit, kind, besides)
+        if not more:
+            return fit, state, besides
+        reserve = RESERVED * stopping.GROWTH * (time.perf_counter() - begun)
+        if deadline.current().left() < 2 * reserve:  # as much is for the chains
+            state["warnings"].append(no_time_to_go_on(fit))
+            return fit, state, besides
+        rhat = pd.Series(state["_rhat"], state["names"])
+        fit = longer(fit, more, reason(rhat, state["_accuracy"]), reserve)
+
+
 def in_time(model: Any, fit: "Fit", kind: Any, besides: dict[str, Any]) -> dict[str, Any]:
     """`summarised`, with the checks that the time of the call leaves room for."""
     if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * checks_of(fit):
@@ -328,6 +354,7 @@ def summarised(
         concerns = with_kink(fit, concerns, of_model)
         least = seen.ess.min(), seen.ess_sd.min()
         word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
+        concerns = agreeing(fit, concerns, word)
         no_mean, no_sd = hidden(shown, fit.problem.shape.tail_index, "diverged" in fit.run.statuses)
     unknown = fit.stand_in is not None and fit.stand_in.unknown
     if unknown:  # draws around some place: nothing that they show is of the posterior

@@ -4,6 +4,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from sgmc.arguments.keywords import FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import fraction, is_number, positive, whole
 from sgmc.errors import DataError, NotSupported
@@ -17,7 +18,7 @@ SPARE = 2.0  # see `spare`
 BACKGROUND = 0.1  # delta, as a share of the density of the network
 JUDGED_PAIRS = 50  # that the verdict is about
 SCIR = {"sampler": "scir", "step_size": 0.25, "thin": 80, "warmup": 5000}
-HMC = {"sampler": "hmc", "draws": 2000, "thin": 10}
+HMC = {"sampler": "hmc", "draws": FirstDraws(2000), "thin": 10}
 
 
 class MMSB(Model):

@@ -4,6 +4,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
+from sgmc.arguments.keywords import FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_number, whole
 from sgmc.models.bases.model import Model
@@ -148,7 +149,7 @@ class Factorization(Model):
             return {"sampler": spec}
         pace = {"warmup": max(SHORTEST_WARMUP, WARMUP_KEPT * thin), "thin": thin}
         if self.n <= FEW_RATINGS:
-            pace["draws"] = FEW_DRAWS
+            pace["draws"] = FirstDraws(FEW_DRAWS)
         return {"sampler": spec, "step_size": step, "batch_size": batch, **pace}
 
     def derived_step(self, spec, batch):

@@ -11,7 +11,7 @@ What lies in a file does not count: the system keeps of it what there is room fo
 
 import numpy as np
 
-from sgmc.arguments.keywords import SETTINGS
+from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.core import storage
@@ -177,7 +177,7 @@ def blame(data, parts, settings):
         return "samplers in continuous time keep bounds of each row; use sampler='auto'"
     term = max(data.terms, key=lambda name: width_of(data.terms[name]))
     wide = width_of(data.terms[term])
-    if largest == "draws" and (settings.draws > SETTINGS["draws"] or wide < MANY_COLUMNS):
+    if largest == "draws" and (settings.draws > DRAWS_BY_DEFAULT or wide < MANY_COLUMNS):
         return (
             f"draws={settings.draws} in {settings.chains} chains are the largest part; keep fewer "
             "and thin more"

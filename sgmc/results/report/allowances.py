@@ -38,15 +38,17 @@ def beside(found, rows):
     """
     if rows is None or not found.trustworthy:
         return found
-    error = found.error + max(rows.mean, rows.sd)
+    off = max(rows.mean, rows.sd)
+    error = found.error + off
     # an end is moved with the mean, and away from the median with the sd
     ends = found.ends + rows.mean / HALF_WIDTH + rows.sd
     if error > TRUSTED_ERROR or ends > TRUSTED_END:
         return refused(
             "not exact enough",
-            f"{may_be(error)}, {max(rows.mean, rows.sd):.2g} of it from {rows.what}",
+            f"{may_be(error)}, {off:.2g} of it from {rows.what}",
             rows.advice,
             found.basis,
+            left(found, off),
         )
     return Verdict(
         True,
@@ -56,7 +58,17 @@ def beside(found, rows):
         f"are {found.text}",
         at_most(ends),
         found.basis,
+        left(found, off),
     )
+
+
+def left(found, off):
+    """The `shortfall` where so much of the error that is allowed is not the draws'; None where that
+    is all of it.
+    """
+    if off >= TRUSTED_ERROR:
+        return None
+    return max(found.shortfall, (found.error / (TRUSTED_ERROR - off)) ** 2)
 
 
 def allowing(found, error_allowance):
@@ -71,10 +83,11 @@ def allowing(found, error_allowance):
             f"{may_be(error)}, {size:.2g} of it from {what}",
             "Take more draws, or fit all rows together.",
             found.basis,
+            left(found, size),
         )
     ends = None if found.ends is None else at_most(found.ends + size)
     text = (
         f"trustworthy to about {at_most(error):g} sd, {size:.1g} of it from {what}; the draws "
         f"alone are {found.text}"
     )
-    return Verdict(True, at_most(error), text, ends, found.basis)
+    return Verdict(True, at_most(error), text, ends, found.basis, left(found, size))

@@ -8,7 +8,7 @@ import numpy as np
 from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.tails import largest_index
 from sgmc.diagnostics.visits import equal_visits
-from sgmc.errors import ConvergenceWarning, LowESSWarning, TailWarning
+from sgmc.errors import UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
@@ -94,18 +94,28 @@ def too_few(seen):
         LowESSWarning(
             f"min ESS {ess:.0f} (sd: {ess_sd:.0f}): the worst of {d} means may be off by "
             f"{mean_error:.2g} sd, the worst sd by {100 * sd_error:.0f} %.",
-            f"Take draws={math.ceil(factor * seen.draws.shape[1] / 100) * 100}.",
+            take(seen.draws.shape[1], factor),
+            factor,
         )
     ]
 
 
+def take(draws, times):
+    """Advice to take so many times as many draws."""
+    return f"Take draws={math.ceil(draws * times / 100) * 100}."
+
+
 def disagreement(seen):
     """Chains that differ in means or spreads (R-hat), or in how often they visit a place."""
-    if np.isfinite(seen.rhat).any() and np.nanmax(seen.rhat) > RHAT:
+    rhat = np.nanmax(seen.rhat) if np.isfinite(seen.rhat).any() else 1.0
+    if rhat > RHAT:
         return [
             ConvergenceWarning(
-                f"max R-hat {np.nanmax(seen.rhat):.3f} > {RHAT}: the chains disagree.",
+                f"max R-hat {rhat:.3f} > {RHAT}: the chains disagree.",
                 "Run longer (draws, warmup); look at the trace of that parameter.",
+                # its excess is a variance of means, which falls as draws grow; where it stays, as
+                # of chains in modes of their own, more draws are soon asked for than any limit has
+                (rhat - 1) / (RHAT - 1),
             )
         ]
     p = equal_visits(seen.draws, seen.weights, seen.quantiles)
@@ -116,6 +126,7 @@ def disagreement(seen):
             f"chains visit some values of {seen.names[int(np.nanargmin(p))]!r} more often than "
             f"others do (p = {np.nanmin(p):.1g} if they were alike).",
             "Run longer (draws, warmup); look at the trace of that parameter.",
+            UNTOLD,
         )
     ]
 

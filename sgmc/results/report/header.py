@@ -63,6 +63,8 @@ def facts(model, fit, known):
     ]
     if fit.settings.robust:
         left.append(("Covariance", f"{fit.settings.cov_type} (sandwich)"))
+    if fit.settings.extended:
+        left.append(("Draws at first", f"{fit.settings.begun}"))
     if plan.spec.continuous:
         left += [
             ("Draw spacing", spacing_text(fit)),

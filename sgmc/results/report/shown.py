@@ -10,6 +10,7 @@ RUN = {
     "Step size": "Step size",
     "Minibatch": "Rows per step",
     "Warmup/Draws": "Warmup steps / draws x thinning",
+    "Draws at first": "Draws of each chain at first",
     "Data passes": "Data passes",
     "Draw spacing": "Time between draws",
     "Events": "Events",
@@ -69,7 +70,8 @@ class Shown(NamedTuple):
         family = getattr(results.model, "family", None)
         if getattr(family, "link", None):  # outcomes of several kinds and quantiles have none
             second.append(("Link", family.link))
-        first.append(("Chains x draws", f"{chains} x {draws:,}"))
+        extended = " (extended)" if "Draws at first" in facts else ""
+        first.append(("Chains x draws", f"{chains} x {draws:,}{extended}"))
         second.append(("Seconds", facts["Time (s)"]))
         warned = [f"[{w.code}] {w}" for w in results.warnings]
         more = [*details, *results._details()]

@@ -30,6 +30,7 @@ from sgmc.errors import (
     UpdateWarning,
 )
 from sgmc.results.checks.printed import KINDS
+from sgmc.results.report.draws import take
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
 TRUSTED_ERROR = 0.1
@@ -44,6 +45,8 @@ MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too smal
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
 LEAST_ERROR = 0.01  # no posterior is called better
+# Monte Carlo errors of the draws, beyond which a difference from what scores imply is none of them
+BY_CHANCE = 4.0
 UNCHECKED = "effective draws and the sampler's own formula for its bias"
 
 
@@ -64,6 +67,9 @@ class Verdict:
         median; likewise.
     basis : str
         What the errors are estimated by; empty where that is not known.
+    shortfall : float or None
+        Times as many draws as there are with which the errors would be at the limits, by Monte
+        Carlo error; below 1 where fewer would do, None where more draws are no cure.
     """
 
     trustworthy: bool
@@ -71,6 +77,7 @@ class Verdict:
     text: str
     ends: float | None = None
     basis: str = ""
+    shortfall: float | None = None
 
     def __str__(self):
         return self.text
@@ -159,7 +166,8 @@ def make_verdict(fit, table, concerns, ess, along, heat):
         (ProposalWarning, "proposals too narrow"),
     ):
         if kind in found:
-            return refused(word, found[kind].message.rstrip("."), found[kind].advice)
+            seen = found[kind]
+            return refused(word, seen.message.rstrip("."), seen.advice, shortfall=seen.shortfall)
     if not np.isfinite(ess).all():
         reason = "their errors cannot be estimated"
         return refused("too few draws", reason, "Take at least draws=100.")
@@ -167,6 +175,8 @@ def make_verdict(fit, table, concerns, ess, along, heat):
         return refused(
             "not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice
         )
+    wanted = found[LowESSWarning].shortfall if LowESSWarning in found else None
+    length = Length(fit.x.shape[1], wanted or 0.0)
     if told_by_scores(spec, table):
         errors = Errors.of(table, by_scores=True)
         unsure = (
@@ -177,7 +187,8 @@ def make_verdict(fit, table, concerns, ess, along, heat):
         if not (spec.exact and unsure):  # of exact draws there is another measure
             basis = "the sandwich's Gaussian" if fit.settings.robust else "scores at the draws"
             advice, expected = cause(found, fit), 1 / math.sqrt(ess[0])
-            return by_comparison(errors, advice, expected, basis, spec.hidden_error)
+            short = length if by_chance(spec, table) else None
+            return by_comparison(errors, advice, expected, basis, spec.hidden_error, short)
     biased = (
         BoundaryWarning,
         GradientNoiseWarning,
@@ -195,7 +206,7 @@ def make_verdict(fit, table, concerns, ess, along, heat):
             f"Compare with {another(fit, *EXACT)}.",
         )
     if heat is not None:
-        return by_temperatures(Errors.of(table, by_scores=False), heat, ess, fit)
+        return by_temperatures(Errors.of(table, by_scores=False), heat, ess, fit, length)
     if not spec.exact and not fit.problem.coordinates.scaled:
         return refused(
             "not checked",
@@ -218,7 +229,36 @@ def make_verdict(fit, table, concerns, ess, along, heat):
         basis += " and scores along random directions"
     else:
         basis = UNCHECKED
-    return by_effective_draws(errors, ess, basis, fit.x.shape[1], what=what)
+    return by_effective_draws(errors, ess, basis, length, what=what)
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long chains are.
+
+    Attributes
+    ----------
+    draws : int
+    wanted : float
+        Times as many draws that a warning asks for, so that one number is advised; 0 without one.
+    """
+
+    draws: int
+    wanted: float = 0.0
+
+    def take(self, shortfall):
+        """Advice to take so many times as many draws, or as many as are asked for."""
+        return take(self.draws, max(shortfall, self.wanted))
+
+
+def by_chance(spec, table):
+    """Whether what scores show may be Monte Carlo error: it is of an exact sampler's draws, and of
+    others' where it is no larger than errors of these draws may be.
+    """
+    if spec.exact:
+        return True
+    off = table[["mean_error", "sd_error"]].abs().to_numpy()
+    return bool((off <= BY_CHANCE * table[["mcse_mean", "mcse_sd"]].to_numpy()).all())
 
 
 def unchecked(fit):
@@ -250,15 +290,20 @@ def told_by_scores(spec, table):
     return spec.exact or near.all()
 
 
-def by_comparison(errors, advice, expected, basis, factor):
+def by_comparison(errors, advice, expected, basis, factor, length=None):
     """The verdict where errors are known, `expected` what draws alone would have; bounds are
-    `factor` times as wide.
+    `factor` times as wide.  Of chains whose `length` is given, errors may be by chance, and more
+    draws the cure.
     """
     mean, sd = errors.mean, errors.sd
     means, sds, ends = (factor * one.most for one in (mean, sd, errors.end))
     if not np.isfinite((means, sds)).all():
         reason = "their errors cannot be estimated: gradients at the draws are not finite"
         return refused("not checked", reason, "Rescale predictors and outcomes.", basis)
+    error = max(means, sds, expected)
+    if length is not None:
+        both = f"{basis} and effective draws"
+        return by_size(error, (means, sds, ends), length, (basis, both))
     if sd.least > TRUSTED_ERROR and sd.least >= mean.least:
         wide = sd.size > 0
         return refused(
@@ -270,15 +315,14 @@ def by_comparison(errors, advice, expected, basis, factor):
     if mean.least > TRUSTED_ERROR:
         reason = f"means are off by up to {abs(mean.size):.2g} posterior sd"
         return refused("means off", reason, advice, basis)
-    error = max(means, sds, expected)
     if error > TRUSTED_ERROR:
         return refused("not exact enough", may_be(error), advice, f"{basis} and effective draws")
     if ends > TRUSTED_END:
-        return ends_off(errors, advice, basis)
+        return ends_off(ends, advice, basis)
     return trusted(error, (means, sds, ends), basis)
 
 
-def by_temperatures(errors, heat, ess, fit):
+def by_temperatures(errors, heat, ess, fit, length):
     """The verdict on functionals of draws that may be too wide: refused where some block of the
     parameters surely is, or all of them may be.
     """
@@ -301,29 +345,47 @@ def by_temperatures(errors, heat, ess, fit):
             f"draws may be {100 * wide:.0f} % too wide or too narrow",
             f"Take more draws. {LESS_NOISE}",
             "scores at the draws",
+            (wide / TRUSTED_ERROR) ** 2,
         )
     what = f" of {fit.problem.functionals.what}"
     basis = f"effective draws{what}, and scores (spread within {round(100 * at_most(wide))} %)"
-    return by_effective_draws(errors, ess, basis, fit.x.shape[1], wide, what)
+    return by_effective_draws(errors, ess, basis, length, wide, what)
 
 
-def by_effective_draws(errors, ess, basis, draws, wide=0.0, what=""):
-    """The verdict where scores cannot tell of every parameter: what effective draws, of which
-    chains took `draws` each, promise: Monte Carlo errors by batches, and by effective sizes of the
-    worst; `wide`: what else sds may be off; `what` has them, where they are not the parameters.
+def by_effective_draws(errors, ess, basis, length, wide=0.0, what=""):
+    """The verdict where scores cannot tell of every parameter: what effective draws of chains of
+    this `Length` promise: Monte Carlo errors by batches, and by effective sizes of the worst;
+    `wide`: what else sds may be off; `what` has them, where they are not the parameters.
     """
     independent = max(1 / math.sqrt(ess[0]), 1 / math.sqrt(2 * ess[1]))
     error = max(independent, errors.mean.most, errors.sd.most, wide)
+    parts = error, error, errors.end.most
+    return by_size(error, parts, length, (basis, "effective draws"), what)
+
+
+def by_size(error, parts, length, bases, what=""):
+    """The verdict on errors that more draws make smaller.
+
+    Parameters
+    ----------
+    error : float
+        The largest of a mean or an sd.
+    parts : (float, float, float)
+        Of means, of sds and of ends of intervals.
+    length : Length
+    bases : (str, str)
+        Of a verdict for, and of one against.
+    what : str
+        What has them, where they are not the parameters.
+    """
+    ends = parts[2]
+    short = (error / TRUSTED_ERROR) ** 2, (ends / TRUSTED_END) ** 2
+    advice = length.take(max(short))
     if error > TRUSTED_ERROR:
-        return refused(
-            "not exact enough",
-            may_be(error),
-            more(draws, error / TRUSTED_ERROR),
-            "effective draws",
-        )
-    if errors.end.most > TRUSTED_END:
-        return ends_off(errors, more(draws, errors.end.most / TRUSTED_END), "effective draws")
-    return trusted(error, (error, error, errors.end.most), basis, what)
+        return refused("not exact enough", may_be(error), advice, bases[1], max(short))
+    if ends > TRUSTED_END:
+        return ends_off(ends, advice, bases[1], max(short))
+    return trusted(error, parts, bases[0], what)
 
 
 def trusted(error, parts, basis, what=""):
@@ -335,7 +397,8 @@ def trusted(error, parts, basis, what=""):
         f"posterior sd for means, {100 * sds:g} % for sds and {100 * ends:g} % of the half-width "
         f"for ends of 95 % intervals{provided}."
     )
-    return Verdict(True, at_most(error), text, ends, basis)
+    short = max(error / TRUSTED_ERROR, parts[2] / TRUSTED_END) ** 2
+    return Verdict(True, at_most(error), text, ends, basis, short)
 
 
 def may_be(error):
@@ -343,15 +406,10 @@ def may_be(error):
     return f"errors of means and sds may be {error:.2g} posterior sd"
 
 
-def ends_off(errors, advice, basis):
+def ends_off(ends, advice, basis, shortfall=None):
     """The verdict where means and sds are right, and intervals are not known well enough."""
-    off = f"ends may be off by {100 * errors.end.most:.2g} % of the half-widths"
-    return refused("intervals not exact enough", off, advice, basis)
-
-
-def more(draws, ratio):
-    """Advice to take as many draws as make Monte Carlo errors smaller by a ratio."""
-    return f"Take draws={math.ceil(draws * ratio**2 / 100) * 100}."
+    off = f"ends may be off by {100 * ends:.2g} % of the half-widths"
+    return refused("intervals not exact enough", off, advice, basis, shortfall)
 
 
 def at_most(error):
@@ -360,9 +418,10 @@ def at_most(error):
     return round(math.ceil(max(error, LEAST_ERROR) / unit - 1e-9) * unit, 12)
 
 
-def refused(word, reason, advice, basis=""):
-    """A verdict against."""
-    return Verdict(False, None, f"not trustworthy, {word}: {reason}. {advice}", basis=basis)
+def refused(word, reason, advice, basis="", shortfall=None):
+    """A verdict against; `shortfall` as in `Verdict`."""
+    text = f"not trustworthy, {word}: {reason}. {advice}"
+    return Verdict(False, None, text, basis=basis, shortfall=shortfall)
 
 
 def cause(found, fit):

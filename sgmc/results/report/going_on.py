@@ -1,0 +1,68 @@
+"""What a verdict means for the number of draws: whether chains go on, for what, and one number that
+verdict and warnings advise.
+"""
+
+import numpy as np
+
+from sgmc.errors import InterruptedWarning, LowESSWarning
+from sgmc.results.checks.printed import KINDS
+from sgmc.results.report.draws import RHAT, take
+from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR
+
+# of the numbers whose Monte Carlo errors a verdict rests on
+LIMITS = dict(zip(KINDS, (TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END)))
+WORDS = dict(zip(KINDS, ("the mean", "the sd", "the lower end", "the upper end")))
+
+
+def agreeing(fit, concerns, verdict):
+    """Warnings whose advice on the number of draws is the verdict's.
+
+    Parameters
+    ----------
+    fit : Fit
+    concerns : list of SGMCWarning
+    verdict : Verdict
+    """
+    if verdict.trustworthy and fit.settings.begun:
+        # draws go on until the verdict is for them: nobody asked for more than that
+        return [one for one in concerns if not isinstance(one, LowESSWarning)]
+    if verdict.trustworthy or verdict.shortfall is None:
+        return concerns
+    return [
+        LowESSWarning(
+            one.message,
+            take(fit.x.shape[1], max(one.shortfall, verdict.shortfall)),
+            one.shortfall,
+        )
+        if isinstance(one, LowESSWarning) and one.shortfall is not None
+        else one
+        for one in concerns
+    ]
+
+
+def reason(rhat, errors):
+    """What chains go on for, in words, as the name of a phase.
+
+    Parameters
+    ----------
+    rhat : Series
+        Of each parameter.
+    errors : DataFrame
+        Of `accuracy`.
+    """
+    if rhat.max() > RHAT:
+        return f"going on: R-hat of {rhat.idxmax()}"
+    sizes = errors[[f"mcse_{kind}" for kind in KINDS]].to_numpy() / [*LIMITS.values()]
+    if not np.isfinite(sizes).any():
+        return "going on: effective draws"
+    row, kind = np.unravel_index(np.nanargmax(sizes), sizes.shape)
+    return f"going on: Monte Carlo error of {WORDS[KINDS[kind]]} of {errors.index[row]}"
+
+
+def no_time_to_go_on(fit):
+    """The warning where `time_limit` leaves chains no time for as many draws again."""
+    return InterruptedWarning(
+        f"time_limit left no time to go on after {fit.x.shape[1]} draws a chain, which do not "
+        "suffice.",
+        "Give a larger time_limit, or call resume().",
+    )

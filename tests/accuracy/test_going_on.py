@@ -1,0 +1,131 @@
+"""Fits whose number of draws is left open go on while Monte Carlo error alone keeps them from being
+trusted; their draws are those of a longer run, and their stated errors hold.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+import sgmc
+from sgmc.core.deadline import OutOfTime
+from sgmc.errors import ArgumentError, InterruptedWarning, LowESSWarning
+from sgmc.fit import chains, stopping
+from sgmc.results import results as summarising
+
+from ..runs.cases import FRAME, fit, same
+
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+SLOW = dict(sampler="sgld", thin=1)  # draws of 1000 steps are worth 50 independent ones
+FIRST, LAST = 1000, 8000
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fit("auto", **SLOW)
+
+
+def number(text):
+    return int(re.search(r"Take draws=(\d+)\.", text)[1])
+
+
+def test_a_fit_goes_on_until_it_is_trusted(found):
+    """To the draws of a run of as many, bit for bit, whatever the threads."""
+    assert found.verdict.trustworthy and found.draws.shape[1] == LAST
+    assert not fit(FIRST, **SLOW).verdict.trustworthy
+    whole = fit(LAST, **SLOW)
+    np.testing.assert_array_equal(found.draws, whole.draws)
+    assert found._chains == whole._chains and found.ksd() == whole.ksd()
+    assert same(found, sgmc.logit("y ~ a + b", FRAME, seed=3, threads=1, **SLOW))
+
+
+def test_the_summary_tells_that_chains_were_extended(found):
+    text = " ".join(str(found.summary(details=True)).split())
+    assert "4 x 8,000 (extended)" in text and "Draws of each chain at first: 1000" in text
+    assert "(extended)" not in str(fit(FIRST, **SLOW).summary())
+
+
+def test_what_is_trusted_at_first_stays_as_it_is():
+    assert same(fit("auto"), fit(FIRST))
+
+
+def test_a_given_number_is_kept():
+    assert fit(FIRST, **SLOW).draws.shape[1] == FIRST
+    with pytest.raises(ArgumentError, match="draws='more' must be 'auto', or a whole number"):
+        fit("more")
+
+
+def test_warnings_and_verdict_advise_one_number(found):
+    """Of a number that was given; a fit that went on has no such warning."""
+    few = fit(FIRST, chains=1, **SLOW)
+    warned = [one for one in few.warnings if isinstance(one, LowESSWarning)]
+    assert [number(one.advice) for one in warned] == [number(few.verdict.text)]
+    assert not any(isinstance(one, LowESSWarning) for one in found.warnings)
+
+
+def test_limits_of_counted_work_end_a_run(monkeypatch):
+    """The number that would do is then advised, by verdict and warning."""
+    monkeypatch.setattr(stopping, "MOST_WORK", 1e7)
+    short = fit("auto", chains=1, **SLOW)
+    assert FIRST < short.draws.shape[1] < LAST and not short.verdict.trustworthy
+    warned = [one for one in short.warnings if isinstance(one, LowESSWarning)]
+    assert [number(one.advice) for one in warned] == [number(short.verdict.text)]
+    monkeypatch.setattr(stopping, "MOST_WORK", 1e6)
+    assert same(fit("auto", **SLOW), fit(FIRST, **SLOW))
+
+
+def test_what_no_limit_would_cure_is_not_begun(monkeypatch):
+    """By R-hat, 5.4 times as many draws would do."""
+    monkeypatch.setattr(stopping, "MOST_GROWN", 2)
+    assert fit("auto", seed=1, **SLOW).draws.shape[1] == FIRST
+
+
+@pytest.mark.parametrize("before", [60, 1500, LAST])
+def test_checkpoints_go_on_to_the_same_draws(found, before, tmp_path):
+    """Wherever the run was; the first look that it has gone beyond is not taken again."""
+    fit(before, checkpoint=tmp_path / "run", **SLOW)
+    again = fit("auto", checkpoint=tmp_path / "run", **SLOW)
+    assert same(again, found) and same(fit("auto", checkpoint=tmp_path / "run", **SLOW), found)
+
+
+def test_a_run_that_was_interrupted_while_it_went_on_ends_as_if_it_had_not_been(
+    found, tmp_path, monkeypatch
+):
+    whole = chains.Task.chunk
+
+    def chunk(task):
+        if task.chain.recorder.kept > 2500:
+            raise OutOfTime
+        task.length = 100
+        return whole(task)
+
+    monkeypatch.setattr(chains.Task, "chunk", chunk)
+    part = fit("auto", threads=1, **SLOW)
+    assert 2500 < part.draws.shape[1] < 4000 and part.interrupted == chains.TIME_LIMIT
+    monkeypatch.undo()
+    part.save(tmp_path / "part")
+    assert same(part.resume(), found)
+    assert same(sgmc.load(tmp_path / "part").resume(data=FRAME), found)
+    assert same(part.resume(LAST + 100 - part.draws.shape[1]), fit(LAST + 100, **SLOW))
+
+
+def test_a_whole_run_is_resumed_by_as_many_draws(found):
+    assert found.resume(50).draws.shape[1] == LAST + 50
+    assert found.resume().draws.shape[1] == 2 * LAST
+
+
+def test_without_time_to_go_on_it_is_said(monkeypatch):
+    monkeypatch.setattr(summarising, "RESERVED", 1e9)
+    with pytest.warns(InterruptedWarning, match="time_limit left no time to go on after 1000"):
+        found = fit("auto", time_limit=60, **SLOW)
+    np.testing.assert_array_equal(found.draws, fit(FIRST, **SLOW).draws)
+
+
+def test_samplers_in_continuous_time_keep_their_draws():
+    """The spacing of these follows from their number."""
+    short = fit("auto", sampler="zigzag", chains=1, warmup=20)
+    assert short.draws.shape[1] == FIRST
+    assert stopping.next_look(short._fit, False, 2.0) == 0
+    other = fit("auto", chains=1)
+    assert stopping.next_look(other._fit, False, 2.0) == 2 * FIRST
+    assert stopping.next_look(other._fit, False, None) == 0
