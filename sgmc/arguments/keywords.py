@@ -25,7 +25,6 @@ class FirstDraws(int):
     """Draws per chain that a class of models begins with where draws= is left out."""
 
 
-
 TABLE = (
     Keyword(
         "formula",
@@ -186,10 +185,10 @@ TABLE = (
     Keyword(
         "draws",
         AUTO_DRAWS,
-        """Kept draws per chain; a number is kept, whatever the verdict.  ``"auto"``: 1,000, and
-        twice as many again and again while Monte Carlo error is the only reason of a verdict "not
-        trustworthy", up to 32,000 or to a limit of counted work.  Draws are the first ones of a
-        longer run, and never depend on time.""",
+        """Kept draws per chain.  ``"auto"``: 1,000, then twice as many again and again while Monte
+        Carlo error is the only reason of a verdict "not trustworthy", up to 32,000 or to a limit of
+        counted work.  Time never decides: draws are the first ones of a longer run.  A number is
+        kept, whatever the verdict.""",
         'int >= 1, or "auto"',
         'int | Literal["auto"]',
         FIT,

@@ -235,9 +235,7 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         self.__init__(state)
 
 
-def finished(
-    model: Any, fit: "Fit", kind: Any
-) -> tuple["Fit", dict[str, Any], dict[str, Any]]:
+def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], dict[str, Any]]:
     """A fit whose chains have gone on as far as its settings ask for, what `summarised` makes of
     it, and what results of a kind keep `besides`.
     """

@@ -31,7 +31,7 @@ DEFAULTS = {
     "modes": "one",
     "prior_only": False,
     "keep_warmup": False,
-    "draws": 1000,
+    "draws": "auto",
     "chains": 4,
     "missing": "drop",
     "cov_type": "nonrobust",
@@ -145,7 +145,9 @@ def test_help_has_defaults_and_ranges(thing, takers):
             assert re.search(rf"^{row.name} : {re.escape(row.span)}", text, re.M), row.name
     assert "{keywords}" not in text
     if REGRESSION in takers or MODEL in takers:
-        assert "\ndraws : int >= 1, default 1000\n    Kept draws per chain.\n" in text
+        assert (
+            "\ndraws : int >= 1, or \"auto\", default 'auto'\n    Kept draws per chain.  " in text
+        )
 
 
 def test_no_docstring_is_left_unfilled():

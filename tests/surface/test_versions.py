@@ -51,7 +51,7 @@ def test_options_of_a_fit_are_those_of_the_table(capsys):
     told = " ".join(capsys.readouterr().out.split())
     for row in rows(FORMULA, REGRESSION):
         assert (f"--{row.name.replace('_', '-')} " in told) == (row.option is not None), row.name
-    assert "--draws DRAWS Kept draws per chain (int >= 1; default: 1000)" in told
+    assert '--draws DRAWS Kept draws per chain (int >= 1, or "auto"; default: auto)' in told
 
 
 @pytest.mark.parametrize(

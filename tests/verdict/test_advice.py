@@ -13,7 +13,7 @@ NOTHING = verdict.Worst(0.0, 0.0, 0.0)
 def judged(draws, per_draw, end=NOTHING):
     """The verdict where each of so many draws is worth `per_draw` independent ones."""
     errors = verdict.Errors(NOTHING, NOTHING, end)
-    return verdict.by_effective_draws(errors, 2 * [draws * per_draw], "", draws)
+    return verdict.by_effective_draws(errors, 2 * [draws * per_draw], "", verdict.Length(draws))
 
 
 @pytest.mark.parametrize("per_draw", [0.001, 0.02, 0.11])
@@ -36,9 +36,29 @@ def test_the_advised_draws_are_enough_for_ends():
 
 def test_sds_of_independent_draws_are_off_by_the_root_of_half_their_number():
     """The relative error of an sd of n normal draws is 1 / sqrt(2 n): of 40 it is 11 %."""
-    errors = verdict.Errors(NOTHING, NOTHING, NOTHING)
-    assert "may be 0.11 posterior sd" in verdict.by_effective_draws(errors, [1e6, 40], "", 99).text
-    assert "may be 0.16 posterior sd" in verdict.by_effective_draws(errors, [40, 1e6], "", 99).text
+    errors, length = verdict.Errors(NOTHING, NOTHING, NOTHING), verdict.Length(99)
+    for ess, off in (([1e6, 40], 0.11), ([40, 1e6], 0.16)):
+        found = verdict.by_effective_draws(errors, ess, "", length)
+        assert f"may be {off} posterior sd" in found.text
+
+
+def test_one_number_is_advised_where_a_warning_asks_for_more():
+    """And where it asks for fewer; how far errors are from the limits is another question."""
+    errors, ess = verdict.Errors(NOTHING, NOTHING, NOTHING), [25, 1e6]
+    for wanted, number in ((9.0, 9000), (2.0, 4000)):
+        found = verdict.by_effective_draws(errors, ess, "", verdict.Length(1000, wanted))
+        assert f"Take draws={number}." in found.text
+        assert found.shortfall == pytest.approx(4.0)
+
+
+def test_what_more_draws_cure_is_told_apart():
+    """Means that are off by 0.3 sd: by chance, of as few draws, or by the sampler."""
+    off = verdict.Worst(0.3, 0.28, 0.32)
+    errors = verdict.Errors(off, NOTHING, NOTHING)
+    biased = verdict.by_comparison(errors, "Cure.", 0.02, "scores", 1.0)
+    assert "means off" in biased.text and biased.shortfall is None
+    few = verdict.by_comparison(errors, "Cure.", 0.02, "scores", 1.0, verdict.Length(1000))
+    assert "Take draws=10300." in few.text and few.shortfall == pytest.approx(10.24)
 
 
 def seen(ess, ess_sd, count=1000):

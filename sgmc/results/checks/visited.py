@@ -8,7 +8,7 @@ from sgmc.core.engine import full_many
 from sgmc.diagnostics import moments
 from sgmc.diagnostics.near_zero import near_zero
 from sgmc.diagnostics.visits import FEW_STAYS, stays
-from sgmc.errors import UNTOLD, ConvergenceWarning
+from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning
 from sgmc.results.checks.stein import most_scores
 from sgmc.results.outcomes.rows import evenly
 
@@ -78,7 +78,7 @@ def rarely_visited(fit, seen):
                     "much of the posterior lies there is not known.",
                     "Run longer (draws, warmup), or with more chains; look at the trace of that "
                     "parameter.",
-                    UNTOLD,
+                    SHORTFALL_UNTOLD,
                 )
             ]
     return []

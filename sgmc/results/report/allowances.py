@@ -68,7 +68,7 @@ def left(found, off):
     """
     if off >= TRUSTED_ERROR:
         return None
-    return max(found.shortfall, (found.error / (TRUSTED_ERROR - off)) ** 2)
+    return max(found.shortfall or 0.0, (found.error / (TRUSTED_ERROR - off)) ** 2)
 
 
 def allowing(found, error_allowance):

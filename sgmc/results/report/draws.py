@@ -8,7 +8,7 @@ import numpy as np
 from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.tails import largest_index
 from sgmc.diagnostics.visits import equal_visits
-from sgmc.errors import UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
+from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
@@ -126,7 +126,7 @@ def disagreement(seen):
             f"chains visit some values of {seen.names[int(np.nanargmin(p))]!r} more often than "
             f"others do (p = {np.nanmin(p):.1g} if they were alike).",
             "Run longer (draws, warmup); look at the trace of that parameter.",
-            UNTOLD,
+            SHORTFALL_UNTOLD,
         )
     ]
 
