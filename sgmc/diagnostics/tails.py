@@ -85,6 +85,11 @@ def ends_far_out(draws: Floats, beyond: float = PLAIN, quantiles: Quantiles | No
     return np.array([down > beyond * (centre - low), up > beyond * (high - centre)])
 
 
+def index_error(index: Any, draws: int) -> Any:
+    """The standard error of a `tail_index` of so many draws, about: (1 + k) / sqrt(3 sqrt(n))."""
+    return (1 + index) / np.sqrt(3 * np.sqrt(draws))
+
+
 def largest_index(size: float | Floats) -> Any:
     """The tail index up to which `size` effective draws tell a mean, of an sd half of it:
     min(1 - 1 / log10 size, 0.7) (Vehtari et al. 2024, section 3.2.4).

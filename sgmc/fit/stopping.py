@@ -19,6 +19,7 @@ from scipy import special
 from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
 from sgmc.core import deadline
 from sgmc.diagnostics.convergence import ess
+from sgmc.diagnostics.tails import index_error
 from sgmc.diagnostics.visits import BATCHES
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
@@ -35,8 +36,11 @@ MOST_LOOKED_AT = 1000  # parameters, evenly: each takes about a millisecond a lo
 GROWTH = 2  # times as many draws at the next look, where their number is left open
 MOST_GROWN = 32  # times as many at the last one
 FORECAST_ERROR = 2.0  # by which a forecast of draws may be too large
-MOST_WORK = 3e10  # numbers read by all steps: about a minute on one core
-STEP_WORK = 2000.0  # numbers that a step costs besides
+MOST_WORK = 100.0  # seconds on one core, counted
+# of a number that a row has, of a model's `nanoseconds`, and of a density besides, also one of
+# users: on a core of about 3 GHz
+CELL, ROW_TERMS, CALL, USERS_CALL = 2e-9, 1e-9, 5e-6, 5e-5
+HAS_SD = 0.5  # tail index below which an sd exists
 MOST_BYTES = 1 << 28  # of the draws of all chains
 MOST_CHECKED = 1 << 25  # draws of all parameters that checks look at
 
@@ -228,8 +232,9 @@ def quantile(parameters):
 # ---- without a number of draws -------------------------------------------------------------------
 
 # Chains whose number of draws is left open go on while Monte Carlo error alone keeps the verdict
-# from trusting them.  They are looked at where their draws have doubled, and the first look is that
-# of a fit with as many draws.  At each later one errors have to be smaller by `margin`.
+# from trusting them.  They are looked at where their draws have doubled.  The first look is that of
+# a fit with as many draws; later ones, each of which is another chance to stop by luck, allow for
+# the errors of what they rest on: Monte Carlo errors larger by `margin`, and larger tail indices.
 
 
 def margin(chains):
@@ -240,7 +245,7 @@ def margin(chains):
     return math.sqrt(1 + TIME_MARGIN * math.sqrt(2 / (chains * BATCHES)))
 
 
-def next_look(done, trustworthy, shortfall):
+def next_look(done, trustworthy, shortfall, tail=0.0):
     """Draws per chain with which a `Fit` goes on; 0 where it ends.
 
     Parameters
@@ -251,11 +256,14 @@ def next_look(done, trustworthy, shortfall):
     shortfall : float or None
         Times as many draws with which errors would be at the verdict's limits; None where more
         draws are no cure.
+    tail : float
+        The largest tail index.
     """
     if not can_go_on(done) or shortfall is None:
         return 0
-    draws, first = done.x.shape[1], done.x.shape[1] <= done.settings.begun
-    if suffices(trustworthy, shortfall, first, done.settings.chains):
+    (chains, draws, _), first = done.x.shape, done.x.shape[1] <= done.settings.begun
+    light = tail + TIME_MARGIN * index_error(tail, chains * draws) <= HAS_SD
+    if trustworthy and (first or light and suffices(shortfall, chains)):
         return 0
     # it is not begun where it would not suffice, but for the error of that forecast
     most = most_draws(done)
@@ -263,11 +271,9 @@ def next_look(done, trustworthy, shortfall):
     return GROWTH * draws if useful and GROWTH * draws <= most else 0
 
 
-def suffices(trustworthy, shortfall, first, chains):
-    """Whether a look ends a run: the first one by the verdict, which is that of a fit with as many
-    draws, and later ones where it would also be with errors that are larger by `margin`.
-    """
-    return trustworthy and (first or shortfall * margin(chains) ** 2 <= 1)
+def suffices(shortfall, chains):
+    """Whether errors would also be within the verdict's limits if they were larger by `margin`."""
+    return shortfall * margin(chains) ** 2 <= 1
 
 
 def can_go_on(done):
@@ -281,16 +287,29 @@ def can_go_on(done):
 
 
 def most_draws(done):
-    """Draws per chain within the limits of a fit whose number of draws is left open: of numbers
-    that steps read, of memory, and of the checks of the draws.
+    """Draws per chain within the limits of a fit whose number of draws is left open: of counted
+    work, of memory, and of the checks of the draws.
     """
     settings, (chains, draws, d) = done.settings, done.x.shape
-    work = done.passes * done.problem.rows.cells + STEP_WORK * sum(c.steps for c in done.chains)
     return min(
         MOST_GROWN * settings.begun,
-        draws * MOST_WORK / work,
+        draws * MOST_WORK / counted_work(done),
         MOST_BYTES / (8 * chains * d),
         MOST_CHECKED / (chains * min(d, MAX_DIAGNOSED)),
+    )
+
+
+def counted_work(done):
+    """Seconds that the steps of a `Fit` take on one core, by the numbers and rows that they read
+    and by the densities that they evaluate, not by a clock.
+    """
+    model, rows = done.problem.model, done.problem.rows
+    calls = done.passes if done.plan.spec.all_rows else sum(c.steps for c in done.chains)
+    call = CALL
+    if done.problem.foreign:  # of users, and maybe in Python
+        call = USERS_CALL * (done.problem.dim if done.problem.differenced else 1)
+    return (
+        done.passes * (CELL * rows.cells + ROW_TERMS * model.n * model.nanoseconds) + calls * call
     )
 
 

@@ -245,7 +245,8 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
         try:
             state = in_time(model, fit, kind, besides)
             word = state["verdict"]
-            more = stopping.next_look(fit, word.trustworthy, word.shortfall)
+            tail = np.nanmax(state["_tails"], initial=0.0)
+            more = stopping.next_look(fit, word.trustworthy, word.shortfall, tail)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             caught()
             state = in_time(model, fit, kind, besides)

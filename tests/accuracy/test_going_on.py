@@ -65,12 +65,12 @@ def test_warnings_and_verdict_advise_one_number(found):
 
 def test_limits_of_counted_work_end_a_run(monkeypatch):
     """The number that would do is then advised, by verdict and warning."""
-    monkeypatch.setattr(stopping, "MOST_WORK", 1e7)
+    monkeypatch.setattr(stopping, "MOST_WORK", 0.03)
     short = fit("auto", chains=1, **SLOW)
     assert FIRST < short.draws.shape[1] < LAST and not short.verdict.trustworthy
     warned = [one for one in short.warnings if isinstance(one, LowESSWarning)]
     assert [number(one.advice) for one in warned] == [number(short.verdict.text)]
-    monkeypatch.setattr(stopping, "MOST_WORK", 1e6)
+    monkeypatch.setattr(stopping, "MOST_WORK", 1e-4)
     assert same(fit("auto", **SLOW), fit(FIRST, **SLOW))
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.diagnostics.moments import Quantiles
-from sgmc.diagnostics.tails import largest_index
+from sgmc.diagnostics.tails import index_error, largest_index
 from sgmc.diagnostics.visits import equal_visits
 from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
 
@@ -141,12 +141,16 @@ def heavy(seen):
     worst = of[np.argsort(-seen.tails[of])]
     shown = ", ".join(seen.names[k] for k in worst[:4]) + (", ..." if len(worst) > 4 else "")
     exists = 1 if what == "mean" else 0.5
+    # more draws tell an index better: of one that may be smaller than it seems
+    sure = seen.tails - index_error(seen.tails, seen.draws.shape[0] * seen.draws.shape[1])
+    surely = np.any(untold(sure, seen.ess))
     return [
         TailWarning(
             f"the draws do not determine the {what} of {shown} (tail index "
             f"{seen.tails[worst[0]]:.2g}; from {exists:g} on there is none).",
             "Read medians and intervals (quantiles), or give priors with lighter tails; see "
             "tail_index().",
+            None if surely else SHORTFALL_UNTOLD,
         )
     ]
 
