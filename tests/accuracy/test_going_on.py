@@ -121,6 +121,17 @@ def test_without_time_to_go_on_it_is_said(monkeypatch):
     np.testing.assert_array_equal(found.draws, fit(FIRST, **SLOW).draws)
 
 
+def test_later_looks_allow_for_luck(found):
+    """In Monte Carlo errors, and in the index of a tail that may be without an sd."""
+    done = found._fit
+    assert stopping.next_look(done, True, 0.9) == 2 * LAST
+    assert stopping.next_look(done, True, 0.75) == 0
+    assert stopping.next_look(done, True, 0.5, tail=0.4) == 2 * LAST
+    assert stopping.next_look(done, True, 0.5, tail=0.3) == 0
+    first = fit("auto")._fit
+    assert stopping.next_look(first, True, 0.95, tail=0.4) == 0
+
+
 def test_samplers_in_continuous_time_keep_their_draws():
     """The spacing of these follows from their number."""
     short = fit("auto", sampler="zigzag", chains=1, warmup=20)
