@@ -1,7 +1,7 @@
 """One line on whether to trust a posterior, and why."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -188,7 +188,12 @@ def make_verdict(fit, table, concerns, ess, along, heat):
             basis = "the sandwich's Gaussian" if fit.settings.robust else "scores at the draws"
             advice, expected = cause(found, fit), 1 / math.sqrt(ess[0])
             short = length if by_chance(spec, table) else None
-            return by_comparison(errors, advice, expected, basis, spec.hidden_error, short)
+            told = by_comparison(errors, advice, expected, basis, spec.hidden_error, short)
+            if not (spec.exact and told.trustworthy):
+                return told
+            # scores are of some draws, however many there are: the others count, too
+            alone = by_effective_draws(Errors.of(table, by_scores=False), ess, basis, length)
+            return replace(told, shortfall=min(told.shortfall, alone.shortfall))
     biased = (
         BoundaryWarning,
         GradientNoiseWarning,
