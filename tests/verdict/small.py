@@ -16,7 +16,7 @@ FAR = 5e4  # ends of the grids, beyond which Cauchy priors hold 1e-5
 
 PRIORS = {
     "normal": (sgmc.normal(0, 2.5), stats.norm(0, 2.5).logpdf, 0.0),
-    "laplace": (sgmc.laplace(2.5), stats.laplace(0, 2.5).logpdf, 0.0),
+    "laplace": (sgmc.laplace(0, 2.5), stats.laplace(0, 2.5).logpdf, 0.0),
     "t4": (sgmc.student_t(4, 0, 2.5), stats.t(4, 0, 2.5).logpdf, 1 / 4),
     "t3": (sgmc.student_t(3, 0, 2.5), stats.t(3, 0, 2.5).logpdf, 1 / 3),
     "t2": (sgmc.student_t(2, 0, 2.5), stats.t(2, 0, 2.5).logpdf, 1 / 2),
