@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 SCHEMA = 1  # of the object that `as_json` makes
+JUDGED = "trustworthy", "error", "text", "ends"  # of a verdict; what it rests on is a note
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.IGNORECASE)
 
 
@@ -37,7 +38,7 @@ def as_json(results: "Results") -> str:
         "diagnostics": diagnostic_values(results),
         "facts": {name: fact(text) for name, text in [*left, *right]},
         "notes": [*lines, *details],
-        "verdict": {k: v for k, v in asdict(results.verdict).items() if k != "basis"},  # a note
+        "verdict": {k: v for k, v in asdict(results.verdict).items() if k in JUDGED},
         "coefficients": results.summary_frame().to_dict(orient="index"),
         "warnings": [
             {"code": w.code, "message": w.message, "advice": w.advice} for w in results.warnings

@@ -36,6 +36,8 @@ class Observations:
         Number of observations; with frequency weights, their sum.
     cells : float
         Numbers that a density over all rows is made of.
+    repeated : float
+        Times as long as that many numbers that it takes, about.
     shuffled : bool
         Whether rows are in random order, so that blocks of them are samples.
     unit : str
@@ -55,6 +57,7 @@ class Observations:
     unit: str = "row"
     columns: tuple = ()
     strata: Callable | None = None
+    repeated: float = 1.0
 
     @property
     def grouped(self):

@@ -35,11 +35,11 @@ MOST_LOOKED_AT = 1000  # parameters, evenly: each takes about a millisecond a lo
 
 GROWTH = 2  # times as many draws at the next look, where their number is left open
 MOST_GROWN = 32  # times as many at the last one
-FORECAST_ERROR = 2.0  # by which a forecast of draws may be too large
+FORECAST_ERROR = 4.0  # by which a forecast of draws may be too large
 MOST_WORK = 60.0  # seconds on one core, counted
 # of a number that a row has, of a model's `nanoseconds`, and of a density besides, also one of
 # users: on a core of about 3 GHz
-CELL, ROW_TERMS, CALL, USERS_CALL = 1e-8, 1e-9, 2e-6, 5e-5
+CELL, ROW_TERMS, CALL, USERS_CALL = 4e-9, 1e-9, 2e-6, 5e-5
 HAS_SD = 0.5  # tail index below which an sd exists
 MOST_BYTES = 1 << 28  # of the draws of all chains
 MOST_CHECKED = 1 << 25  # draws of all parameters that checks look at
@@ -310,9 +310,8 @@ def counted_work(done):
     call = CALL
     if done.problem.foreign:  # of users, and maybe in Python
         call = USERS_CALL * (done.problem.dim if done.problem.differenced else 1)
-    return (
-        done.passes * (CELL * rows.cells + ROW_TERMS * model.n * model.nanoseconds) + calls * call
-    )
+    one_pass = CELL * rows.cells * rows.repeated + ROW_TERMS * model.n * model.nanoseconds
+    return done.passes * one_pass + calls * call
 
 
 def first_look(settings, states):

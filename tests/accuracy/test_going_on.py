@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 import sgmc
+from sgmc.arguments.keywords import FirstDraws
+from sgmc.core import phases
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import ArgumentError, InterruptedWarning, LowESSWarning
-from sgmc.fit import chains, stopping
+from sgmc.fit import chains, check_settings, stopping
 from sgmc.results import results as summarising
 
 from ..runs.cases import FRAME, fit, same
@@ -43,6 +45,17 @@ def test_the_summary_tells_that_chains_were_extended(found):
     text = " ".join(str(found.summary(details=True)).split())
     assert "4 x 8,000 (extended)" in text and "Draws of each chain at first: 1000" in text
     assert "(extended)" not in str(fit(FIRST, **SLOW).summary())
+
+
+def test_progress_tells_what_chains_go_on_for(monkeypatch):
+    begun = []
+    monkeypatch.setattr(phases, "begin", begun.append)
+    fit("auto", **SLOW)
+    told = [name for name in begun if name.startswith("going on: ")]
+    assert told[0].startswith("going on: R-hat of ")
+    fit("auto", chains=1, **SLOW)
+    told = [name for name in begun if name.startswith("going on: Monte Carlo error of the ")]
+    assert told and all(re.search(r"(mean|sd|end) of (Intercept|a|b)$", name) for name in told)
 
 
 def test_what_is_trusted_at_first_stays_as_it_is():
@@ -140,3 +153,37 @@ def test_samplers_in_continuous_time_keep_their_draws():
     other = fit("auto", chains=1)
     assert stopping.next_look(other._fit, False, 2.0) == 2 * FIRST
     assert stopping.next_look(other._fit, False, None) == 0
+
+
+def test_numbers_that_runs_begin_with():
+    """Those of classes of models are left open, those that are given are not."""
+    for given, numbers in (
+        ({}, (1000, 1000)),
+        ({"draws": "auto"}, (1000, 1000)),
+        ({"draws": 1000}, (1000, 0)),
+        ({"draws": FirstDraws(2000)}, (2000, 2000)),
+        ({"accuracy": 0.05}, (20_000, 0)),
+        ({"accuracy": 0.05, "draws": "auto"}, (20_000, 0)),
+        ({"accuracy": 0.05, "draws": 300}, (300, 0)),
+    ):
+        settings = check_settings(**given)
+        assert (settings.draws, settings.begun) == numbers
+
+
+class Normal(sgmc.Model):
+    """Rows with a mean, with draws that models of this class begin with."""
+
+    parameters, n, defaults = {"mu": ()}, 20, {"draws": FirstDraws(100)}
+
+    def log_lik(self, theta, rows):
+        return -0.5 * float(np.sum((np.arange(self.n)[rows] / 10 - theta["mu"]) ** 2))
+
+
+def test_a_class_of_models_has_draws_to_begin_with():
+    how = dict(seed=1, sampler="mala", chains=2)
+    found = Normal().fit(draws="auto", **how)
+    draws = found.draws.shape[1]
+    assert draws > 100 and found.verdict.trustworthy
+    np.testing.assert_array_equal(found.draws, Normal().fit(draws=draws, **how).draws)
+    np.testing.assert_array_equal(found.draws, Normal().fit(**how).draws)
+    assert Normal().fit(draws=100, **how).draws.shape[1] == 100

@@ -57,6 +57,7 @@ CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they ar
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
 SPARE_CELLS = 5e8  # cells of all steps: about a second
+NESTED_WORK = 15.0  # times as long for each cell, measured
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
@@ -139,8 +140,8 @@ class FoldedSigns(Signs):
         return with_signs(self.coordinates, self.fold, x, mode, free, entropy)
 
 
-def observations(model, table, rule, strata):
-    """The `Observations` of groups."""
+def observations(model, table, rule, strata, nested=False):
+    """The `Observations` of groups, with groups inside of them or not."""
     return Observations(
         nobs=table.nobs,
         # of rows, not of groups, with the nodes of each
@@ -149,6 +150,8 @@ def observations(model, table, rule, strata):
         identity=identity,
         unit="group",
         strata=strata,
+        # inner effects are integrated out at each node of the outer ones
+        repeated=NESTED_WORK * max(rule.nodes, 1) if nested else 1.0,
     )
 
 
@@ -274,7 +277,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     else:
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
     where = given or replace(where, report=report)
-    seen = observations(kernel, table, rule, refuse_strata)
+    seen = observations(kernel, table, rule, refuse_strata, rows.subgroups is not None)
     skewed = near and kernel.closed
     # each level of normal outcomes has a density that falls as 1 / sd
     decay = dict.fromkeys(effects.sds, len(rows.level) if kernel.closed else 0)
