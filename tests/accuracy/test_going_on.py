@@ -78,7 +78,7 @@ def test_warnings_and_verdict_advise_one_number(found):
 
 def test_limits_of_counted_work_end_a_run(monkeypatch):
     """The number that would do is then advised, by verdict and warning."""
-    monkeypatch.setattr(stopping, "MOST_WORK", 0.03)
+    monkeypatch.setattr(stopping, "MOST_WORK", 0.015)
     short = fit("auto", chains=1, **SLOW)
     assert FIRST < short.draws.shape[1] < LAST and not short.verdict.trustworthy
     warned = [one for one in short.warnings if isinstance(one, LowESSWarning)]
@@ -88,8 +88,9 @@ def test_limits_of_counted_work_end_a_run(monkeypatch):
 
 
 def test_what_no_limit_would_cure_is_not_begun(monkeypatch):
-    """By R-hat, 5.4 times as many draws would do."""
+    """By R-hat, 5.4 times as many draws would do, more than twice the limit."""
     monkeypatch.setattr(stopping, "MOST_GROWN", 2)
+    monkeypatch.setattr(stopping, "FORECAST_ERROR", 2.0)
     assert fit("auto", seed=1, **SLOW).draws.shape[1] == FIRST
 
 

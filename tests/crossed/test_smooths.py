@@ -126,7 +126,8 @@ def test_it_is_trusted_with_the_draws_that_the_verdict_asks_for():
     assert one.resume(draws=3000).verdict.trustworthy
     open_ = sgmc.ols(f"y ~ s(x, k={KNOTS})", frame(), seed=seed)
     assert open_.verdict.trustworthy
-    np.testing.assert_array_equal(open_.draws[:, :1000], one.draws)
+    more = open_.draws.shape[1] - 1000
+    np.testing.assert_array_equal(open_.draws, one.resume(draws=more).draws)
 
 
 def test_what_belongs_to_group_terms_is_refused_without_them():
