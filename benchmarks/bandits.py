@@ -22,7 +22,7 @@ from sgmc.core.expansion import row_sizes
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.noise import known_rows
 from sgmc.subsampling.preferential import Alias
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 DRAWS = 50
 
@@ -47,7 +47,7 @@ def noises(table, gradient):
     fit = sgmc.logit("y ~ .", table, seed=1, draws=200, step_size=0.05, **how)._fit
     problem, inner, n = fit.problem, fit.problem.coordinates.inner, len(table)
     rng = Rng(seed_sequence(1, "pilot", 2))
-    estimator = problem.gradient(gradient, Everything(n), rng)
+    estimator = problem.gradient(gradient, FullBatch(n), rng)
     fixed = Alias(known_rows(problem, gradient, 1, ["sizes"])["sizes"]).p
     found = []
     for x in fit.x.reshape(-1, problem.dim)[:: fit.x[..., 0].size // DRAWS]:

@@ -15,7 +15,7 @@ from sgmc.core.recorders import FullRecorder
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.gradients.simple import Simple
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 BLOCKS = 50  # of a chain, for standard errors; each much longer than its correlation time
 PIECE = 2**22  # numbers kept at once
@@ -43,7 +43,7 @@ def block_means(spec, model, step, steps, observe, *, tau=None, seed=1):
     array (BLOCKS, observables)
     """
     dim, rng = model.dim, Rng(seed_sequence(seed, "chain"))
-    rest = (model, Prior(dim), Everything(1), rng)
+    rest = (model, Prior(dim), FullBatch(1), rng)
     gradient = Simple(*rest) if tau is None else Noisy(tau, *rest)
     start = np.random.default_rng(seed).normal(size=dim)
     chain = Chain(start, spec.build(dim, step), gradient, rng, Constant(step))

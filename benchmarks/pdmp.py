@@ -35,7 +35,7 @@ import sgmc
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.chains import build_chain
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 COLUMNS, SEED = 5, 1
 GROWING = {
@@ -129,7 +129,7 @@ def importance(problem, draws=20_000):
     by self-normalised importance sampling.
     """
     n, d, rng = problem.model.n, problem.model.dim, np.random.default_rng(SEED)
-    gradient = problem.gradient("simple", Everything(n), Rng(seed_sequence(SEED, "chain")))
+    gradient = problem.gradient("simple", FullBatch(n), Rng(seed_sequence(SEED, "chain")))
     x = rng.normal(size=(draws, d)) / np.sqrt(rng.chisquare(5, draws) / 5)[:, None]
     log_q = -0.5 * (5 + d) * np.log1p((x**2).sum(axis=1) / 5)
     log_w = np.array([full(gradient, point)[0] for point in x]) - log_q

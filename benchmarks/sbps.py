@@ -23,7 +23,7 @@ from sgmc.core.design import design
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.families.logit import BernoulliLogit
-from sgmc.subsampling.block import Block
+from sgmc.subsampling.block import CircularBlock
 from sgmc.subsampling.uniform import Uniform
 from tests._ext.build import make_importable
 from tests.contracts.enumeration import inclusions, simulated
@@ -80,7 +80,7 @@ def looks(times):
 
     print("\n| rows | columns | batch | microseconds | ratio |\n|---|---|---|---|---|")
     rng = np.random.default_rng(0)
-    for d, scheme in ((d, scheme) for d in (20, 100, 500) for scheme in (Uniform, Block)):
+    for d, scheme in ((d, scheme) for d in (20, 100, 500) for scheme in (Uniform, CircularBlock)):
         X, one = rng.normal(size=(20_000, d)) / np.sqrt(d), np.ones(d)
         model = BernoulliLogit(design(X), (rng.random(len(X)) < 0.5) * 1.0, None, None)
         prior, stream = (

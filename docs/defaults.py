@@ -9,7 +9,7 @@ from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.fit import choose, noise, paths, plan, tolerance
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
-from sgmc.results.report import concerns
+from sgmc.results.report import fit_warnings
 from sgmc.subsampling import preferential, stratified
 
 ROWS, COEFFICIENTS = 100_000, 10
@@ -131,21 +131,21 @@ CONSTANTS = [
     ),
     (
         "departure for a ShapeWarning",
-        concerns.SHAPE_DEPARTURE,
+        fit_warnings.SHAPE_DEPARTURE,
         "in posterior sds; 0.66 was harmless on a9a",
         "warned of",
     ),
     (
         'the same for `cov_type="robust"`',
-        concerns.SANDWICH_DEPARTURE,
+        fit_warnings.SANDWICH_DEPARTURE,
         "in the sandwich's sds: of its draws nothing but mean and covariance has a meaning",
         "warned of",
     ),
     (
         "inflation for a warning",
-        concerns.INFLATION,
+        fit_warnings.INFLATION,
         "of the variance, by step or noise",
-        f"warned of beyond {sd_change(concerns.INFLATION)}",
+        f"warned of beyond {sd_change(fit_warnings.INFLATION)}",
     ),
     (
         "pilot pairs",

@@ -143,7 +143,7 @@ def time_limit_after(monkeypatch):
     from sgmc.fit import chains
 
     def keyword(draws):
-        tasks, made = [], chains.Task
+        tasks, made = [], chains.ChainTask
 
         def task(*arguments):
             tasks.append(made(*arguments))
@@ -154,7 +154,7 @@ def time_limit_after(monkeypatch):
                 bool(tasks) and all(task.chain.recorder.kept >= draws for task in tasks)
             )
 
-        monkeypatch.setattr(chains, "Task", task)
+        monkeypatch.setattr(chains, "ChainTask", task)
         monkeypatch.setattr(deadline, "clock", perf_counter)
         monkeypatch.setattr(chains, "POLL_SECONDS", 1e-3)
         return dict(time_limit=1e6)

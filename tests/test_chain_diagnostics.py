@@ -12,7 +12,7 @@ import pytest
 import sgmc
 from sgmc.errors import DivergentTransitionsWarning, LowEnergyWarning, SGMCWarning
 from sgmc.fit.fitted import ChainFacts
-from sgmc.results.report.concerns import transitions
+from sgmc.results.report.fit_warnings import transitions
 
 COLUMNS = [
     "steps",

@@ -15,7 +15,7 @@ from sgmc.coordinates import mode as mode_room
 from sgmc.coordinates.maps import Warp
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.separation import lopsided_columns
-from sgmc.coordinates.walls import GRID, Outcomes, Ramp
+from sgmc.coordinates.separation_transform import GRID, Outcomes, SeparatedDensity
 from sgmc.coordinates.whitening import whitener
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.rng import Rng, seed_sequence
@@ -24,20 +24,20 @@ from sgmc.fit.noise import SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.problem import regression_problem
 from sgmc.priors import laplace, normal, student_t
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 LOGIT, CLOGLOG, PROBIT, CAUCHIT = (
     Outcomes(registry.lookup("families", name, "family").family, usual)
     for name, usual in (("logit", 1), ("cloglog", -1), ("probit", 1), ("cauchit", -1))
 )
 RAMPS = {
-    "separated": Ramp(normal(7.5, 120), 14, 0, -9.9, LOGIT),
-    "one contrary": Ramp(normal(1.0, 3), 12, 1, -2.3, LOGIT),
-    "student": Ramp(student_t(4, 5.0, 50), 7, 0, -8.0, LOGIT),
-    "laplace": Ramp(laplace(5.0, 20), 30, 2, -2.5, LOGIT),
-    "cloglog": Ramp(normal(7.5, 120), 14, 0, -9.9, CLOGLOG),
-    "probit": Ramp(normal(2.0, 8), 400, 1, -2.8, PROBIT),
-    "cauchit": Ramp(student_t(1, 3.0, 2.5), 50, 0, -8.0, CAUCHIT),
+    "separated": SeparatedDensity(normal(7.5, 120), 14, 0, -9.9, LOGIT),
+    "one contrary": SeparatedDensity(normal(1.0, 3), 12, 1, -2.3, LOGIT),
+    "student": SeparatedDensity(student_t(4, 5.0, 50), 7, 0, -8.0, LOGIT),
+    "laplace": SeparatedDensity(laplace(5.0, 20), 30, 2, -2.5, LOGIT),
+    "cloglog": SeparatedDensity(normal(7.5, 120), 14, 0, -9.9, CLOGLOG),
+    "probit": SeparatedDensity(normal(2.0, 8), 400, 1, -2.8, PROBIT),
+    "cauchit": SeparatedDensity(student_t(1, 3.0, 2.5), 50, 0, -8.0, CAUCHIT),
 }
 
 
@@ -155,7 +155,7 @@ def test_the_pilot_sees_skewness():
     density = special.softmax(5 * grid - 40 * np.logaddexp(0, grid) - grid**2 / 200)
     mean = density @ grid
     mode, sd = posterior.coordinates.theta(np.zeros(1))[0], abs(posterior.coordinates.white[0, 0])
-    gradient = posterior.gradient("taylor", Everything(40), Rng(seed_sequence(0, "pilot")))
+    gradient = posterior.gradient("taylor", FullBatch(40), Rng(seed_sequence(0, "pilot")))
     seen = pilot(gradient, posterior.coordinates, draws_of_laplace(0, 1, SHAPE_PAIRS))
     true_shift = (mean - mode) / sd
     assert abs(true_shift) > 0.15  # skewed enough for the test to mean something
@@ -170,7 +170,7 @@ def test_noise_of_control_values_that_follow_the_chain_is_that_of_cv_twice(name)
     posterior, rng = problem(*simulated(300, 3), sampler="sgld"), Rng(seed_sequence(0, "pilot"))
     at_mode, seen = (
         pilot(
-            posterior.gradient(g, Everything(300), rng),
+            posterior.gradient(g, FullBatch(300), rng),
             posterior.coordinates,
             draws_of_laplace(0, 3),
         )
@@ -194,9 +194,9 @@ def test_the_blas_limit_nests_and_is_undone():
 
 def test_a_search_cut_short_of_the_mode_says_so(monkeypatch):
     X, y = simulated(300, 3)
-    assert not any(isinstance(w, ModeWarning) for w in problem(X, y).concerns)
+    assert not any(isinstance(w, ModeWarning) for w in problem(X, y).warnings)
     monkeypatch.setattr(mode_room, "newton", partial(mode_room.newton, limit=2))
-    assert [w.code for w in problem(X, y).concerns] == ["ModeWarning"]
+    assert [w.code for w in problem(X, y).warnings] == ["ModeWarning"]
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -17,7 +17,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.families.rlm import LearnedRlmFamily
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 # prior, log density by scipy: of positive numbers, up to a constant
 PRIORS = {
@@ -51,19 +51,19 @@ def table(first, second):
     return PriorTable(["x", "sigma", "df"], used, used, [], True, 2)
 
 
-def separable(priors, logs=2):
+def separable(priors, log_params=2):
     """The same, compiled."""
     return Separable(
         [FAMILIES[f] for f in priors.columns("family")],
         *(priors.columns(a) for a in ("location", "scale", "df")),
-        logs=logs,
+        log_params=log_params,
     )
 
 
 def evaluated(prior, at):
     """Value and gradient of a prior: of a posterior whose only row weighs nothing."""
     model = LearnedRlmFamily.kernel(design(np.ones((1, 1))), np.zeros(1), None, np.zeros(1))
-    return full(Simple(model, prior, Everything(1), Rng(seed_sequence(0, "chain"))), at)
+    return full(Simple(model, prior, FullBatch(1), Rng(seed_sequence(0, "chain"))), at)
 
 
 def by_scipy(first, second, at):
@@ -123,7 +123,7 @@ def test_logs_that_are_taken_for_the_parameters_are_caught(name):
     """Planted: no logs; a gamma density of a negative number is none."""
     prior, scipys = PRIORS[name]
     with np.errstate(invalid="ignore"):
-        assert not departure(separable(table(prior, prior), logs=0), scipys, scipys) <= 0.5
+        assert not departure(separable(table(prior, prior), log_params=0), scipys, scipys) <= 0.5
 
 
 @pytest.mark.parametrize("name", [name for name in PRIORS if name != "laplace"])

@@ -16,7 +16,7 @@ from sgmc.core.engine import full
 from sgmc.core.rng import Rng
 from sgmc.errors import ArgumentError, NotSupported, ShapeWarning
 from sgmc.models.regression.families.logit import LogitFamily
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 ROOT = np.sqrt(2 * np.pi**3)
 SCALE, SLAB = 0.3, 1.5
@@ -31,7 +31,7 @@ def log_prior(b, scale=SCALE, slab=np.inf):
     """
     prior = Separable([FAMILIES["horseshoe"]], [0.0], [scale], [slab / scale])
     estimator = registry.lookup("gradients", "simple", "gradient")(
-        SILENT, prior, Everything(1), Rng(np.random.SeedSequence(0))
+        SILENT, prior, FullBatch(1), Rng(np.random.SeedSequence(0))
     )
     value, gradient = full(estimator, np.array([b]))
     return value + np.log(2) - np.log(scale * ROOT), gradient[0]

@@ -30,7 +30,7 @@ from sgmc.models.regression.problem import regression_problem
 from sgmc.registry import room
 from sgmc.subsampling.preferential import UNIFORM_SHARE, Alias, Preferential
 from sgmc.subsampling.stratified import Strata, Stratified
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 SCHEMES = sorted(room("subsampling"))
 KNOWING = [name for name in SCHEMES if room("subsampling")[name].needs]
@@ -186,7 +186,7 @@ def parts(df, gradient, subsample, seed=3):
     model = sgmc.Logit.from_formula("y ~ .", df)
     problem = regression_problem(model.data, model.family, None, how)
     z = draws_of_laplace(seed, problem.model.dim)
-    whole = problem.gradient(gradient, Everything(len(df)), stream(seed))
+    whole = problem.gradient(gradient, FullBatch(len(df)), stream(seed))
     choice = Choice(problem=problem, settings=how, gradient=gradient)
     seen = pilot(whole, problem.coordinates, z, True, shared_rows(choice))
     return choice, noise_of(replace(choice, pilot=seen)), np.concatenate([z, -z])

@@ -10,8 +10,8 @@ from sgmc.cluster import fixed_error, reservoir
 from sgmc.cluster.blocks import Traffic
 from sgmc.cluster.mode import ascend, expanded, looked_at
 from sgmc.cluster.passes import Encoding, Inspected, Inspection, Survey, Surveyed
-from sgmc.cluster.stand_in import Whole, problem_of, stand_in, table_of
 from sgmc.cluster.sums import merged
+from sgmc.cluster.surrogate import Whole, problem_of, surrogate_of, table_of
 from sgmc.coordinates.mode import Mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.memory import available
@@ -158,7 +158,7 @@ def gathered(model, prior, settings):
             found.mode.theta,
         )
         whole = inspect(traffic, blocks, recipe, surveyed, centre, settings)
-        one = stand_in(whole, found, recipe, model.told, settings)
+        one = surrogate_of(whole, found, recipe, model.told, settings)
         more = enough(one.error, len(surveyed.sample), surveyed.rows)
         if model.reservoir is None and more > wanted and len(surveyed.sample) < surveyed.rows:
             wanted = min(more, cap)
@@ -166,7 +166,7 @@ def gathered(model, prior, settings):
                 traffic, blocks, recipe, settings.seed, wanted, model.seen, "larger reservoir"
             )
             whole = Whole(again, centre, whole.inspected, whole.draws, whole.white)
-            one = stand_in(whole, found, recipe, model.told, settings)
+            one = surrogate_of(whole, found, recipe, model.told, settings)
         facts = Cluster(
             surveyed.rows,
             surveyed.dropped,
@@ -180,7 +180,7 @@ def gathered(model, prior, settings):
         how = dict(
             nobs=surveyed.design.total if recipe.beside.get("weights") else surveyed.rows,
             stand_in_rows=accuracy(facts),
-            concerns=too_small(facts),
+            warnings=too_small(facts),
         )
         return problem_of(whole, one, found, recipe, settings, how), facts
 
@@ -189,7 +189,7 @@ def start(surveyed, recipe, told, prior, settings):
     """The `RegressionMode` of the reservoir alone: priors of all rows, and a mode near theirs."""
     sample = surveyed.sample
     none = sample.among(np.zeros(len(sample), dtype=bool))
-    rows, _ = reservoir.stand_ins(none, sample, surveyed.rows)
+    rows, _ = reservoir.surrogate_rows(none, sample, surveyed.rows)
     data, table = table_of(rows, recipe, told, surveyed, settings)
     outcome = float(surveyed.outcome.mean[0]), float(surveyed.outcome.variance[0])
     try:

@@ -17,7 +17,7 @@ FRACTIONS = 0.5 ** np.arange(1, 25)  # of a step that goes too far, looked at in
 
 
 @dataclass(frozen=True)
-class Centre:
+class ExpansionPoint:
     """Where all rows have been expanded.
 
     Attributes
@@ -119,7 +119,7 @@ def ascend(expand, values, terms, start):
     """
     found = find_mode(Partitions(expand, values, terms), start, MOST_STEPS_UP)
     if found.status == "found":
-        return Centre(found.theta, found.here.known, found.here.prior, found.distance)
+        return ExpansionPoint(found.theta, found.here.known, found.here.prior, found.distance)
     raise DataError(
         f"the search for the posterior mode over all partitions stopped {found.distance:.2g} "
         f"posterior sds away from it after {MOST_STEPS_UP} passes: rescale or drop extreme "

@@ -9,13 +9,13 @@ from sgmc import formula as front
 from sgmc.arguments.numbers import whole
 from sgmc.cluster import transforms
 from sgmc.cluster.blocks import Traffic, blocks_of
-from sgmc.cluster.recipe import BESIDE, Recipe
+from sgmc.cluster.recipe import BESIDE, EncodingRecipe
 from sgmc.cluster.refusals import refuse_family, refuse_fit, refuse_inputs
+from sgmc.cluster.schema_sample import SchemaSampling, merge
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
-from sgmc.cluster.witnesses import Witnessing, merge
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.formula.response import Response
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.data import RegressionData, equations
@@ -84,7 +84,7 @@ class PartitionedRegression(Regression):
         looked = self.traffic.run(
             "first look",
             self.blocks,
-            Witnessing(texts, subset),
+            SchemaSampling(texts, subset),
             rows=lambda one: len(one.frame),
         )
         seen = merged(looked, merge)
@@ -106,7 +106,7 @@ class PartitionedRegression(Regression):
                 because="mathematics",
             )
         spec = table.spec
-        parsed = dot.parse(self.formula, seen.frame.columns, scope)
+        parsed = parser.parse(self.formula, seen.frame.columns, scope)
         if parsed.offset:
             column = parsed.names.inputs(parsed.offset).get(parsed.offset)
             if column is None or "offset" in beside:
@@ -121,7 +121,7 @@ class PartitionedRegression(Regression):
             self.family = errors.with_errors(self.family, self.options, table.weights)
         self.spec, self.levels = spec, spec.levels
         edges = np.unique(table.y) if spec.levels else np.array([table.y.min(), table.y.max()])
-        recipe = Recipe(
+        recipe = EncodingRecipe(
             spec,
             Response(parsed, spec.levels, counted),
             beside,

@@ -99,7 +99,7 @@ class Survey:
             Moments.of(outcome[:, None], rows.weight),
             Moments.of(offset[:, None]),
             rows.spreads,
-            reservoir.Sample.of(rows, keys, number, self.below),
+            reservoir.ReservoirSample.of(rows, keys, number, self.below),
         )
 
 
@@ -204,13 +204,13 @@ class Inspection:
     def __call__(self, number, data):
         rows = self.recipe.encode(number, data)
         if not len(rows):
-            none = reservoir.Sample.of(rows, np.empty(0), number, 1.0)
+            none = reservoir.ReservoirSample.of(rows, np.empty(0), number, 1.0)
             return Inspected(np.zeros(self.points.shape), none)
         model = kernel_of(rows, self.recipe)
         gradients = gradients_at(model, self.points)
         s, w = leverages(model, self.white, Anchor(model, self.theta, True))
         places, share = outstanding(s, w, self.rows)
-        sample = reservoir.Sample.of(rows.among(places), -share, number, np.inf, places)
+        sample = reservoir.ReservoirSample.of(rows.among(places), -share, number, np.inf, places)
         return Inspected(gradients, sample.smallest(BLOCK_CANDIDATES))
 
 

@@ -17,13 +17,13 @@ from sgmc.formula.reader import VALID, numbers_of
 from sgmc.formula.spreads import of_rows
 from sgmc.formula.subsets import subset_mask
 from sgmc.models.regression.data import total_offset
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 BESIDE = ("weights", "offset", "exposure", "se")
 
 
 @dataclass(frozen=True)
-class Recipe:
+class EncodingRecipe:
     """What a worker knows of the formula, learned from all rows.
 
     Attributes
@@ -62,8 +62,8 @@ class Recipe:
         return list(dict.fromkeys(wanted))
 
     def encode(self, number, data):
-        """The `Rows` of a partition; DataError or FormulaError, naming partition and column."""
-        if isinstance(data, Rows):
+        """The `EncodedRows` of a partition; DataError or FormulaError, naming both."""
+        if isinstance(data, EncodedRows):
             return data
         try:
             return self.encoded(as_frame(data))
@@ -71,13 +71,13 @@ class Recipe:
             raise type(error)(f"partition {number}: {error}") from error
 
     def encoded(self, frame):
-        """Return the `Rows` of a table."""
+        """Return the `EncodedRows` of a table."""
         rows, value, vectors, dropped = self.complete(frame)
         refuse_looking_around(self, frame, rows)
         y, trials = self.response.outcomes(value)
         self.check(y, trials)
         offset, _ = total_offset(vectors.get("offset"), vectors.get("exposure"))
-        return Rows(
+        return EncodedRows(
             self.design(frame, rows),
             y,
             trials,
@@ -149,7 +149,7 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Rows:
+class EncodedRows:
     """Encoded rows of a partition, or of several.
 
     Attributes
@@ -183,7 +183,7 @@ class Rows:
     def among(self, kept):
         """Some of the rows."""
         picked = {k: None if v is None else v[kept] for k, v in self.vectors().items()}
-        return Rows(self.X[kept], **picked)
+        return EncodedRows(self.X[kept], **picked)
 
     def with_kinds(self, kinds):
         """Them with a row that counts for nothing where the last of the kinds is absent: compiled
@@ -191,17 +191,17 @@ class Rows:
         """
         if not kinds or (self.y == kinds - 1).any():
             return self
-        none = Rows(
+        none = EncodedRows(
             np.zeros((1, self.X.shape[1])), np.full(1, kinds - 1.0), None, None, np.zeros(1), None
         )
         weight = np.ones(len(self)) if self.weight is None else self.weight
-        return Rows.joined([replace(self, weight=weight), none])
+        return EncodedRows.joined([replace(self, weight=weight), none])
 
     def table(self):
-        """Them as a `Table`, of which nothing but the rows is known."""
+        """Them as a `DesignTable`, of which nothing but the rows is known."""
         d = self.X.shape[1]
         known = np.zeros(d), np.zeros(d), np.ones(d)
-        return Table(
+        return DesignTable(
             self.X, self.y, self.trials, self.offset, self.weight, None, *known, None, self.se
         )
 
@@ -212,4 +212,4 @@ class Rows:
         for name in ("y", "trials", "offset", "weight", "se"):
             pieces = [getattr(one, name) for one in parts]
             columns[name] = None if pieces[0] is None else np.concatenate(pieces)
-        return Rows(np.concatenate([one.X for one in parts]), **columns)
+        return EncodedRows(np.concatenate([one.X for one in parts]), **columns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.cluster.recipe import Rows
+from sgmc.cluster.recipe import EncodedRows
 from sgmc.core.rng import seed_sequence
 
 SPARE_SDS = 6  # of the number of keys below a bound: fewer than wanted are one in 1e9 surveys
@@ -31,7 +31,7 @@ def bound(wanted, rows):
 
 
 @dataclass(frozen=True)
-class Sample:
+class ReservoirSample:
     """Rows with keys.
 
     Attributes
@@ -42,7 +42,7 @@ class Sample:
         Where they are from: number of the partition, and place among its complete rows.
     """
 
-    rows: Rows
+    rows: EncodedRows
     keys: np.ndarray
     block: np.ndarray
     place: np.ndarray
@@ -59,8 +59,8 @@ class Sample:
 
     def merge(self, other):
         """The rows of both, in the order of partitions."""
-        return Sample(
-            Rows.joined([self.rows, other.rows]),
+        return ReservoirSample(
+            EncodedRows.joined([self.rows, other.rows]),
             np.concatenate([self.keys, other.keys]),
             np.concatenate([self.block, other.block]),
             np.concatenate([self.place, other.place]),
@@ -68,7 +68,9 @@ class Sample:
 
     def among(self, kept):
         """Some of them."""
-        return Sample(self.rows.among(kept), self.keys[kept], self.block[kept], self.place[kept])
+        return ReservoirSample(
+            self.rows.among(kept), self.keys[kept], self.block[kept], self.place[kept]
+        )
 
     def smallest(self, count):
         """Those with the smallest keys, in the order that they have."""
@@ -83,7 +85,7 @@ class Sample:
         return self.among(np.array([one not in theirs for one in mine], dtype=bool))
 
 
-def stand_ins(exact, sample, population):
+def surrogate_rows(exact, sample, population):
     """The rows that stand for all: some that stand for themselves, then a sample of the others.
 
     Parameters
@@ -102,7 +104,7 @@ def stand_ins(exact, sample, population):
         For how many rows each stands.
     """
     others = sample.without(exact)
-    rows = Rows.joined([exact.rows, others.rows])
+    rows = EncodedRows.joined([exact.rows, others.rows])
     times = (population - len(exact)) / max(len(others), 1)
     scale = np.concatenate([np.ones(len(exact)), np.full(len(others), times)])
     weight = scale if rows.weight is None else rows.weight * scale

@@ -132,14 +132,14 @@ cdef class Arrow(Map):
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
-        self.push(x, x, theta)
+        self.jvp(x, x, theta)
         for j in range(self.dim):
             theta[j] += self.centre[j]
         if log_jacobian != NULL:
             log_jacobian[0] += self.log_scale
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j, a, c, q = self.q, n = self.border.shape[0]
         cdef double *rest = room(self.dim)
         cdef double *near = rest + n
@@ -161,7 +161,7 @@ cdef class Arrow(Map):
         free(rest)
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j, a, c, q = self.q, n = self.border.shape[0]
         cdef double *rest = room(self.dim)
         cdef double *slope = rest + n

@@ -51,23 +51,23 @@ cdef class Composed(Map):
         finally:
             free(y)
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double *y = room(2 * self.inner.size)
         try:
             self.inner.forward(x, y, NULL)
-            self.inner.push(x, v, y + self.inner.size)
-            return self.outer.push(y, y + self.inner.size, v_theta)
+            self.inner.jvp(x, v, y + self.inner.size)
+            return self.outer.jvp(y, y + self.inner.size, v_theta)
         finally:
             free(y)
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t size = self.inner.size
         cdef double *y = room(2 * size)
         try:
             self.inner.forward(x, y, NULL)
             memset(y + size, 0, size * sizeof(double))
-            self.outer.pull(y, grad_theta, y + size)
-            return self.inner.pull(x, y + size, grad_x)
+            self.outer.vjp(y, grad_theta, y + size)
+            return self.inner.vjp(x, y + size, grad_x)
         finally:
             free(y)
 

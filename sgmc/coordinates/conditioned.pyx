@@ -110,7 +110,7 @@ cdef class Conditioned(Map):
             theta[self.rest[a]] = total
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[4] weight, slope
         cdef double t, dt, bend, total, turn = v[self.place]
         cdef Py_ssize_t a, b, c, k = self.k, i
@@ -125,7 +125,7 @@ cdef class Conditioned(Map):
             v_theta[self.rest[a]] = total
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[4] weight, slope
         cdef double t, dt, bend, g, entry, change, turn
         cdef Py_ssize_t a, b, c, k = self.k, i
@@ -193,6 +193,6 @@ cdef class Conditioned(Map):
         cdef Py_ssize_t k
         for k in range(self.dim):
             v[k] = 1
-            self.push(&point[0], &v[0], &out[k, 0])
+            self.jvp(&point[0], &v[0], &out[k, 0])
             v[k] = 0
         return np.asarray(out).T.copy()

@@ -110,7 +110,7 @@ cdef class Constrained(Map):
                 total += x[k] if self.linked(b, k) else 0
         return total
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t b, k, n
         cdef const double *at
         cdef const double *u
@@ -158,7 +158,7 @@ cdef class Constrained(Map):
                 return (self.high[b] - self.low[b]) * expit(x) * expit(-x)
         return exp(x)
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t b, k, n
         cdef const double *at
         cdef const double *g
@@ -208,7 +208,7 @@ cdef class Constrained(Map):
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
         if not self.diagonal:
             return Map.pull_sd(self, x, sd_theta, sd_x)
-        return self.push(x, sd_theta, sd_x)                    # slopes are positive
+        return self.jvp(x, sd_theta, sd_x)                    # slopes are positive
 
     def __call__(self, x):
         """theta for points x (..., dim)."""
@@ -246,7 +246,7 @@ cdef class Constrained(Map):
         matrix = np.empty((self.size, self.dim))
         for k in range(self.dim):
             unit[k] = 1
-            self.push(&point[0], &unit[0], &column[0])
+            self.jvp(&point[0], &unit[0], &column[0])
             unit[k] = 0
             matrix[:, k] = column
         return matrix
@@ -255,7 +255,7 @@ cdef class Constrained(Map):
         """dtheta_j/dx_j at a point x (dim,), of diagonal maps."""
         cdef double[::1] point = np.array(x, dtype=float)
         cdef double[::1] ones = np.ones(self.dim), out = np.empty(self.size)
-        self.push(&point[0], &ones[0], &out[0])
+        self.jvp(&point[0], &ones[0], &out[0])
         return np.asarray(out)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import special
 
 from sgmc.coordinates.prior_curve import prior_curve
-from sgmc.coordinates.walls import GRID, quantiles
+from sgmc.coordinates.separation_transform import GRID, quantiles
 from sgmc.core.limits import MAX_LOG
 
 COARSE = np.linspace(-45.0, 45.0, 1801)  # of v, around the log of the cavity's sd, or 0
@@ -22,7 +22,7 @@ POWERS = ("student_t", "inverse_gamma")  # whose densities fall as powers of the
 TOLD = 0.3  # of such a prior's scale: with a larger sd the data leave it the tail
 
 
-class Margin(NamedTuple):
+class TabulatedMap(NamedTuple):
     """Of w's map at `GRID`: v, log dv/dw and its derivative."""
 
     values: np.ndarray
@@ -108,12 +108,12 @@ class Cut:
         return bool(wide and open_ended and self.prior.family in POWERS and not self.logged)
 
     def margin(self, place, variance):
-        """The `Margin` of v."""
-        return Margin(
+        """The `TabulatedMap` of v."""
+        return TabulatedMap(
             *quantiles(lambda v: self.log(v, place, variance), self.nodes(place, variance))
         )
 
 
 def straight():
-    """The `Margin` that leaves a number as it is."""
-    return Margin(GRID, np.zeros_like(GRID), np.zeros_like(GRID))
+    """The `TabulatedMap` that leaves a number as it is."""
+    return TabulatedMap(GRID, np.zeros_like(GRID), np.zeros_like(GRID))

@@ -91,7 +91,7 @@ cdef class Separable(Prior):
     shift : array (d,), or (pivots, d)
         c, for equations of d coefficients one after the other, the same for all pivots or a row
         for each; its entry at the pivot is zero.
-    logs : int
+    log_params : int
         Number of logs.
     bent : array (dim,), optional
         c where theta_j = arsinh(b / c) of the number b that the prior is of, 0 elsewhere.
@@ -103,13 +103,13 @@ cdef class Separable(Prior):
     cdef readonly Py_ssize_t[::1] row     # of a parameter in shift; -1 of those that are no pivots
     cdef readonly Py_ssize_t coefficients
 
-    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t logs=0,
+    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t log_params=0,
                  bent=None):
         Prior.__init__(self, len(family))
         self.family = np.array(family, dtype=np.intc)
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
-        self.coefficients = self.dim - logs
+        self.coefficients = self.dim - log_params
         shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
         self.shift = np.atleast_2d(shift)
         row = np.full(self.dim, -1, dtype=np.intp)
@@ -323,4 +323,4 @@ cdef class Pulled(Prior):
         memset(slope, 0, self.inner.dim * sizeof(double))
         self.map.forward(x, theta, NULL)
         self.inner.add(theta, value, slope if grad != NULL else NULL)
-        return self.map.pull(x, slope, grad) if grad != NULL else OK
+        return self.map.vjp(x, slope, grad) if grad != NULL else OK

@@ -115,7 +115,7 @@ cdef class Dilation(Map):
             log_jacobian[0] += self.log_scale
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MAX_STACKED] h
         cdef Py_ssize_t j, l
         cdef double e = self.likelihood(x), turn = 0, likelihood, precision
@@ -128,7 +128,7 @@ cdef class Dilation(Map):
         self.multiply(h, v + self.d, v_theta)
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MAX_STACKED] h
         cdef Py_ssize_t j, l
         cdef double e = self.likelihood(x), turn = 0, likelihood, precision

@@ -109,7 +109,7 @@ def dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
     mode : Mode
         Its precision is that of the coefficients, and beside it that of the auxiliary parameters'
         marginal density.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     """
     d, start = len(start) - auxiliary, np.array(start, dtype=float)
     try:

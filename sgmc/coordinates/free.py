@@ -61,7 +61,7 @@ class FreeCoordinates:
         return [self.centre, np.empty(0) if self.precision is None else self.precision]
 
     @property
-    def logs(self):
+    def log_params(self):
         """How many free numbers are logs."""
         return int(self.logged.sum())
 

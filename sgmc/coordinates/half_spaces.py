@@ -99,7 +99,7 @@ def beyond(spaces, delta, least):
     return made(len(margins), spaces.X, lambda rows: margins[rows] > least, bool)
 
 
-class Kinds:
+class CategoryHalfSpaces:
     """Half-spaces of outcomes of kinds 0, 1, .., K; constraint i (K + 1) + k is row i against kind
     k.
 
@@ -176,11 +176,11 @@ class Kinds:
     def without(self, free):
         """Return the half-spaces without those of some rows."""
         bounding = made(len(free), self.X, lambda some: self.bounding[some] & ~free[some], bool)
-        return Kinds(self.X, self.design, self.basis, self.y, bounding)
+        return CategoryHalfSpaces(self.X, self.design, self.basis, self.y, bounding)
 
     def within(self, basis):
         """Return the half-spaces in another basis."""
-        return Kinds(self.X, self.design, basis, self.y, self.bounding)
+        return CategoryHalfSpaces(self.X, self.design, basis, self.y, self.bounding)
 
 
 def directions(free, intercept, shift, mean, sd):

@@ -15,7 +15,7 @@ from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ModeWarning
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 # free numbers up to which curvature is computed: it takes twice as many gradients
 MAX_CURVATURE_DIM = 300
@@ -42,7 +42,7 @@ class LaplaceApproximation(NamedTuple):
 def exact_gradient(kernel, prior, map):
     """The gradient over all rows, behind a map or None."""
     cls = registry.lookup("gradients", "simple", "gradient")
-    return cls(kernel, prior, Everything(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
+    return cls(kernel, prior, FullBatch(kernel.n), Rng(seed_sequence(0, "pilot")), map=map)
 
 
 def laplace_approximation(gradient, start, tolerance=PEAK_TOLERANCE):
@@ -59,7 +59,7 @@ def laplace_approximation(gradient, start, tolerance=PEAK_TOLERANCE):
     Returns
     -------
     found : LaplaceApproximation
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     """
 
     pace, path = RateEstimator(), [(start, np.zeros(len(start)), np.inf)]

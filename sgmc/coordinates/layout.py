@@ -137,7 +137,7 @@ class Layout:
         return [kind for _, (kind, length, *_) in self.blocks() for _ in range(length)]
 
     @property
-    def logs(self):
+    def log_params(self):
         """Which free numbers are logs of distances from the only end, a boolean array."""
         found = []
         for _, (kind, length, low, high) in self.blocks():
@@ -146,7 +146,7 @@ class Layout:
             found += [every or first and k == 0 for k in range(length - (kind in SUM_BLOCKS))]
         return np.array(found, dtype=bool)
 
-    def ends(self):
+    def bounds(self):
         """The least and the largest value of each number of theta, arrays (size,)."""
         low, high = np.full(self.size, -np.inf), np.full(self.size, np.inf)
         for name, (_, least, most) in self.constraints.items():

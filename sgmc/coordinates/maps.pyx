@@ -51,13 +51,13 @@ cdef class Scaling(Map):
             log_jacobian[0] += self.log_scale
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             v_theta[j] = self.scale[j] * v[j]
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             grad_x[j] += self.scale[j] * grad_theta[j]
@@ -118,14 +118,14 @@ cdef class Affine(Map):
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j
-        self.push(x, x, theta)
+        self.jvp(x, x, theta)
         for j in range(self.size):
             theta[j] += self.centre[j]
         if log_jacobian != NULL:
             log_jacobian[0] += self.log_scale
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j, k
         cdef double total
         for j in range(self.size):
@@ -135,7 +135,7 @@ cdef class Affine(Map):
             v_theta[j] = total
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j, k
         for j in range(self.size):
             for k in range(self.dim):
@@ -230,7 +230,7 @@ cdef class Warp(Map):
             theta[j] = x[j]
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j
         cdef double t, slope, d_log_slope
         for j in range(self.dim):
@@ -240,7 +240,7 @@ cdef class Warp(Map):
                 v_theta[j] *= slope
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         cdef double t, slope, d_log_slope
         for j in range(self.walls):
@@ -251,7 +251,7 @@ cdef class Warp(Map):
         return OK
 
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
-        return self.push(x, sd_theta, sd_x)                  # slopes are positive
+        return self.jvp(x, sd_theta, sd_x)                  # slopes are positive
 
     def __call__(self, x):
         """theta for points x (..., dim)."""
@@ -326,17 +326,17 @@ cdef class Tempered(Map):
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         return self.inner.forward(x, theta, log_jacobian)
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         with gil:                             # v . grad_x is then no slope of a log density
             raise NotSupported("samplers that follow slopes of the log density do not lead to the "
                                "sandwich; use sampler='auto'", because="mathematics")
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         # the inner map adds to what is there; the map is shared and has no room of its own
         for j in range(self.dim):
             grad_x[j] /= self.gamma[j]
-        self.inner.pull(x, grad_theta, grad_x)
+        self.inner.vjp(x, grad_theta, grad_x)
         for j in range(self.dim):
             grad_x[j] *= self.gamma[j]
         return OK

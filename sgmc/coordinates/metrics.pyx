@@ -39,7 +39,7 @@ cdef class Diagonal(Metric):
         return self.root(g, out)
 
 
-cdef class Positive(Diagonal):
+cdef class PositiveMetric(Diagonal):
     """M = diag(x) for positive x, Gamma = 1; steps are mirrored at zero (Patterson & Teh 2013,
     "expanded-mean").
 
@@ -84,7 +84,7 @@ cdef class Logs(Diagonal):
         return OK
 
 
-cdef class Rows(Metric):
+cdef class SimplexRows(Metric):
     """Metrics of rows of K probabilities each, by their first K - 1;
     a leaf's `move` sets their roots.
 
@@ -103,7 +103,7 @@ cdef class Rows(Metric):
         self.at = np.append(0, np.cumsum(lengths))
 
 
-cdef class Simplex(Rows):
+cdef class Simplex(SimplexRows):
     """M = diag(x) - x x' for the first K - 1 of K probabilities, Gamma = 1 - K x (Patterson & Teh
     2013, "reduced-mean").
 
@@ -178,7 +178,7 @@ cdef class Simplex(Rows):
         return OK
 
 
-cdef class LogRatios(Rows):
+cdef class LogRatios(SimplexRows):
     """M = diag(1 / p) + 1 1' / p_K for the log-ratios of the first K - 1 of K probabilities p to
     the last one, Gamma_i = 1 / p_K - 1 / p_i (Patterson & Teh 2013, "reduced-natural").
 

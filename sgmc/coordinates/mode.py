@@ -299,7 +299,7 @@ def posterior_mode(model, prior, start, shuffled=True, single=None):
     Returns
     -------
     mode : Mode
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     """
     warm, near = None, False
     try:

@@ -91,12 +91,12 @@ class ModeSearch:
             taken[mode] += 1
         return mode
 
-    def moved(self, matrix):
+    def transformed(self, matrix):
         """Return the same with places and roots multiplied by a matrix."""
         moved = tuple((matrix @ place, matrix @ root) for place, root in self.gaussians)
         return replace(self, gaussians=moved)
 
-    def concerns(self):
+    def warnings(self):
         """Return a ModesWarning, in a list, where there is more than one mode."""
         if self.found < 2:
             return []

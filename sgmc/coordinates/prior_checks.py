@@ -58,7 +58,7 @@ def refuse_learned(specified):
 def check_ends(names, specified):
     """Refuse ends that leave positive parameters nothing."""
     for name, one in zip(names, specified):
-        if one.ends[1] <= 0:
+        if one.bounds[1] <= 0:
             raise ArgumentError(
                 f"prior: {one} leaves nothing to {name!r}, which is positive; give it an upper end "
                 "above 0"

@@ -24,7 +24,7 @@ def can_draw(priors, layout):
         One a number.
     layout : Layout
     """
-    low, high = layout.ends()
+    low, high = layout.bounds()
     bounded = np.isfinite(high - low)
     return all(one.family in STANDARD or bounded[j] for j, one in enumerate(priors))
 
@@ -33,7 +33,7 @@ def prior_draw(priors, layout, random):
     """Draw theta, (size,): reflected at the end of a half line, evenly from intervals, sorted where
     it is ordered.
     """
-    low, high = layout.ends()
+    low, high = layout.bounds()
     theta, at = np.empty(layout.size), 0
     for _, (kind, length, stride, _) in layout.blocks():
         here = range(at, at + length)

@@ -113,12 +113,12 @@ class PriorTable:
         """Which parameters have ends that coordinates must keep, an array: positive ones among
         those whose logs are sampled have none.
         """
-        low, high = self.ends()
+        low, high = self.bounds()
         return np.isfinite(low) | np.isfinite(high)
 
-    def ends(self):
+    def bounds(self):
         """Between which numbers each of what is sampled is: arrays, of logs where these are."""
-        low, high = np.array([p.ends for p in self.used], dtype=float).T
+        low, high = np.array([p.bounds for p in self.used], dtype=float).T
         with np.errstate(divide="ignore", invalid="ignore"):
             low = np.where(self.logged, np.log(np.maximum(low, 0.0)), low)
             return low, np.where(self.logged, np.log(high), high)

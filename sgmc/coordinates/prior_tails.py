@@ -22,7 +22,7 @@ def tail_bounds(priors, names, decay=None):
     """
     families, df = priors.families, priors.columns("df")
     proper = all(family != "flat" for family in families)
-    low, high = priors.ends()
+    low, high = priors.bounds()
     bounds, power = np.full(len(families), np.nan), decay or {}
     for j, family in enumerate(families):
         if family in LIGHT or np.isfinite([low[j], high[j]]).all():

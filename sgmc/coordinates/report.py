@@ -29,7 +29,7 @@ class Cuts(Protocol):
         by logs alone.
         """
         if self.signs is None and self.thresholds is None:
-            logged = np.arange(len(theta)) >= len(theta) - self.logs
+            logged = np.arange(len(theta)) >= len(theta) - self.log_params
             return np.diag(np.where(logged, np.exp(np.where(logged, theta, 0.0)), 1.0))
         step = NUDGE * np.eye(len(theta))
         return (self.printed(theta + step) - self.printed(theta - step)).T / (2 * NUDGE)
@@ -44,7 +44,7 @@ class Report:
 
     Attributes
     ----------
-    logs : int
+    log_params : int
         How many of the last theta are logs of what is printed.
     signs : Fold, optional
         Standard deviations and correlations of effects.
@@ -52,21 +52,21 @@ class Report:
         What is printed in the place of an intercept and gaps.
     """
 
-    logs: int = 0
+    log_params: int = 0
     signs: Fold | None = None
     thresholds: Cuts | None = None
 
     @property
     def affine(self) -> bool:
         """Whether what is printed moves along straight lines as theta does."""
-        return not self.logs and self.signs is None
+        return not self.log_params and self.signs is None
 
     def printed(self, theta: np.ndarray) -> np.ndarray:
         """What is printed of points theta (..., k), which are changed."""
         if self.signs is not None:
             theta = self.signs.folded(theta)
-        if self.logs:
-            theta[..., -self.logs :] = np.exp(theta[..., -self.logs :])
+        if self.log_params:
+            theta[..., -self.log_params :] = np.exp(theta[..., -self.log_params :])
         return theta if self.thresholds is None else self.thresholds.printed(theta)
 
     def slopes(self, theta: np.ndarray) -> np.ndarray:
@@ -74,7 +74,7 @@ class Report:
         by logs alone.
         """
         if self.signs is None and self.thresholds is None:
-            logged = np.arange(len(theta)) >= len(theta) - self.logs
+            logged = np.arange(len(theta)) >= len(theta) - self.log_params
             return np.diag(np.where(logged, np.exp(np.where(logged, theta, 0.0)), 1.0))
         step = NUDGE * np.eye(len(theta))
         return (self.printed(theta + step) - self.printed(theta - step)).T / (2 * NUDGE)
@@ -84,6 +84,6 @@ class Report:
         theta = np.array(values, dtype=float)
         if self.thresholds is not None:
             theta = self.thresholds.sampled(theta)
-        if self.logs:
-            theta[-self.logs :] = np.log(theta[-self.logs :])
+        if self.log_params:
+            theta[-self.log_params :] = np.log(theta[-self.log_params :])
         return theta if self.signs is None else self.signs.unfolded(theta)

@@ -49,7 +49,7 @@ from sgmc.core.expansion import row_noise
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.storage import made
 from sgmc.errors import DataError, NotSupported
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 FLATTEST = 1e-6  # variance over the model's below which the residuals say nothing of a direction
 
@@ -85,12 +85,12 @@ def score_moments(model, theta, times=None):
     """
     simple = registry.lookup("gradients", "simple", "gradient")
     gradient = simple(
-        model, Prior(model.dim), Everything(model.n), Rng(seed_sequence(0, "pilot", 1))
+        model, Prior(model.dim), FullBatch(model.n), Rng(seed_sequence(0, "pilot", 1))
     )
     return row_noise(gradient, theta, weight=times)
 
 
-def sandwich_coordinates(mode, back, V, rotate, logs=0):
+def sandwich_coordinates(mode, back, V, rotate, log_params=0):
     """Coordinates in which the sandwich is the identity and the posterior's precision diagonal;
     see above.
 
@@ -104,7 +104,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         Covariance of the likelihood's score.
     rotate : bool
         Whether the table will be rotated.
-    logs : int
+    log_params : int
         How many of the last theta are logs.
 
     Raises
@@ -131,7 +131,7 @@ def sandwich_coordinates(mode, back, V, rotate, logs=0):
         white=back @ L,
         max_precision=1.0,
         min_precision=1.0,
-        report=Report(logs),
+        report=Report(log_params),
     )
     if rotate:
         return Coordinates(

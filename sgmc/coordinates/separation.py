@@ -59,7 +59,7 @@ def separation(X, outcomes, names, intercept):
     Returns
     -------
     walls : list of Wall
-    concerns : list of SeparationWarning
+    warnings : list of SeparationWarning
     """
     walls = lopsided_columns(X, *outcomes, intercept)
     walls = [w for w in walls if intercept is not None or w.common == 0]

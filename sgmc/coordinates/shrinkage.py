@@ -18,7 +18,7 @@ from sgmc.coordinates.maps import Affine, Warp
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.propagation import TOLERANCE, Sites, propagate
 from sgmc.coordinates.report import Report
-from sgmc.coordinates.walls import BEYOND, quantiles
+from sgmc.coordinates.separation_transform import BEYOND, quantiles
 from sgmc.coordinates.warped import Warped
 from sgmc.coordinates.whitening import Coordinates, whitener
 from sgmc.core.expansion import expand
@@ -129,11 +129,11 @@ def without_poles(model, terms, mode, search):
     return mode, [Cavity(*one) for one in zip(used, told.place, np.sqrt(told.h))]
 
 
-def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):
+def shrunk_coordinates(mode, back, cavities, where, rotate, log_params, walls=()):
     """Coordinates with a quantile map for the coefficients at `where`,
     the others whitened given these.
 
-    Parameters are those of `coordinates.walls.walled_coordinates`, where they have its names.
+    Parameters are those of `separation_coordinates`, where they have its names.
     """
     sides = {w.column: int(w.usual * np.sign(w.gap)) for w in walls if w.contrary == 0}
     cavities = [replace(c, free=sides.get(j, 0)) for c, j in zip(cavities, where)]
@@ -158,7 +158,7 @@ def shrunk_coordinates(mode, back, cavities, where, rotate, logs, walls=()):
         white=back @ L * sd,
         max_precision=1.0,
         min_precision=1.0,
-        report=Report(logs),
+        report=Report(log_params),
     )
     if rotate:
         return Coordinates(

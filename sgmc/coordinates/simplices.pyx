@@ -14,7 +14,7 @@ from libc.math cimport exp, log
 from sgmc.coordinates.constraints import Constrained
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map
-from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
+from sgmc.coordinates.metrics import LogRatios, Logs, PositiveMetric, Simplex
 
 cdef double SMALLEST_PROBABILITY = limits.SMALLEST_PROBABILITY
 
@@ -89,7 +89,7 @@ cdef class ExpandedMean(Simplices):
             theta[k] = max(x[k] / S, SMALLEST_PROBABILITY)
         return (self.total[r] - K) * log(S) - S
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t r, k, at
         cdef double S, along
         for r in range(self.length.shape[0]):
@@ -101,7 +101,7 @@ cdef class ExpandedMean(Simplices):
                 v_theta[at + k] = (v[at + k] - x[at + k] / S * along) / S
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         """(g_k - theta . g + A - K) / S - 1."""
         cdef Py_ssize_t r, k, at
         cdef double S, mean
@@ -122,7 +122,7 @@ cdef class ExpandedMean(Simplices):
 
     def metric(self):
         """M = diag(x)."""
-        return Positive(self.dim)
+        return PositiveMetric(self.dim)
 
 
 cdef class ExpandedNatural(Simplices):
@@ -140,7 +140,7 @@ cdef class ExpandedNatural(Simplices):
             theta[k] = max(exp(x[k]) / S, SMALLEST_PROBABILITY)
         return total + (self.total[r] - K) * log(S) - S
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t r, k, at
         cdef double S, along
         for r in range(self.length.shape[0]):
@@ -152,7 +152,7 @@ cdef class ExpandedNatural(Simplices):
                 v_theta[at + k] = exp(x[at + k]) / S * (v[at + k] - along / S)
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         """theta_k (g_k - theta . g + A - K) - e^{x_k} + 1."""
         cdef Py_ssize_t r, k, at
         cdef double S, mean
@@ -190,7 +190,7 @@ cdef class ReducedMean(Simplices):
         theta[last] = max(theta[last], SMALLEST_PROBABILITY)
         return 0
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t r, k, last
         for r in range(self.length.shape[0]):
             last = self.at[r] + self.length[r] - 1
@@ -200,7 +200,7 @@ cdef class ReducedMean(Simplices):
                 v_theta[last] -= v[self.x_at[r] + k]
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t r, k
         for r in range(self.length.shape[0]):
             for k in range(self.length[r] - 1):

@@ -23,7 +23,7 @@ LAST_QUANTILE = 8.3  # normal quantiles of a table; draws beyond it are as rare 
 
 
 @dataclass(frozen=True)
-class Quantiles:
+class QuantileTable:
     """The quantile function of a density on the line, as a function of normal quantiles.
 
     Between its nodes it is the cubic polynomial that has the values and the slopes there.
@@ -55,7 +55,7 @@ class Quantiles:
         return found + (z - inside) * np.where(z < inside, slope[0], slope[-1])
 
 
-def quantiles_of(log_density: Callable[[Floats], Floats]) -> Quantiles | None:
+def quantiles_of(log_density: Callable[[Floats], Floats]) -> QuantileTable | None:
     """Return the quantile function of a density on the line with its mode near 0 and an sd near 1.
 
     It is tabulated between the ends beyond which the density is lost, in cells that are halved
@@ -68,7 +68,7 @@ def quantiles_of(log_density: Callable[[Floats], Floats]) -> Quantiles | None:
 
     Returns
     -------
-    Quantiles or None
+    QuantileTable or None
         None where the tails are too long, or cells would be too many.
     """
     ends = reached(log_density)
@@ -104,7 +104,7 @@ def finite(value: Floats) -> Floats:
 
 def tabulated(
     log_density: Callable[[Floats], Floats], low: float, high: float, cells: int
-) -> Quantiles | None:
+) -> QuantileTable | None:
     """Return the quantile function by so many cells between two ends; None where too few of them
     hold nearly all of the probability.
     """
@@ -123,10 +123,10 @@ def tabulated(
         return None
     z, w, density = z[kept], w[::2][kept], density[::2][kept]
     normal = np.exp(-0.5 * z**2) / np.sqrt(2 * np.pi)
-    return Quantiles(z, w, normal * total / density)
+    return QuantileTable(z, w, normal * total / density)
 
 
-def alike(coarse: Quantiles, fine: Quantiles) -> bool:
+def alike(coarse: QuantileTable, fine: QuantileTable) -> bool:
     """Return whether two tables have the same quantiles to SAME_QUANTILES sds, and far out, where
     hardly a draw is, to more.
     """
@@ -158,14 +158,14 @@ class ScaledTransport(Transport):
     map : Dilation
     likelihood, prior : array (d,)
         Gradients g + t and -t at x = 0.
-    scales : Quantiles
+    scales : QuantileTable
         Of w.
     """
 
     map: Dilation
     likelihood: Floats
     prior: Floats
-    scales: Quantiles
+    scales: QuantileTable
 
     def draws(self, z: Floats) -> Floats:
         d = self.map.d

@@ -50,17 +50,17 @@ cdef class Warped(Map):
         self.inner.forward(x, y, log_jacobian)
         return self.outer.forward(y, theta, log_jacobian)
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MAX_STACKED] y
         cdef double[MAX_STACKED] w
         self.inner.forward(x, y, NULL)
-        self.inner.push(x, v, w)
-        return self.outer.push(y, w, v_theta)
+        self.inner.jvp(x, v, w)
+        return self.outer.jvp(y, w, v_theta)
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MAX_STACKED] y
         cdef double[MAX_STACKED] slope
         self.inner.forward(x, y, NULL)
         memset(slope, 0, self.inner.size * sizeof(double))
-        self.outer.pull(y, grad_theta, slope)
-        return self.inner.pull(x, slope, grad_x)
+        self.outer.vjp(y, grad_theta, slope)
+        return self.inner.vjp(x, slope, grad_x)

@@ -95,15 +95,17 @@ class Coordinates:
         return self.report.affine and (self.map is None or self.map.affine)
 
     @property
-    def logs(self):
+    def log_params(self):
         """How many of the last theta are logs."""
-        return self.report.logs
+        return self.report.log_params
 
     @property
     def spread_of_logs(self):
         """The largest sd of the logs among theta; 0 where there are none."""
         return float(
-            np.sqrt((self.white[len(self.white) - self.logs :] ** 2).sum(axis=1)).max(initial=0.0)
+            np.sqrt((self.white[len(self.white) - self.log_params :] ** 2).sum(axis=1)).max(
+                initial=0.0
+            )
         )
 
     @cached_property
@@ -267,7 +269,7 @@ def diagonal_block(precision, places):
     return bool(((block / np.outer(scale, scale)).sum(axis=1) < 1 + NEARLY_DIAGONAL).all())
 
 
-def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
+def coordinates(mode, back, precondition, rotate, log_params=0, tips=()):
     """Coordinates for a way of preconditioning.
 
     Parameters
@@ -279,7 +281,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
     precondition : {"dense", "diag", None}
     rotate : bool
         Whether the table will be rotated (dense only).
-    logs : int
+    log_params : int
         How many of the last theta are logs.
     tips : array of int
         Places of a factor's levels, whose block of the precision is about diagonal.
@@ -291,7 +293,7 @@ def coordinates(mode, back, precondition, rotate, logs=0, tips=()):
     else:
         L = mode.axes[0]
         map = Affine(m, L) if precondition == "dense" and not rotate else None
-    common = dict(L=L, origin=m, back=back, white=back @ L, report=Report(logs))
+    common = dict(L=L, origin=m, back=back, white=back @ L, report=Report(log_params))
     if precondition == "dense" and rotate:
         return Coordinates(
             rotated=True,

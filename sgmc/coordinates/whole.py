@@ -43,9 +43,9 @@ class WholeCoordinates:
     max_precision = min_precision = 1.0
 
     @property
-    def logs(self) -> int:
+    def log_params(self) -> int:
         """How many of what is printed are sampled as logs, the last ones."""
-        return self.report.logs
+        return self.report.log_params
 
     @cached_property
     def shear(self) -> tuple[np.ndarray, np.ndarray]:

@@ -168,7 +168,7 @@ def reach(Model model, Map map, dim, bint control):
             if map is None:
                 size[i] = sqrt(inner(model.dim, &row[0]))
             else:
-                map.pull(&zero[0], &row[0], &z[0])
+                map.vjp(&zero[0], &row[0], &z[0])
                 size[i] = sqrt(inner(z.shape[0], &z[0]))
     norm = np.asarray(size)
     return curvature * norm ** 2 if control or not np.isfinite(steep).all() else steep * norm
@@ -220,7 +220,7 @@ cdef int one_by_one(Bounds self, Model model, Map map, const Batch *tile, Scratc
         model.add_scores(&one, s, &unit, place)
         if map is not None:
             memset(z, 0, self.dim * sizeof(double))
-            map.pull(&self.centre[0], row, z)
+            map.vjp(&self.centre[0], row, z)
         norm = sqrt(inner(self.dim, z))
         for j in range(self.dim):
             size = fabs(z[j])

@@ -124,7 +124,7 @@ cdef class Gradient:
                 self.kept = np.empty(self.rows.m * self.model.width)
         if self.map is not None:
             self.map.forward(x, &self.natural[0], NULL)
-            self.map.push(x, v, &self.along[0])
+            self.map.jvp(x, v, &self.along[0])
             theta, direction = &self.natural[0], &self.along[0]
         begin(self, rng, theta, &self.ahead[0])
         mean[0] = 0
@@ -189,7 +189,7 @@ cdef int begin(Gradient g, Rng rng, const double *theta, double *grad) except -1
 cdef int pulled(Gradient g, const double *x, const double *grad, double *out) except -1 nogil:
     """A gradient for sampler coordinates."""
     memset(out, 0, g.dim * sizeof(double))
-    return g.map.pull(x, grad, out)
+    return g.map.vjp(x, grad, out)
 
 
 cdef int sample(Gradient g, const double *theta, double *grad, double *sd) except -1 nogil:

@@ -14,5 +14,5 @@ cdef class BatchCovariance:
                       const Batch *run) except -1 nogil
     cdef void close_stratum(self, Py_ssize_t m, double fpc, double *g) noexcept nogil
     cdef void balance(self, Gradient gradient) noexcept nogil
-    cdef int pull(self, Gradient gradient, const double *x, const double *grad, double *g,
+    cdef int vjp(self, Gradient gradient, const double *x, const double *grad, double *g,
                   double *covariance) except -1 nogil

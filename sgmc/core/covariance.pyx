@@ -59,7 +59,7 @@ cdef class BatchCovariance:
                 self.close_stratum(seen, runs[k].fpc, grad)
                 seen = 0
         self.balance(gradient)
-        return self.pull(gradient, x, grad, g, covariance)
+        return self.vjp(gradient, x, grad, g, covariance)
 
     cdef int add_run(self, Gradient gradient, const double *theta,
                      const Batch *run) except -1 nogil:
@@ -127,7 +127,7 @@ cdef class BatchCovariance:
                                              * gradient.rows.design_effect[k])
                 self.total[k, j] = self.total[j, k]
 
-    cdef int pull(self, Gradient gradient, const double *x, const double *grad, double *g,
+    cdef int vjp(self, Gradient gradient, const double *x, const double *grad, double *g,
                   double *covariance) except -1 nogil:
         """g = J' grad + d log|J|, and covariance = J' total J."""
         cdef Py_ssize_t j, k, d = self.part.shape[0]
@@ -135,19 +135,19 @@ cdef class BatchCovariance:
             memcpy(covariance, &self.total[0, 0], d * d * sizeof(double))
             return OK
         memset(&self.origin[0], 0, self.dim * sizeof(double))
-        gradient.map.pull(x, &self.part[0], &self.origin[0])  # of zeros: d log|J| alone
+        gradient.map.vjp(x, &self.part[0], &self.origin[0])  # of zeros: d log|J| alone
         for j in range(d):
             memset(&self.pulled[0], 0, self.dim * sizeof(double))
-            gradient.map.pull(x, &self.total[j, 0], &self.pulled[0])
+            gradient.map.vjp(x, &self.total[j, 0], &self.pulled[0])
             for k in range(self.dim):
                 self.turned[k, j] = self.pulled[k] - self.origin[k]
         for j in range(self.dim):
             memset(&self.pulled[0], 0, self.dim * sizeof(double))
-            gradient.map.pull(x, &self.turned[j, 0], &self.pulled[0])
+            gradient.map.vjp(x, &self.turned[j, 0], &self.pulled[0])
             for k in range(self.dim):
                 covariance[j * self.dim + k] = self.pulled[k] - self.origin[k]
         memset(g, 0, self.dim * sizeof(double))
-        return gradient.map.pull(x, grad, g)
+        return gradient.map.vjp(x, grad, g)
 
 
 def evaluate_covariance(Gradient gradient not None, x, Rng rng not None):

@@ -14,7 +14,7 @@ from types import TracebackType
 
 from sgmc.arguments.numbers import positive
 from sgmc.arguments.types import Same
-from sgmc.core.interrupts import Within
+from sgmc.core.interrupts import ContextScope
 from sgmc.errors import ArgumentError
 
 clock = time.perf_counter
@@ -73,13 +73,13 @@ def check(seconds: float = 0.0, operations: float = 0.0) -> None:
     current().check(seconds, operations)
 
 
-def limited(seconds: float | None, name: str = "time_limit") -> Within[Deadline]:
+def limited(seconds: float | None, name: str = "time_limit") -> ContextScope[Deadline]:
     """A context of so many seconds from now on, or of what is left of a limit that holds already;
     None: no limit of its own.
     """
     positive(name, seconds, none=True)
     until = math.inf if seconds is None else clock() + seconds
-    return Within(_current, Deadline(min(current().end, until)))
+    return ContextScope(_current, Deadline(min(current().end, until)))
 
 
 class time_limit:
@@ -125,15 +125,15 @@ class time_limit:
             ) from None
 
 
-def leaving(seconds: float) -> Within[Deadline]:
+def leaving(seconds: float) -> ContextScope[Deadline]:
     """A limit so many seconds earlier than the one that holds."""
     left = current().left()
     return limited(None if left == math.inf else max(left - seconds, 1e-9))
 
 
-def suspended() -> Within[Deadline]:
+def suspended() -> ContextScope[Deadline]:
     """A context without limit, for what is cheap and has to be done all the same."""
-    return Within(_current, NEVER)
+    return ContextScope(_current, NEVER)
 
 
 class RateEstimator:

@@ -98,7 +98,7 @@ class unbroken:
                 raise KeyboardInterrupt
 
 
-class Within(Generic[Value]):
+class ContextScope(Generic[Value]):
     """A block in which a context variable has another value.
 
     Parameters

@@ -33,7 +33,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 LOGGER = logging.getLogger("sgmc")
-_current: ContextVar["Bar | Literal[False] | None"] = ContextVar(
+_current: ContextVar["ProgressBar | Literal[False] | None"] = ContextVar(
     "phases", default=None
 )  # a Bar; False: none, in all that is called, too
 
@@ -61,7 +61,7 @@ class watched:
             self.bar = self.chosen()
             self.token = _current.set(self.bar)
 
-    def chosen(self) -> "Bar | Literal[False] | None":
+    def chosen(self) -> "ProgressBar | Literal[False] | None":
         """The bar, or what says that there is none."""
         progress, outer = self.progress, _current.get()
         self.own = False
@@ -72,7 +72,7 @@ class watched:
         if not (progress or watching()):
             return None
         self.own = True
-        return Bar(self.title, 0.0 if progress else SHOWN_AFTER)
+        return ProgressBar(self.title, 0.0 if progress else SHOWN_AFTER)
 
     @unbroken_ends
     def __exit__(self, *error: object) -> None:
@@ -138,7 +138,7 @@ def over() -> None:
         bar.finish()
 
 
-class Bar:
+class ProgressBar:
     """A bar that names the phase, with its elapsed time, and its share where that is known.
 
     Parameters

@@ -24,7 +24,7 @@ cdef int at_point(Model model, Prior prior, Map map, Scratch *s, const double *x
         model.add(natural, &tile, s, value, out)
     if map is not None and g != NULL:
         memset(g, 0, map.dim * sizeof(double))
-        map.pull(x, grad, g)
+        map.vjp(x, grad, g)
     return OK
 
 

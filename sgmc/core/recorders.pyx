@@ -165,7 +165,7 @@ def steps_to_space(Schedule schedule not None, int64_t start, Py_ssize_t draws, 
     return t - start if kept == draws else -1
 
 
-cdef class Moments(Recorder):
+cdef class MomentsRecorder(Recorder):
     """Weighted mean and covariance of all positions, updated one by one (West 1979);
     memory does not grow.
 

@@ -123,7 +123,7 @@ cdef lengths(Model model, Map map, centre):
                 model.add_scores(&one, &s, &unit, place)
                 if map is not None:
                     memset(&z[0], 0, z.shape[0] * sizeof(double))
-                    map.pull(&x[0], &row[0], &z[0])
+                    map.vjp(&x[0], &row[0], &z[0])
                 for j in range(z.shape[0]):
                     norm[one.start] += z[j] * z[j]
                 norm[one.start] = sqrt(norm[one.start])

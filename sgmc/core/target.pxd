@@ -114,9 +114,9 @@ cdef class Map:  # natural = map(sampler coordinates): affine whitening, positiv
     # log_jacobian (or NULL) += log |dtheta/dx|
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil
     # v_theta = J v
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil
     # grad_x += J' grad_theta + d log|J|
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil
     # the first and the third for many points, one behind the other; by default one after the other
     cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
                           double *log_jacobian) except -1 nogil

@@ -282,10 +282,10 @@ cdef class Map:
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         raise NotImplementedError("forward")
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         raise NotImplementedError("push")
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         raise NotImplementedError("pull")
 
     cdef int forward_many(self, const double *x, Py_ssize_t points, double *theta,
@@ -300,14 +300,14 @@ cdef class Map:
                        double *grad_x) except -1 nogil:
         cdef Py_ssize_t k
         for k in range(points):
-            self.pull(x + k * self.dim, grad_theta + k * self.size, grad_x + k * self.dim)
+            self.vjp(x + k * self.dim, grad_theta + k * self.size, grad_x + k * self.dim)
         return OK
 
     def pulled(self, x, grad_theta):
         """J' grad_theta + d log|J| at a point x, as an array (dim,)."""
         cdef double[::1] point = np.array(x, dtype=float)
         cdef double[::1] grad = np.array(grad_theta, dtype=float), out = np.zeros(self.dim)
-        self.pull(&point[0], &grad[0], &out[0])
+        self.vjp(&point[0], &grad[0], &out[0])
         return np.asarray(out)
 
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:

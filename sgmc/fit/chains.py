@@ -29,7 +29,7 @@ from sgmc.fit.choose import plan_fit
 from sgmc.fit.noise import batch_search, largest, share_design_effect, subsampler
 from sgmc.fit.plan import KEPT_TIME
 from sgmc.fit.settings import MOST_POSITIONS, check_settings
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 LONG = 10.0  # seconds of a run that are said before they are spent
 MEASURED = 0.3  # seconds of steps by which the others are predicted
@@ -52,7 +52,7 @@ def build_chain(plan, k):
     rng = Rng(seed_sequence(settings.seed, "chain", k))
     batch = min(plan.batch, largest(n)) if settings.adaptive else plan.batch
     posterior = problem if spec.minibatches else problem.few
-    rows = subsampler(plan, batch) if spec.minibatches else Everything(posterior.model.n)
+    rows = subsampler(plan, batch) if spec.minibatches else FullBatch(posterior.model.n)
     gradient = posterior.computed(plan.single).gradient(plan.gradient, rows, rng)
     if spec.needs_bounds:
         gradient.bounds = paths.bounds_of(plan)
@@ -137,7 +137,7 @@ class Watched:
 
 
 @dataclass
-class Forecast:
+class RuntimeForecast:
     """Says once what a run takes, if that is long: its steps, and seconds by the first ones made.
     These are for people: no draw depends on them.
 
@@ -167,11 +167,11 @@ class Forecast:
 
 
 def forecast(plan, steps):
-    """The `Forecast` of the chains of a plan, each of which makes so many steps after warmup."""
+    """The `RuntimeForecast` of a plan's chains, each of which makes so many steps after warmup."""
     rows, unit = plan.problem.model.n, plan.problem.rows.unit
     each = plan.batch if plan.spec.minibatches else rows
     made = "events" if plan.spec.continuous else "steps"
-    return Forecast(
+    return RuntimeForecast(
         f"{plan.spec.name} with {rows:,} {unit}s, {plan.settings.chains} chains x "
         f"{plan.warmup + steps:,} {made} of {each:,} {unit}{'s' if each > 1 else ''}"
     )
@@ -299,7 +299,7 @@ def run_chains(chains, plan, watch, draws=None):
 
     earlier = made()
     queue = deque(
-        Task(k, chain, warmup, steps, plan.adapts, watch.checkpoint, end)
+        ChainTask(k, chain, warmup, steps, plan.adapts, watch.checkpoint, end)
         for k, chain in enumerate(chains)
     )
     threads = min(plan.settings.threads, len(chains))
@@ -352,7 +352,7 @@ def work(queue, stop):
 
 
 @dataclass
-class Task:
+class ChainTask:
     """One chain: warmup, then recorded steps, in chunks of about CHUNK_SECONDS."""
 
     k: int
@@ -419,7 +419,7 @@ class Task:
 
 
 def running():
-    """The `Task` whose steps this thread makes, or None: for messages of functions that chains
+    """The `ChainTask` whose steps this thread makes, or None: for messages of functions that chains
     call.
     """
     return getattr(RUNNING, "task", None)

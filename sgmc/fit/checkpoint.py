@@ -214,7 +214,7 @@ class Checkpoint:
             self.write()
 
     def write(self):
-        """Write; a failure does not end a run, and is told by `concerns`."""
+        """Write; a failure does not end a run, and is told by `warnings`."""
         self.new, begun = False, time.perf_counter()
         try:
             write_sealed(
@@ -239,7 +239,7 @@ class Checkpoint:
         self.write()
         return self.states
 
-    def concerns(self):
+    def warnings(self):
         """A CheckpointWarning, in a list, where the last states could not be written."""
         if not self.failure:
             return []

@@ -40,7 +40,7 @@ from sgmc.fit.plan import (
     Plan,
     make_plan,
 )
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 DIRECT = "direct"  # where the posterior has independent draws
@@ -138,7 +138,7 @@ def choose_sampler(problem, settings) -> Choice:
     rests_on_shape = given is not None and not given.uses_gradient
     z = draws_of_laplace(settings.seed, problem.dim, SHAPE_PAIRS if rests_on_shape else PAIRS)
     counted = products(problem, settings) if choosable(problem, settings) else None
-    other = rival(choice, rng, z, counted) if counted else None
+    other = minibatch_cost(choice, rng, z, counted) if counted else None
     by_work = other is not None and counted.seconds < other.margin * other.seconds
     # no noise is looked for where no mini-batches will run; nor are control values wanted then
     seen = look(choice, rng, z, all_rows or by_work, at_once=by_work)
@@ -184,7 +184,7 @@ def look(choice, rng, z, whole, at_once):
             enough_rows(problem),
         )
         name = "simple" if at_once else choice.gradient
-        gradient = problem.gradient(name, Everything(problem.model.n), rng)
+        gradient = problem.gradient(name, FullBatch(problem.model.n), rng)
         return pilot(gradient, problem.coordinates, z, noisy, shared, rows, at_once)
 
 
@@ -475,7 +475,7 @@ def reason_by_work(chosen, others):
 
 
 @dataclass(frozen=True)
-class Rival:
+class MinibatchCost:
     """What mini-batches would take, before their noise is known: with what name, and a `margin`
     within which it may be less.
     """
@@ -485,25 +485,25 @@ class Rival:
     margin: float
 
 
-def rival(choice, rng, z, counted):
+def minibatch_cost(choice, rng, z, counted):
     """The most that is known of the cost of mini-batches: the least that it may be, or, where that
     does not decide, what the noise of few rows tells.
     """
     problem, settings, n = choice.problem, choice.settings, choice.problem.model.n
     least = minibatch_seconds(problem, settings)
-    bound = Rival("mini-batches at least", least, 1.0)
+    bound = MinibatchCost("mini-batches at least", least, 1.0)
     # the first rows are no sample of a table in the user's order
     if counted.seconds < least or not problem.rows.shuffled:
         return bound
     with one_blas_thread():
-        gradient = problem.gradient(choice.gradient, Everything(n), rng)
+        gradient = problem.gradient(choice.gradient, FullBatch(n), rng)
         few = pilot(gradient, problem.coordinates, z[:FEW_PAIRS], rows=min(n, FEW_ROWS))
     if not np.isfinite(few.covariance).all():
         return bound
     noise = noise_of(replace(choice, pilot=few))
     h, rows = tolerance.derive(registry.room("samplers")[AUTO](), noise, n)
     about = minibatch_seconds(problem, settings, h, noise.rows(rows))
-    found = Rival("mini-batches", about, FEW_TELL)
+    found = MinibatchCost("mini-batches", about, FEW_TELL)
     return max(bound, found, key=lambda one: one.margin * one.seconds)
 
 

@@ -40,7 +40,7 @@ class Fit:
         In all sessions.
     states : list of dict
         Of the chains, to continue from.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     recorders : list of Recorder
         Of the chains.
     paths : list of Travelled or None
@@ -66,7 +66,7 @@ class Fit:
     noise: object
     seconds: float
     states: list
-    concerns: list
+    warnings: list
     recorders: list
     paths: list | None = None
     stand_in: object = None
@@ -183,7 +183,7 @@ def variance_of(spec, h, noise):
 
 
 @dataclass(frozen=True)
-class StandIn:
+class FallbackDraws:
     """What the draws are where there was no time for the sampler's.
 
     Attributes

@@ -18,7 +18,7 @@ from sgmc.core.storage import spans, too_many
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import tolerance
 from sgmc.fit.tolerance import SMALLEST_BATCH, VARIANCE_TOLERANCE, Noise
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 PAIRS = 8  # of draws of the pilot
 SHAPE_PAIRS = 64  # where the shape is what the answer rests on: its error is then about a sixth
@@ -252,7 +252,7 @@ def known_rows(problem, name, entropy, needs):
     """
     where, z = problem.coordinates, draws_of_laplace(entropy, problem.dim)
     gradient = problem.gradient(
-        name, Everything(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1))
+        name, FullBatch(problem.model.n), Rng(seed_sequence(entropy, "pilot", 1))
     )
     points = [where.natural(where.from_white(one)) for one in np.concatenate([z, -z])]
     found = {}

@@ -115,7 +115,7 @@ def bounds_of(choice):
         ) from None
 
 
-class Terms(NamedTuple):
+class EventTerms(NamedTuple):
     """What a sampler whose events need no bounds plans with.
 
     Attributes
@@ -152,7 +152,7 @@ def cheapest(spec, noise, n, d):
     """
 
     def cost(m):
-        terms = Terms(d, noise.of(m, n))
+        terms = EventTerms(d, noise.of(m, n))
         made = spec.derived(terms, 1.0)
         return (
             (noise.rows(m) + tolerance.OVERHEAD) * made.events(terms, 1.0) * made.memory(terms, 1.0)
@@ -223,7 +223,7 @@ def travelled(chains, run, where):
     """What the paths of the chains were that did not diverge, in the user's coordinates; None where
     lines are none there.
     """
-    if where.logs or not (where.map is None or where.map.affine):
+    if where.log_params or not (where.map is None or where.map.affine):
         return None
     zero = where.theta(np.zeros(len(where.white)))
     matrix = where.theta(np.eye(len(zero))) - zero

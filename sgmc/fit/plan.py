@@ -26,7 +26,7 @@ from sgmc.fit.problem import Problem
 from sgmc.fit.settings import Settings, check_with_sampler
 from sgmc.fit.tolerance import Noise
 from sgmc.samplers.bases.metric_source import MetricSource, in_units_of
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
@@ -110,7 +110,7 @@ class Choice:
         """The same choice with others in its place, for a plan of its own."""
         return Choice(**{one.name: getattr(self, one.name) for one in fields(Choice)} | other)
 
-    def planned(self, **steps: object) -> "Plan":
+    def with_steps(self, **steps: object) -> "Plan":
         """The plan of this choice with such steps, and a specification or gradient of its own."""
         return Plan(**{**vars(self), **steps})
 
@@ -275,7 +275,7 @@ def plan_of_steps(choice: Choice, noise: Noise | None) -> Plan:
             if spec.all_rows
             else settings.batch_size or tolerance.batch_for_step(spec, noise, h, n)
         )
-    begun = choice.planned(
+    begun = choice.with_steps(
         schedule=schedule, langevin_time=h, batch=batch, thin=1, warmup=0, step_origin=origin
     )
     slowness = min(max_precision / min_precision, SLOWEST)
@@ -337,7 +337,7 @@ def unbiased_plan(choice):
     chained = spec.exact and not spec.direct
     thins = chained and not spec.turning and settings.sampler is None
     thin = steps_for(KEPT_TIME, guess) if thins else 1
-    return choice.planned(
+    return choice.with_steps(
         gradient=spec.estimator or "simple",
         schedule=schedule,
         langevin_time=guess,
@@ -385,7 +385,7 @@ def unscaled_plan(choice):
         )
     schedule, thin = as_schedule(settings.step_size), settings.thin or 1
     usual = {None: thin * settings.draws, "threshold": 0}
-    return choice.planned(
+    return choice.with_steps(
         schedule=schedule,
         langevin_time=spec.langevin_time(schedule(0)),
         batch=n if spec.all_rows else settings.batch_size or tolerance.batch_by_share(n),
@@ -436,7 +436,7 @@ def plan_of_paths(choice: Choice, noise: Noise | None) -> Plan:
                 "compare that of its gradients with; give a number of steps"
             )
         step, batch, origin = paths.sizes(choice, noise, unit)
-        terms = paths.Terms(d, noise.of(batch, n), step)
+        terms = paths.EventTerms(d, noise.of(batch, n), step)
         spec = spec.derived(terms, unit / slow)
         held = unit if math.isnan(step) else step * unit
     spacing = spec.memory(terms, slow)
@@ -444,7 +444,7 @@ def plan_of_paths(choice: Choice, noise: Noise | None) -> Plan:
     warmup = settings.warmup
     if warmup is None:
         warmup = max(min(PATHS_WARMUP * apart, MAX_STEPS), LEAST_EVENTS)
-    return choice.planned(
+    return choice.with_steps(
         spec=spec,
         gradient=gradient,
         schedule=Constant(held),
@@ -572,7 +572,7 @@ def widest_noise_at(plan, x):
     problem, settings, (n, d) = plan.problem, plan.settings, plan.size
     most = min(n, SINGLE_ROWS if problem.foreign else enough_rows(d))
     gradient = problem.gradient(
-        plan.gradient, Everything(n), Rng(seed_sequence(settings.seed, "pilot", 1))
+        plan.gradient, FullBatch(n), Rng(seed_sequence(settings.seed, "pilot", 1))
     )
     natural = problem.coordinates.natural(x)
     covariance = row_noise(gradient, natural, np.arange(most) * n // most)[1]

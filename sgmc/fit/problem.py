@@ -29,7 +29,7 @@ from sgmc.fit.parts import (
     Starts,
     is_foreign,
 )
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 ANY_MAP = Scaling([0.0], [1.0])  # stands for any map where only its being there matters
 SEARCH, CURVATURE = "the search for the mode", "the analysis of the curvature at the mode"
@@ -95,7 +95,7 @@ class Problem:
     stopped : str
         During what the time of the call was up, and empty where it was not: coordinates are then of
         what is known of the mode.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     starts : Starts
     record : Record
     forms : Forms
@@ -140,7 +140,7 @@ class Problem:
     defaults: Defaults
     searched: ModeSearch = ModeSearch()
     stopped: str = ""
-    concerns: list = field(default_factory=list)
+    warnings: list = field(default_factory=list)
     starts: Starts = Starts()
     record: Record = Record()
     forms: Forms = Forms()
@@ -253,7 +253,7 @@ class Problem:
         """The exact gradient."""
         if self.summed is not None:
             return self.few.all_rows()
-        return self.gradient("simple", Everything(self.model.n), Rng(seed_sequence(0, "pilot")))
+        return self.gradient("simple", FullBatch(self.model.n), Rng(seed_sequence(0, "pilot")))
 
     def computed(self, single):
         """Itself, or with the products of matrices in float32 that sampling had."""

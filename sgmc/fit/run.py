@@ -37,8 +37,8 @@ from sgmc.fit.fitted import (
     PLACES,
     POSITIONS,
     ChainFacts,
+    FallbackDraws,
     Fit,
-    StandIn,
     facts_of,
     places_of,
     warmup_of,
@@ -102,7 +102,7 @@ def drawn(problem, settings, begun, saved):
     except DivergenceError:
         pass
     done = sample(other, begun)
-    done.concerns.append(choose.replaced(plan, other))
+    done.warnings.append(choose.replaced(plan, other))
     return done
 
 
@@ -135,7 +135,7 @@ def longer(done, draws, why, reserve) -> Fit:
         Seconds of the time of the call that are left to the checks.
     """
     plan = replace(done.plan, settings=replace(done.settings, draws=draws))
-    known = [one for one in done.concerns if not isinstance(one, CheckpointWarning)]
+    known = [one for one in done.warnings if not isinstance(one, CheckpointWarning)]
     further = Further(why, reserve, known)
     return sample(plan, time.perf_counter(), Saved({}, done.states, done.seconds), further)
 
@@ -200,7 +200,7 @@ def sample(plan, begun, saved=None, further=None) -> Fit:
             noise,
             earlier + time.perf_counter() - begun,
             states,
-            [*known, *(checkpoint.concerns() if checkpoint else [])],
+            [*known, *(checkpoint.warnings() if checkpoint else [])],
             [chain.recorder for chain in chains],
             paths.travelled(chains, run, problem.coordinates) if plan.spec.continuous else None,
             stopping=stopping.check_accuracy(plan, x, weights, run),
@@ -356,7 +356,7 @@ def without_draws(plan, begun, chains, known=()):
     """
     problem, settings = plan.problem, plan.settings
     if problem.coordinates.scaled:
-        return replace(laplace_draws(problem, settings, begun, WARMUP), concerns=[*known])
+        return replace(laplace_draws(problem, settings, begun, WARMUP), warnings=[*known])
     last = replace(plan, thin=1, warmup=0)
     for chain in chains:
         chain.recorder = recorder(last, 1)
@@ -380,7 +380,7 @@ def without_draws(plan, begun, chains, known=()):
         [chain.state() for chain in chains],
         [*known],
         [chain.recorder for chain in chains],
-        stand_in=StandIn(WARMUP, POSITIONS),
+        stand_in=FallbackDraws(WARMUP, POSITIONS),
     )
 
 
@@ -403,7 +403,7 @@ def laplace_draws(problem, settings, begun, during):
         reason=f"Stand-in draws taken: time_limit ended {during}",
     )
     return Fit(
-        choice.planned(
+        choice.with_steps(
             schedule=Constant(1.0),
             langevin_time=1.0,
             batch=problem.model.n,
@@ -421,5 +421,5 @@ def laplace_draws(problem, settings, begun, during):
         [],
         [],
         [],
-        stand_in=StandIn(during, PLACES if SEARCH in problem.stopped else LAPLACE),
+        stand_in=FallbackDraws(during, PLACES if SEARCH in problem.stopped else LAPLACE),
     )

@@ -101,7 +101,7 @@ class Stopping:
             return ""
         return f" Step size and gradient noise change sds by {100 * self.sd_change:+.2g} %."
 
-    def concerns(self):
+    def warnings(self):
         """An AccuracyWarning, in a list, where means are known less well than asked for."""
         if self.error <= self.accuracy:
             return []

@@ -4,7 +4,7 @@ This package is the formula front end: an R-style formula and a table to outcome
 design.  It can be called, as ``sgmc.formula(text, safe=True)``: Python binds the name of a package
 in the one above it, so that no function can have it.
 
-`reader` decides what is used, `dot` speaks the formula's text, `columns` knows kinds of columns,
+`reader` decides what is used, `parser` speaks the formula's text, `columns` knows kinds of columns,
 `design` holds the recipe of the design, made of `blocks` of `factors`, and fills it; `coding` leads
 to designs whose factors stay codes, `coded`.  `transforms` are the functions a formula may call
 besides the user's; `outside` has formulas from elsewhere, of which `code` is looked through.
@@ -15,17 +15,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from sgmc.formula.design import DesignSpec
-from sgmc.formula.in_time import read_in_time
 from sgmc.formula.outside import check_subset_of, formula
 from sgmc.formula.reader import caller_scope, read
 from sgmc.formula.table import Table
+from sgmc.formula.timed_reading import read_with_deadline
 
 if TYPE_CHECKING:
     from sgmc.formula.safe import SafeFormula
 
 
 __all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "read"]
-__all__ += ["read_in_time"]
+__all__ += ["read_with_deadline"]
 
 
 class Front(ModuleType):

@@ -19,8 +19,8 @@ from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import own
+from sgmc.formula.int_overflow import INNER_NAMES
 from sgmc.formula.places import PLACEHOLDER
-from sgmc.formula.wraps import INNER_NAMES
 
 if TYPE_CHECKING:
     from sgmc.formula.factors import Factor
@@ -140,11 +140,11 @@ def with_numbers(factor: "Factor | Offset", columns: Chunk) -> str:
     names = {place: own(columns[name]) for place, name in factor.inputs.items()}
     tree = ast.parse(factor.code, mode="eval")
     with np.errstate(all="ignore"):
-        tree = Numbers({**factor.functions, **factor.transforms}, names).visit(tree)
+        tree = ConstantFolder({**factor.functions, **factor.transforms}, names).visit(tree)
     return ast.unparse(ast.fix_missing_locations(tree))
 
 
-class Numbers(ast.NodeTransformer):
+class ConstantFolder(ast.NodeTransformer):
     """Writes a number in the place of each part of a tree that is one, the largest parts first."""
 
     def __init__(self, functions: Mapping[str, Any], names: dict[str, Any]) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sgmc.errors import FormulaError
-    from sgmc.formula.dot import _Resolver
+    from sgmc.formula.parser import _Resolver
 
 
 BAR, NESTED, JOINT = "|", "/", ":"

@@ -13,7 +13,7 @@ from sgmc.errors import FormulaError
 from sgmc.formula.code import MOST_BASIS, MOST_TENSOR, Refused
 
 if TYPE_CHECKING:
-    from sgmc.formula.dot import Names
+    from sgmc.formula.parser import Names
 
 
 MOST_TERMS = 5_000  # besides one for each column of the table

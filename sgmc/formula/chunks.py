@@ -9,13 +9,13 @@ import pandas as pd
 from sgmc.arguments.types import Bools, Floats, Ints, Series
 from sgmc.errors import DataError, FormulaError, SGMCError
 from sgmc.formula.columns import is_plain, own, plain
+from sgmc.formula.int_overflow import refuse_int_overflow
 from sgmc.formula.undefined import gaps_of, undefined
-from sgmc.formula.wraps import refuse_wrap
 
 if TYPE_CHECKING:
-    from sgmc.formula.dot import Parsed
     from sgmc.formula.factors import Factor
     from sgmc.formula.offsets import Offset
+    from sgmc.formula.parser import Parsed
     from sgmc.formula.undefined import Undefined
 
 
@@ -149,7 +149,7 @@ def evaluate(
     """
     # ``x -= 1`` would change it for others
     names = {place: own(values) for place, values in names.items()}
-    refuse_wrap(code, functions, names, label)
+    refuse_int_overflow(code, functions, names, label)
     try:
         # the log of a negative number is missing; of zero, infinite and reported
         with np.errstate(all="ignore"):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Container, Mapping
 from types import ModuleType
 from typing import Any, NoReturn
 
-from sgmc.formula.listed import CONTRASTS, OF_PYTHON, name_of, names_of
+from sgmc.formula.allowlist import CONTRASTS, OF_PYTHON, name_of, names_of
 from sgmc.formula.transforms import MOST_DEGREE
 from sgmc.formula.widths import TENSOR, degree_of, fitted_word, own_columns
 

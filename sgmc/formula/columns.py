@@ -168,10 +168,10 @@ def codes_of(values: Any, levels: Sequence[Any], label: str) -> Ints:
     FormulaError
         If a value is none of the levels; names the column `label`, the value and the levels.
     """
-    return Places(levels, label).of(values)
+    return LevelIndexer(levels, label).of(values)
 
 
-class Places:
+class LevelIndexer:
     """Positions of values among levels, chunk by chunk: see `codes_of`.
 
     Parameters

@@ -26,7 +26,7 @@ from sgmc.formula.offsets import Offset
 if TYPE_CHECKING:
     from sgmc.formula.blocks import Block
     from sgmc.formula.coded import CodedTable
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
 
 
 CODED_COLUMNS = 32  # columns of factors from which a design is not made dense

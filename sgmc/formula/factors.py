@@ -16,13 +16,13 @@ from sgmc.arguments.types import Array
 from sgmc.errors import FormulaError
 from sgmc.formula.chunks import COLUMN, evaluate
 from sgmc.formula.code import Check
-from sgmc.formula.columns import Places, kind
+from sgmc.formula.columns import LevelIndexer, kind
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.restored import check_restored
 
 if TYPE_CHECKING:
     from sgmc.formula.chunks import Chunk
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
 
 
 class Factor:
@@ -36,7 +36,7 @@ class Factor:
         Of a column of categories, of which patsy has seen stand-ins.
     """
 
-    places: Places | None = None  # of the levels, once they are asked for
+    places: LevelIndexer | None = None  # of the levels, once they are asked for
     # whether numbers of all rows are in its code, and whether it needs these rows even so: `across`
     settled = across = False
 
@@ -67,7 +67,7 @@ class Factor:
         """Numbers of shape (m, width), or for categories their codes of shape (m,)."""
         if self.levels is not None:
             if self.places is None:
-                self.places = Places(self.levels, self.label)
+                self.places = LevelIndexer(self.levels, self.label)
             found = self.evaluate(columns)
             if np.ndim(found) == 0:
                 raise FormulaError(

@@ -14,7 +14,7 @@ from sgmc.formula.factors import Factor
 from sgmc.formula.labels import cure_of_text
 
 if TYPE_CHECKING:
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
 
 
 class Offset(Factor):

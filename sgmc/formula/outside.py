@@ -5,15 +5,15 @@ from collections.abc import Collection
 
 from sgmc.arguments.choices import flag
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.formula import dot, parts
+from sgmc.formula import parser, parts
+from sgmc.formula.allowlist import modules
 from sgmc.formula.code import Check, Refused
-from sgmc.formula.listed import modules
 from sgmc.formula.safe import WAY_OUT, SafeFormula, refuse_code
 
 PLAIN_VALUES = ("True", "False", "None", "TRUE", "FALSE")
 
 
-class AnyNames(dot.Names):
+class AnyNames(parser.Names):
     """Names of columns that are not known: every name may be one that is not called."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ def formula(text: str, *, safe: bool = False) -> str | SafeFormula:
     left, tilde, right = text.partition("~")
     whole = left.strip() not in ("", ".")  # else a change of a formula, for `update` of results
     for one in texts_of(made if whole or not tilde else SafeFormula(f"y ~{right}")):
-        parsed = dot.parse(one, AnyNames())
+        parsed = parser.parse(one, AnyNames())
         for code in parsed.sides:
             parsed.terms_of(code)
     return made
@@ -91,7 +91,9 @@ def refuse_text(formula: str, own: Collection[str] = ()) -> None:
     """
     for text in texts_of(str(formula)):
         try:
-            parsed = dot.parse(text, AnyNames(), {**modules(), **dict.fromkeys(own, refuse_text)})
+            parsed = parser.parse(
+                text, AnyNames(), {**modules(), **dict.fromkeys(own, refuse_text)}
+            )
         except FormulaError as error:
             raise Refused(str(text), str(error)) from error
         refuse_code(parsed, own, bounded=isinstance(formula, SafeFormula))
@@ -102,7 +104,7 @@ def refuse_subset(subset: str) -> None:
     text = re.sub(r"`[^`]*`", "column", subset)
     if "@" in text:
         raise Refused("@", "it takes variables of Python")
-    Check(Everything(), {}).code(text.replace("\n", " "))
+    Check(AllColumns(), {}).code(text.replace("\n", " "))
 
 
 def check_subset_of(formula: str | SafeFormula, subset: object) -> None:
@@ -120,7 +122,7 @@ def check_subset_of(formula: str | SafeFormula, subset: object) -> None:
         ) from error
 
 
-class Everything:
+class AllColumns:
     """All names are columns."""
 
     def __contains__(self, name: object) -> bool:

@@ -16,7 +16,7 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core import deadline
 from sgmc.errors import DataError, caller, warn
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.formula.bounds import refuse_beyond_memory
 from sgmc.formula.chunks import Chunk, Gaps
 from sgmc.formula.columns import (
@@ -28,18 +28,18 @@ from sgmc.formula.columns import (
     levels_of,
     types_of,
 )
-from sgmc.formula.dotted import columns_for_dot
+from sgmc.formula.dot_columns import columns_for_dot
 from sgmc.formula.frames import as_frame, no_column
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.offsets import Offset
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
 from sgmc.formula.table import Table
-from sgmc.formula.terms import Terms
+from sgmc.formula.terms import ParsedTerms
 
 if TYPE_CHECKING:
     from sgmc.formula.design import DesignSpec
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
     from sgmc.formula.safe import SafeFormula
 
 
@@ -122,7 +122,7 @@ def read(
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
-    parsed = dot.parse(formula, frame.columns, scope)
+    parsed = parser.parse(formula, frame.columns, scope)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     given["groups"] = groups
     vectors = {
@@ -144,7 +144,7 @@ def read(
     return reader.table(used_elsewhere, missing)
 
 
-class Reader(Terms):
+class Reader(ParsedTerms):
     """One call of `read`: finds the terms, the rows and the design of a formula; `own` is the
     `Offset` in it, or None.
     """

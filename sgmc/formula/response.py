@@ -18,7 +18,7 @@ from sgmc.formula.columns import codes_of
 from sgmc.formula.outcomes import counts, numeric, pairs
 
 if TYPE_CHECKING:
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
 
 
 class Response:

@@ -10,12 +10,12 @@ from patsy.parse_formula import parse_formula
 
 from sgmc.errors import FormulaError
 from sgmc.formula import bounds
+from sgmc.formula.allowlist import modules
 from sgmc.formula.code import Check, Refused
-from sgmc.formula.listed import modules
 from sgmc.formula.places import is_place
 
 if TYPE_CHECKING:
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
 
 
 MOST_TEXT = 10_000  # characters
@@ -46,7 +46,7 @@ class SafeFormula:
         return f"sgmc.formula({self.text!r}, safe=True)"
 
 
-class Places:
+class Placeholders:
     """The placeholders of columns, and the dot."""
 
     def __contains__(self, name: object) -> bool:
@@ -121,7 +121,7 @@ def refuse_code(parsed: "Parsed", own: Collection[str] = (), bounded: bool = Tru
             codes += leaves(tree_of(side))
         except (patsy.PatsyError, SyntaxError) as error:
             raise Refused(parsed.names.quoted(side), str(error.args[0])) from error
-    check = Check(Places(), parsed.functions, own, bounded=bounded)
+    check = Check(Placeholders(), parsed.functions, own, bounded=bounded)
     for code in codes:
         try:
             check.code(code)

@@ -13,7 +13,7 @@ from sgmc.splines.penalised import PenalisedTerm
 
 if TYPE_CHECKING:
     from sgmc.errors import FormulaError
-    from sgmc.formula.dot import _Resolver
+    from sgmc.formula.parser import _Resolver
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ def possible(part: tuple[Any, ...], zero_one: Any) -> Iterator[tuple[Any, ...]]:
 
 
 @dataclass(frozen=True)
-class Scaling:
+class ColumnScaling:
     """What is known of the columns of a table: from their sds (d,) to what autoscaled priors are
     divided by.
     """
@@ -175,9 +175,9 @@ def of_values(numbers: Numbers, found: Spreads, values: Mapping[Any, Array]) -> 
 
 def of_rows(
     spec: "DesignSpec | PartsSpec", frame: Frame, rows: Any, weight: Floats | None = None
-) -> Scaling:
-    """Return the `Scaling` of rows of a frame.  A factor is evaluated as long as it may tell more:
-    of most numbers the first chunk is enough.
+) -> ColumnScaling:
+    """Return the `ColumnScaling` of rows of a frame.  A factor is evaluated as long as it may tell
+    more: of most numbers the first chunk is enough.
     """
     numbers = Numbers(*spec.numbers)
     found = numbers.unseen()
@@ -191,11 +191,11 @@ def of_rows(
         values = {factor: factor.values(columns) for factor in factors}
         given = None if weight is None else weight[span]
         found = numbers.with_rows(found, of_values(numbers, found, values), given)
-    return Scaling(numbers, found)
+    return ColumnScaling(numbers, found)
 
 
-def of_array(X: Any, weight: Floats | None = None) -> Scaling:
-    """Return the `Scaling` of an array, each column a number; a CSR array is not made dense."""
+def of_array(X: Any, weight: Floats | None = None) -> ColumnScaling:
+    """Return the `ColumnScaling` of an array, each column a number; a CSR array stays sparse."""
     d = X.shape[1]
     numbers = Numbers([(j,) for j in range(d)], np.ones(d))
     found = numbers.unseen()
@@ -211,7 +211,7 @@ def of_array(X: Any, weight: Floats | None = None) -> Scaling:
             part = X[span] if len(wanted) == d else X[span][:, wanted]
             given = None if weight is None else weight[span]
             found = numbers.with_rows(found, part, given)
-    return Scaling(numbers, found)
+    return ColumnScaling(numbers, found)
 
 
 def stored_zero_one(X: Any, weight: Floats | None) -> Bools:

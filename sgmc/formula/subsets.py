@@ -8,7 +8,7 @@ import pandas as pd
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.types import Bools, Frame, Ints, Series
 from sgmc.errors import DataError
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.formula.columns import kind, own
 
 
@@ -16,7 +16,7 @@ def subset_columns(subset: Any, frame: Frame) -> list[str]:
     """Names of the columns that ``subset=`` uses, where it is text."""
     if not isinstance(subset, str):
         return []
-    return [subset] if subset in frame else dot.columns_named(subset, frame.columns)
+    return [subset] if subset in frame else parser.columns_named(subset, frame.columns)
 
 
 def subset_rows(subset: Any, frame: Frame) -> Ints | slice:

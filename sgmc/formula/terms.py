@@ -20,6 +20,7 @@ from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.evaluated import Evaluated
+from sgmc.formula.int_overflow import cure_of
 from sgmc.formula.labels import (
     conversion_of,
     note_of_levels,
@@ -27,12 +28,11 @@ from sgmc.formula.labels import (
     refuse_levels,
 )
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
-from sgmc.formula.wraps import cure_of
 
 if TYPE_CHECKING:
     from sgmc.formula.bars import Bar
     from sgmc.formula.chunks import Chunk
-    from sgmc.formula.dot import Parsed
+    from sgmc.formula.parser import Parsed
     from sgmc.formula.smooths import SmoothCall
     from sgmc.formula.undefined import Undefined
 
@@ -43,7 +43,7 @@ NOT_A_PAIR = (
 )
 
 
-class Terms:
+class ParsedTerms:
     """Terms of a formula that is parsed, their names being columns or expressions.
 
     Parameters

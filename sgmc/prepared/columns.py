@@ -7,7 +7,7 @@ import pandas as pd
 
 from sgmc.errors import DataError
 from sgmc.formula.columns import is_missing, kind, levels_of, plain, types_of
-from sgmc.formula.dotted import reason_of_kind, reason_of_levels
+from sgmc.formula.dot_columns import reason_of_kind, reason_of_levels
 
 MOST_VALUES = 2_000_000  # of a column that are kept: some 200 MB of short text
 

@@ -5,7 +5,7 @@ import numpy as np
 CONSTANT = 1e-14  # share of the squares that rounding alone leaves of a constant column's spread
 
 
-class Moments:
+class ShiftedMoments:
     """Weighted count, means and squares about the means of columns less an origin.
 
     Chunks merge by the formula of Chan, Golub and LeVeque (1983),

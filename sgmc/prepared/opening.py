@@ -11,9 +11,9 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.sizes import in_bytes
 from sgmc.core.memory import available
 from sgmc.errors import ArgumentError
-from sgmc.formula import dot
+from sgmc.formula import parser
+from sgmc.formula.allowlist import own
 from sgmc.formula.frames import no_column
-from sgmc.formula.listed import own
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
 from sgmc.prepared.identity import made_of
@@ -63,7 +63,7 @@ def opened(formula, data, scope, given):
     limit = MEMORY_SHARE * available()
     if memory_limit is not None:
         limit = min(limit, in_bytes("memory_limit", memory_limit, LEAST_MEMORY))
-    parsed = dot.parse(formula, source.columns, scope)
+    parsed = parser.parse(formula, source.columns, scope)
     source = source.only(needed(parsed, source.columns, given))
     if source.bytes <= limit:
         return source.read()

@@ -18,12 +18,11 @@ from sgmc.core.interrupts import handled
 from sgmc.core.memory import MB, available, shown
 from sgmc.core.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
-from sgmc.formula import caller_scope, check_subset_of, dot
+from sgmc.formula import caller_scope, check_subset_of, parser
+from sgmc.formula.allowlist import own
 from sgmc.formula.frames import no_column
-from sgmc.formula.listed import own
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
-from sgmc.prepared.keeping import keep
 from sgmc.prepared.layout import MAGIC
 from sgmc.prepared.memory_source import TableSource
 from sgmc.prepared.passes import Passes
@@ -34,11 +33,12 @@ from sgmc.prepared.scan import Found, Options, Scan
 from sgmc.prepared.selection import Selection
 from sgmc.prepared.shuffle import bucket_count, gather, resumed, scatter
 from sgmc.prepared.staging import StagingDirectory
+from sgmc.prepared.write_columns import keep
 from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.opening import of
 
 if TYPE_CHECKING:
-    from sgmc.prepared.kept import KeptColumns
+    from sgmc.prepared.column_store import ColumnStore
     from sgmc.prepared.prepared import Prepared
 
 
@@ -65,7 +65,7 @@ def prepare(
     seed: Seed = None,
     memory_limit: float | str | None = None,
     progress: Progress = None,
-) -> "Prepared | KeptColumns":
+) -> "Prepared | ColumnStore":
     """Write the table of a formula to a file that fits read where it is.
 
     The rows are read in chunks, in two or more passes: one that learns levels, types and what is
@@ -131,7 +131,7 @@ def prepare(
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     check_subset_of(formula, subset)
     source = source_of(source)
-    parsed = dot.parse(formula, source.columns, scope_of(source))
+    parsed = parser.parse(formula, source.columns, scope_of(source))
     refuse_times(parsed)
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = columns_of(given, source)

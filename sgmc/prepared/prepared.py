@@ -10,7 +10,7 @@ from sgmc.arguments.files import readable
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import FilePath, Floats
 from sgmc.formula.coded import CodedTable
-from sgmc.prepared.kept import KeptColumns
+from sgmc.prepared.column_store import ColumnStore
 from sgmc.prepared.layout import manifest
 from sgmc.prepared.outcome import as_outcome
 from sgmc.prepared.recipe import check_design
@@ -18,7 +18,7 @@ from sgmc.prepared.rows import check_rows
 from sgmc.prepared.scaling import of_file
 from sgmc.prepared.schema import VECTORS
 from sgmc.prepared.sealed import SealedTable, whole_file
-from sgmc.saved import Trust
+from sgmc.saved import LoadPermissions
 
 
 class Prepared(SealedTable):
@@ -141,7 +141,7 @@ def open(
     *,
     functions: Mapping[str, Any] | None = None,
     trust_formulas: bool = False,
-) -> Prepared | KeptColumns:
+) -> Prepared | ColumnStore:
     """Open a file that `sgmc.prepare` has written.
 
     Nothing in the file is executed: it has arrays, plain values and names of functions, which are
@@ -163,7 +163,7 @@ def open(
     Returns
     -------
     Prepared
-        Or `KeptColumns`, of a formula with group terms or smooths.
+        Or `ColumnStore`, of a formula with group terms or smooths.
 
     Raises
     ------
@@ -175,5 +175,5 @@ def open(
     path = readable("path", path)
     with whole_file(path):
         kind = manifest(path)[2]["kind"]
-    trust = Trust({} if functions is None else functions, trust_formulas)
-    return (KeptColumns if kind == "columns" else Prepared)(path, check, trust)
+    trust = LoadPermissions({} if functions is None else functions, trust_formulas)
+    return (ColumnStore if kind == "columns" else Prepared)(path, check, trust)

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.formula.safe import SafeFormula
-from sgmc.prepared.kept import KeptColumns
+from sgmc.prepared.column_store import ColumnStore
 from sgmc.prepared.sealed import SealedTable
 
 
@@ -24,7 +24,7 @@ def read(formula, data, *, outcome, scope, **given):
     """
     scope = front.caller_scope() if scope is None else scope
     if not isinstance(data, SealedTable):
-        return front.read_in_time(formula, data, outcome=outcome, scope=scope, **given)
+        return front.read_with_deadline(formula, data, outcome=outcome, scope=scope, **given)
     if not same(formula, data, scope):
         raise FormulaError(
             f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
@@ -44,9 +44,9 @@ def read(formula, data, *, outcome, scope, **given):
             f"{name}={shown} is not what {data.path} was prepared with, {name}={known!r}: leave "
             "it out, or prepare the table again"
         )
-    if isinstance(data, KeptColumns):
+    if isinstance(data, ColumnStore):
         kept = {name: value for name, value in data.arguments.items() if name != "subset"}
-        table, grouping, partly = front.read_in_time(
+        table, grouping, partly = front.read_with_deadline(
             formula, data.frame(), outcome=outcome, scope=scope, **kept
         )
         # by which new rows find their offsets and weights
@@ -72,9 +72,9 @@ def same(formula, prepared, scope):
         return False
     if formula == prepared.formula:
         return True
-    theirs = dot.parse(formula, prepared.columns, scope)
+    theirs = parser.parse(formula, prepared.columns, scope)
     try:
-        ours = dot.parse(prepared.formula, prepared.columns, scope)
+        ours = parser.parse(prepared.formula, prepared.columns, scope)
     except SGMCError:  # a file may have any text
         return False
     parts = ("response", "predictors", "bars", "smooths", "offset")

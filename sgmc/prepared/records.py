@@ -8,9 +8,9 @@ from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import DataError
 from sgmc.formula.blocks import INTERCEPT
-from sgmc.formula.columns import Places
+from sgmc.formula.columns import LevelIndexer
 from sgmc.formula.spreads import Numbers, Spreads, of_values
-from sgmc.prepared.moments import Moments
+from sgmc.prepared.moments import ShiftedMoments
 
 KEYS = 1 << 64  # random keys are below
 
@@ -57,8 +57,8 @@ class Encoder:
         self.type = record_type(self.spec, np.dtype(dtype), self.vectors)
         self.places = np.arange(self.width) if coding is None else coding.places
         self.labels = {
-            "y": found.levels and Places(found.levels, self.spec.endog_name),
-            "strata": found.strata_levels and Places(found.strata_levels, given["strata"]),
+            "y": found.levels and LevelIndexer(found.levels, self.spec.endog_name),
+            "strata": found.strata_levels and LevelIndexer(found.strata_levels, given["strata"]),
         }
         self.moments = self.cells = None
         self.numbers = Numbers(*self.spec.numbers)
@@ -137,7 +137,7 @@ class Encoder:
         """Take the origin off, that is the means of the first rows, so that float32 is enough."""
         if self.moments is None:
             with np.errstate(invalid="ignore"):
-                self.moments = Moments(self.origin(numbers))
+                self.moments = ShiftedMoments(self.origin(numbers))
         numbers -= self.moments.origin
 
     def origin(self, numbers):
@@ -149,7 +149,7 @@ class Encoder:
     def add_cells(self, part, weight):
         """Add the columns of factors to their moments."""
         if self.cells is None:
-            self.cells = Moments(np.zeros(self.width))
+            self.cells = ShiftedMoments(np.zeros(self.width))
         total = float(len(part.codes)) if weight is None else float(weight.sum())
         if total > 0:
             mean, sd = part.moments(weight)
@@ -199,7 +199,8 @@ class Encoder:
         """Go on from such a state; ValueError where it is of other columns."""
         widths = {"moments": len(self.places), "cells": self.width}
         self.moments, self.cells = (
-            state[name] and Moments.of_state(state[name], width) for name, width in widths.items()
+            state[name] and ShiftedMoments.of_state(state[name], width)
+            for name, width in widths.items()
         )
         self.spreads = Spreads.of_state(state["spreads"])
         if len(self.spreads.zero_one) != len(self.numbers.names):

@@ -4,13 +4,13 @@ import numpy as np
 
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.core import deadline
-from sgmc.formula.spreads import Numbers, Scaling
+from sgmc.formula.spreads import ColumnScaling, Numbers
 
 ROUNDING_OF_FLOAT32 = 1e-6  # of numbers that a mean was taken off, in float32
 
 
 def of_file(table):
-    """Return the `Scaling` of a prepared table, by a pass over its design.
+    """Return the `ColumnScaling` of a prepared table, by a pass over its design.
 
     The numbers of a product are read where the design has them for all levels, as that of a term
     alone; else their product is one number.
@@ -36,4 +36,4 @@ def of_file(table):
         values = np.where(np.abs(values - whole) <= ROUNDING_OF_FLOAT32, whole, values)
         weight = None if table.weights is None else table.weights[span]
         spreads = numbers.with_rows(spreads, values, weight)
-    return Scaling(numbers, spreads)
+    return ColumnScaling(numbers, spreads)

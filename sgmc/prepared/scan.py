@@ -16,7 +16,7 @@ from sgmc.formula.columns import refuse_many_strata
 from sgmc.formula.labels import cure_of_text
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import no_row, subset_columns
-from sgmc.formula.terms import Terms, factors_of
+from sgmc.formula.terms import ParsedTerms, factors_of
 from sgmc.prepared.cells import Cells
 from sgmc.prepared.facts import Facts, of_chunk
 from sgmc.prepared.selection import (
@@ -89,7 +89,7 @@ class Options:
     limit: float = math.inf
 
 
-class Scan(Terms):
+class Scan(ParsedTerms):
     """One reading of a formula against a source.
 
     Parameters
@@ -194,7 +194,7 @@ class Scan(Terms):
         named = self.parsed.names.inputs(self.parsed.predictors).values()
         first = Selection(self, self.response_columns, self.vectors, self.subset)
         facts = self.learn(first, list(dict.fromkeys([*candidates, *named])), complete=False)
-        others, left_out = dotted(facts, candidates)
+        others, left_out = dot_columns(facts, candidates)
         terms = self.fixed(others)
         needed = (facts.columns[name] for name in self.inputs(terms).values())
         if facts.counts or any(column.missing for column in needed):
@@ -202,7 +202,7 @@ class Scan(Terms):
             # without what is missing in an expression of the response, as in memory
             complete = self.learn(self.selection(terms, response=False), others)
             if others and complete.counts and complete.complete:
-                others, constant = dotted(complete, others)
+                others, constant = dot_columns(complete, others)
                 if constant:  # without these columns more rows are complete
                     left_out |= constant
                     terms = self.fixed(others)
@@ -284,8 +284,8 @@ class Scan(Terms):
         return response.found_levels()
 
 
-def dotted(facts, candidates):
-    """Columns that the dot stands for, and the others -> reason; see `dotted.columns_for_dot`."""
+def dot_columns(facts, candidates):
+    """Columns that the dot stands for, and the others -> reason; see `columns_for_dot`."""
     reasons = {name: facts.columns[name].reason_to_leave_out() for name in candidates}
     kept = [name for name, reason in reasons.items() if reason is None]
     return kept, {name: reason for name, reason in reasons.items() if reason is not None}

@@ -13,7 +13,7 @@ from sgmc.formula.terms import left_out_warning
 from sgmc.prepared.layout import manifest, mapped, verify
 from sgmc.prepared.recipe import refuse_subset_of
 from sgmc.prepared.schema import NOTES
-from sgmc.saved import Trust, Unreadable, restored
+from sgmc.saved import LoadPermissions, Unreadable, restored
 from sgmc.version import __version__
 
 SMALL = ("recipe", "mean", "sd", "scale", "shift")  # sections that are read, and checked, at once
@@ -58,7 +58,7 @@ class SealedTable:
     subset = groups = None
 
     def __init__(self, path, check=False, trust=None):
-        self.path, self.trust = path, trust or Trust()
+        self.path, self.trust = path, trust or LoadPermissions()
         with whole_file(path):
             sections, known, facts = manifest(path)
             small = {name: sections[name] for name in SMALL if name in sections}

@@ -26,7 +26,7 @@ def scatter(shop, source, encoder, facts, buckets, watch):
 
     Parameters
     ----------
-    shop : Workshop
+    shop : StagingDirectory
     source : Source
     encoder : Encoder
     facts : Facts
@@ -119,7 +119,7 @@ def gather(shop, encoder, arrays, small, facts, watch):
 
     Parameters
     ----------
-    shop : Workshop
+    shop : StagingDirectory
     encoder : Encoder
     arrays : dict
         Of all sections, see `layout.placed`.

@@ -13,7 +13,7 @@ from sgmc.core.files import Damaged, held, read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError, DataError
 from sgmc.prepared.layout import MOST_MANIFEST
 from sgmc.prepared.schema import Rule, check_facts, is_count, is_seed
-from sgmc.saved import Trust, plain_tree, restored
+from sgmc.saved import LoadPermissions, plain_tree, restored
 
 KIND = b"sgmc findings 2"
 TABLE, FINDINGS, JOURNAL, LOCK = "table", "findings", "journal", "lock"
@@ -146,7 +146,7 @@ class StagingDirectory:
         """What was found before, or None: then it is found again."""
         try:
             tree = read_sealed(self.place(FINDINGS), KIND)["findings"]
-            return restored(tree, Trust(self.functions), "")
+            return restored(tree, LoadPermissions(self.functions), "")
         except Exception:  # damaged, or of another release
             return None
 

@@ -4,15 +4,15 @@ import numpy as np
 
 from sgmc.core.files import packed, replacing
 from sgmc.core.rng import seed_sequence
+from sgmc.formula.allowlist import own
 from sgmc.formula.blocks import INTERCEPT
-from sgmc.formula.listed import own
 from sgmc.formula.safe import SafeFormula
 from sgmc.prepared.layout import Writer
-from sgmc.prepared.moments import Moments
+from sgmc.prepared.moments import ShiftedMoments
 from sgmc.prepared.prepared import Prepared
 from sgmc.prepared.recipe import arrays_of
 from sgmc.prepared.schema import VECTORS
-from sgmc.saved import Trust, plain_tree
+from sgmc.saved import LoadPermissions, plain_tree
 from sgmc.version import __version__
 
 
@@ -103,7 +103,7 @@ def of_table(path, table, examples, *, dtype=np.float64, seed=0, arguments=None)
         for name, rows in parts.items():
             writer.append(name, rows)
         writer.seal(facts)
-    return Prepared(path, trust=Trust(functions_of(spec), formulas=True))
+    return Prepared(path, trust=LoadPermissions(functions_of(spec), formulas=True))
 
 
 def shuffled(table, position):
@@ -121,7 +121,7 @@ def shuffled(table, position):
         parts = {"numbers": coded.numbers, "codes": coded.codes, "factors": coded.factors}
         numbers, places = coded.numbers, coded.places
     weight = None if table.weights is None else table.weights[np.argsort(position)]
-    moments = Moments(numbers[0])
+    moments = ShiftedMoments(numbers[0])
     moments.add(numbers - moments.origin, weight)
     mean, sd = moments.result()
     if spec.coding is not None:

@@ -55,6 +55,6 @@ def truncated(prior: PriorSpec, low: float = -math.inf, high: float = math.inf) 
     if prior.family == "flat" and math.isfinite(high - low):
         return uniform(low, high)
     found = replace(prior, low=max(low, prior.low), high=min(high, prior.high))
-    if not found.ends[0] < found.ends[1]:
+    if not found.bounds[0] < found.bounds[1]:
         raise ArgumentError(f"truncated: {prior} has nothing below {high:g}: give another end")
     return found

@@ -71,20 +71,20 @@ class PriorSpec:
         return self.half or self.family in ("gamma", "inverse_gamma", "lognormal")
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def bounds(self) -> tuple[float, float]:
         """Between which numbers it is, (low, high)."""
         return max(self.low, 0.0) if self.positive else self.low, self.high
 
     @property
     def bounded(self) -> bool:
         """Whether one of them is finite."""
-        return any(map(math.isfinite, self.ends))
+        return any(map(math.isfinite, self.bounds))
 
     @property
     def cut(self) -> bool:
         """Whether it has an end that its family does not have."""
         least = 0.0 if self.positive else -math.inf
-        return self.family != "uniform" and self.ends != (least, math.inf)
+        return self.family != "uniform" and self.bounds != (least, math.inf)
 
     @property
     def shape(self) -> float:

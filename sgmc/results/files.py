@@ -12,7 +12,7 @@ from sgmc.arguments.types import Array, FilePath
 from sgmc.core.files import Damaged, read_sealed, write_sealed
 from sgmc.core.interrupts import handled
 from sgmc.errors import ArgumentError
-from sgmc.saved import Trust, Unreadable, plain_tree, restored
+from sgmc.saved import LoadPermissions, Unreadable, plain_tree, restored
 from sgmc.saved.classes import class_of
 from sgmc.version import __version__
 
@@ -71,7 +71,7 @@ def load(
     if isinstance(path, bool) or not isinstance(path, (str, bytes, os.PathLike)):
         raise ArgumentError(f"load needs the path of a file, not {path!r}")
     refused = f"{path} is not a file written by Results.save, or it is damaged"
-    trust = Trust({} if functions is None else functions, trust_formulas)
+    trust = LoadPermissions({} if functions is None else functions, trust_formulas)
     try:
         tree = read_sealed(path, KIND)
         check_format(path, tree)

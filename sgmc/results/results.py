@@ -33,11 +33,11 @@ from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy, quantiles_of
 from sgmc.results.report.allowances import verdict
-from sgmc.results.report.concerns import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.default_priors import contradicted
 from sgmc.results.report.draws import Seen, hidden
+from sgmc.results.report.fit_warnings import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.going_on import agreeing, no_time_to_go_on, reason
-from sgmc.results.report.header import Facts, facts
+from sgmc.results.report.header import DrawFacts, facts
 from sgmc.results.report.verdict import unchecked
 from sgmc.results.views import Views
 
@@ -243,13 +243,13 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
         phases.begin(phases.CHECKS)
         begun, besides, more = time.perf_counter(), kind.besides(fit), 0
         try:
-            state = in_time(model, fit, kind, besides)
+            state = results_with_deadline(model, fit, kind, besides)
             word = state["verdict"]
             tail = np.nanmax(state["_tails"], initial=0.0)
             more = stopping.next_look(fit, word.trustworthy, word.shortfall, tail)
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             caught()
-            state = in_time(model, fit, kind, besides)
+            state = results_with_deadline(model, fit, kind, besides)
         if not more:
             return fit, state, besides
         reserve = RESERVED * stopping.GROWTH * (time.perf_counter() - begun)
@@ -260,7 +260,9 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
         fit = longer(fit, more, reason(rhat, state["_accuracy"]), reserve)
 
 
-def in_time(model: Any, fit: "Fit", kind: Any, besides: dict[str, Any]) -> dict[str, Any]:
+def results_with_deadline(
+    model: Any, fit: "Fit", kind: Any, besides: dict[str, Any]
+) -> dict[str, Any]:
     """`summarised`, with the checks that the time of the call leaves room for."""
     if not fit.stand_in and deadline.current().left() > SHARE_OF_CHECKS * checks_of(fit):
         try:
@@ -276,7 +278,7 @@ def checks_of(fit: "Fit") -> float:
     return checks_take(kept, chains * draws)
 
 
-class Evidence(NamedTuple):
+class DensityEvidence(NamedTuple):
     """What evaluations of the density at the draws show.
 
     Attributes
@@ -292,15 +294,15 @@ class Evidence(NamedTuple):
     whole: bool
 
 
-def evidence(fit: "Fit") -> Evidence:
-    """Return the `Evidence` of a fit; it leaves the time that the other checks take."""
-    found = Evidence(None, None, False)
+def evidence(fit: "Fit") -> DensityEvidence:
+    """Return the `DensityEvidence` of a fit; it leaves the time that the other checks take."""
+    found = DensityEvidence(None, None, False)
     try:
         with deadline.leaving(checks_of(fit)):
             apart = fit.computed["apart"] = disagreement(fit, fit.settings.seed)
-            found = Evidence(apart, None, fit.plan.spec.exact)
+            found = DensityEvidence(apart, None, fit.plan.spec.exact)
             breaks = apart is not None and apart.breaks
-            return Evidence(apart, None if breaks else checked(fit, fit.settings.seed), True)
+            return DensityEvidence(apart, None if breaks else checked(fit, fit.settings.seed), True)
     except OutOfTime:
         return found
 
@@ -324,7 +326,7 @@ def summarised(
     """
     # of chains that diverged, which is warned of by name
     with np.errstate(over="ignore", invalid="ignore"):
-        of_model, some, known = evidence(fit) if thorough else Evidence(None, None, False)
+        of_model, some, known = evidence(fit) if thorough else DensityEvidence(None, None, False)
     ksd = discrepancy(fit, some, known)
     fit.problem.workspace.forget_rows()  # three numbers a row: nothing that follows reads them
     (theta, names), w = fit.problem.kept(fit.x), fit.weights
@@ -341,19 +343,19 @@ def summarised(
         if together is not None:
             errors, seen = told(fit, together.draws, together.names, None)
             heat = together.temperatures
-        concerns = [
+        warnings = [
             *model.notes,
-            *fit.problem.concerns,
+            *fit.problem.warnings,
             *of_density(fit, of_model),
             *(fit.problem.extra_checks(fit) if thorough else ()),
             *(contradicted(fit, theta, w, names) if thorough else ()),
             *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
             *along_directions(fit, along, seen.ess.min()),
         ]
-        concerns = with_kink(fit, concerns, of_model)
+        warnings = with_kink(fit, warnings, of_model)
         least = seen.ess.min(), seen.ess_sd.min()
-        word = verdict(fit, errors, concerns, least, along, heat) if known else unchecked(fit)
-        concerns = agreeing(fit, concerns, word)
+        word = verdict(fit, errors, warnings, least, along, heat) if known else unchecked(fit)
+        warnings = agreeing(fit, warnings, word)
         no_mean, no_sd = hidden(shown, fit.problem.shape.tail_index, "diverged" in fit.run.statuses)
     unknown = fit.stand_in is not None and fit.stand_in.unknown
     if unknown:  # draws around some place: nothing that they show is of the posterior
@@ -364,9 +366,9 @@ def summarised(
         draws=theta,
         weights=w,
         names=names,
-        warnings=concerns,
+        warnings=warnings,
         seed=fit.settings.seed,
-        header=facts(model, fit, Facts(seen.ess, seen.rhat, ksd, errors, word)),
+        header=facts(model, fit, DrawFacts(seen.ess, seen.rhat, ksd, errors, word)),
         nobs=fit.problem.rows.nobs,
         interrupted=fit.run.interrupted,
         stand_in=str(fit.stand_in or ""),

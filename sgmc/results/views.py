@@ -299,7 +299,7 @@ def prior_curves(results: "Results", names: list[str]) -> Any:
     """The prior density of each of these parameters, a function of numbers, or None where it is
     flat; see `Views.plot_posterior`.
     """
-    from sgmc.results.priors.laws import margin, refuse_other
+    from sgmc.results.priors.distributions import margin, refuse_other
 
     if getattr(results, "priors", None) is None or not hasattr(results.model, "family"):
         raise NotSupported(

@@ -20,7 +20,7 @@ MATRIX_TOLERANCE = 1e-8
 FULL = "full"  # the covariance of the gradient's noise, not its diagonal
 
 
-class Ingredients:
+class RecipeMatrices:
     """What a recipe says at a place z = (theta, extra), as arrays;
     ArgumentError where they are of another form.
 
@@ -110,7 +110,7 @@ cdef class RecipeTransition(Sampler):
         Sampler.__init__(self, dim, step_size)
         self.size, self.blocks = dim + len(extra), blocks
         self.corrected, self.full = bool(spec.corrected), spec.corrected == FULL
-        self.ingredients = Ingredients(spec, dim, self.size)
+        self.ingredients = RecipeMatrices(spec, dim, self.size)
         self.fixed = self.ingredients.fixed
         self.order = np.concatenate(blocks).astype(np.intp)
         self.ends = np.cumsum([len(block) for block in blocks])

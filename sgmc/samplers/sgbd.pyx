@@ -37,7 +37,7 @@ NORMAL_QUANTILE = 2.576           # and of normal ones
 cdef double C_BREAKING = BREAKING, C_QUANTILE = BIMODAL_QUANTILE
 
 
-cdef class BarkerTransition(Sampler):
+cdef class SGBDTransition(Sampler):
     """theta_j <- theta_j + b_j z_j, b_j = +1 with probability p_j, else -1."""
 
     cdef int rule
@@ -234,7 +234,7 @@ class BarkerDynamics(SamplerSpec):
         bimodal = self.increment == "bimodal"
         if self.one_sign:
             return OneSignTransition(dim, step, self.rule, bimodal, self.floor)
-        return BarkerTransition(dim, step, self.rule, bimodal, self.adaptive, self.beta, self.floor)
+        return SGBDTransition(dim, step, self.rule, bimodal, self.adaptive, self.beta, self.floor)
 
     def fitted_to(self, whitened, dim):
         """With one sign the error grows with the number of coordinates."""

@@ -2,10 +2,10 @@
 
 An object is written as the name of its class and its state.  `classes` is the list of these names:
 a file can make no object of any other class, and call no function but those of
-`sgmc.formula.listed` or those that the user gives when it is opened.
+`sgmc.formula.allowlist` or those that the user gives when it is opened.
 """
 
-from sgmc.saved.reading import Trust, Unreadable, restored
+from sgmc.saved.reading import LoadPermissions, Unreadable, restored
 from sgmc.saved.writing import plain_tree, storable
 
-__all__ = ["Trust", "Unreadable", "plain_tree", "restored", "storable"]
+__all__ = ["LoadPermissions", "Unreadable", "plain_tree", "restored", "storable"]

@@ -32,13 +32,12 @@ HOMES = {
     f"{MODELS}.regression.bases.thresholds": "Thresholds",
     f"{MODELS}.updated.results": "UpdatedResults UpdatedInfo",
     f"{MODELS}.updated.past": "Past",
-    f"{MODELS}.updated.taylor": "Taylor",
     f"{MODELS}.updated.prior": "CarriedPriors",
     f"{MODELS}.mixed.results": "MixedResults",
     f"{MODELS}.mixed.levels_results": "LevelsResults LevelsInfo",
     f"{MODELS}.mixed.info": "MixedInfo",
     f"{MODELS}.mixed.split": "Split",
-    f"{MODELS}.mixed.effects": "Effects MixedPriors",
+    f"{MODELS}.mixed.effects": "MixedPriors",
     f"{MODELS}.mixed.loading": "Loading UnitLoading",
     f"{MODELS}.mixed.random_effects": "Population",
     f"{MODELS}.mixed.saved_effects": "SavedEffects SavedLevels",
@@ -60,8 +59,8 @@ HOMES = {
     f"{MODELS}.ica.results": "ICAResults SourcesInfo",
     f"{MODELS}.mixture.results": "GaussianMixtureResults",
     f"{MODELS}.network.results": "NetworkResults",
-    f"{MODELS}.network.info": "NetworkInfo Recipe",
-    f"{MODELS}.network.laws": "Softmax Gaussian Heteroscedastic Poisson",
+    f"{MODELS}.network.info": "NetworkInfo",
+    f"{MODELS}.network.distributions": "Softmax Gaussian Heteroscedastic",
     "sgmc.cluster.results": "PartitionedResults PartitionedInfo",
     "sgmc.cluster.gathering": "Cluster",
     "sgmc.cluster.blocks": "Traffic",
@@ -90,16 +89,20 @@ HOMES = {
     "sgmc.formula.r_words": "Poly NaturalTerm Relevel",
     "sgmc.splines.natural": "NaturalSplines",
     "sgmc.splines.smooth": "Smooth",
-    "sgmc.prepared.kept": "KeptColumn",
-    "sgmc.prepared.keeping": "Study",
+    "sgmc.prepared.write_columns": "Study",
     "sgmc.prepared.columns": "ColumnFacts",
     "sgmc.prepared.facts": "Facts",
     "patsy.mgcv_cubic_splines": "CR CC TE",
 }
-# where two classes have one name: name in the file -> (module, class)
+# where a class has another name now: name in the file -> (module, class)
 RENAMED = {
-    "SmoothBlock": ("sgmc.splines.smooth", "Block"),
+    "SmoothBlock": ("sgmc.splines.smooth", "SmoothBlock"),
     "Basis": ("sgmc.splines.bases", "SplineBasis"),
+    "Effects": (f"{MODELS}.mixed.effects", "GroupEffects"),
+    "KeptColumn": ("sgmc.prepared.column_store", "StoredColumn"),
+    "Poisson": (f"{MODELS}.network.distributions", "PoissonOutcome"),
+    "Recipe": (f"{MODELS}.network.info", "NetworkRecipe"),
+    "Taylor": (f"{MODELS}.updated.taylor", "ExpandedRows"),
 }
 # classes that refuse a state of its own: what they are made of again
 ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}

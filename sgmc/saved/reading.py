@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sgmc.errors import ArgumentError, FormulaError, SGMCError
-from sgmc.formula import DesignSpec, listed
+from sgmc.formula import DesignSpec, allowlist
 from sgmc.formula.code import Refused
 from sgmc.formula.groups import GroupSpec
 from sgmc.saved import classes
@@ -21,7 +21,7 @@ UNMADE = object()  # in the place of an object whose parts are read
 
 
 @dataclass(frozen=True)
-class Trust:
+class LoadPermissions:
     """What the user allows when a file is opened.
 
     Attributes
@@ -42,8 +42,10 @@ class Trust:
         return _trust, (others, modules, self.formulas)
 
 
-def _trust(functions: Any, modules: Any, formulas: Any) -> Trust:
-    return Trust({**functions, **{k: import_module(v) for k, v in modules.items()}}, formulas)
+def _trust(functions: Any, modules: Any, formulas: Any) -> LoadPermissions:
+    return LoadPermissions(
+        {**functions, **{k: import_module(v) for k, v in modules.items()}}, formulas
+    )
 
 
 class Unreadable(ValueError):
@@ -68,7 +70,7 @@ class Absent:
         return self
 
 
-def restored(tree: Any, trust: Trust, opened: str) -> Any:
+def restored(tree: Any, trust: LoadPermissions, opened: str) -> Any:
     """The value that `plain_tree` has made the tree of.
 
     Parameters
@@ -89,7 +91,7 @@ def restored(tree: Any, trust: Trust, opened: str) -> Any:
         outside may have.
     """
     check_functions(trust.functions)
-    reader = Reader(trust)
+    reader = ObjectReader(trust)
     value = reader.grown(tree)
     for one in reader.objects:
         if isinstance(one, DesignSpec):
@@ -114,7 +116,7 @@ def check_functions(functions: Mapping[str, Any]) -> None:
             raise ArgumentError(f"functions[{name!r}] must be a function or None, not {one!r}")
 
 
-class Reader:
+class ObjectReader:
     """Makes objects of plain values.
 
     Attributes
@@ -127,7 +129,7 @@ class Reader:
         Names of the user's functions that are not given.
     """
 
-    def __init__(self, trust: Trust) -> None:
+    def __init__(self, trust: LoadPermissions) -> None:
         self.trust = trust
         self.known: list[Any] = []
         self.objects: list[Any] = []
@@ -195,7 +197,7 @@ class Reader:
 
     def function(self, tree: Any) -> Any:
         """A function or module of the list."""
-        found = listed.function_of(tree["name"])
+        found = allowlist.function_of(tree["name"])
         if found is None:
             raise Unreadable(
                 f"{tree['name']!r} is not in this release's list of functions that files may name"
@@ -306,14 +308,14 @@ class Reader:
 
 
 WAYS = {
-    "same": Reader.same,
-    "tuple": Reader.tuple,
-    "dict": Reader.dict,
-    "function": Reader.function,
-    "yours": Reader.yours,
-    "class": Reader.cls,
-    "object": Reader.object,
-    "transform": Reader.transform,
+    "same": ObjectReader.same,
+    "tuple": ObjectReader.tuple,
+    "dict": ObjectReader.dict,
+    "function": ObjectReader.function,
+    "yours": ObjectReader.yours,
+    "class": ObjectReader.cls,
+    "object": ObjectReader.object,
+    "transform": ObjectReader.transform,
 }
 
 

@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sgmc.errors import ArgumentError
-from sgmc.formula import listed
+from sgmc.formula import allowlist
 from sgmc.formula.widths import TRANSFORM
 from sgmc.saved import classes
 from sgmc.saved.foreign import KINDS, NOTHING
@@ -30,12 +30,12 @@ def plain_tree(value: Any, what: str) -> dict[str, Any]:
     ArgumentError
         Naming the attribute that a file cannot hold.
     """
-    return Writer(what).planted(value)
+    return ObjectWriter(what).planted(value)
 
 
 def storable(value: Any) -> str:
     """Why a file cannot hold a value with all that it needs; empty where it can."""
-    writer = Writer("it")
+    writer = ObjectWriter("it")
     try:
         writer.planted(value)
     except ArgumentError as error:
@@ -43,7 +43,7 @@ def storable(value: Any) -> str:
     return f"{writer.own[0]} is a function of yours" if writer.own else ""
 
 
-class Writer:
+class ObjectWriter:
     """Turns objects into plain values; what is met again is a reference to the first time.
 
     Attributes
@@ -80,7 +80,7 @@ class Writer:
         if isinstance(value, tuple):
             tree = {"is": "tuple", "of": [self.planted(one, k) for k, one in enumerate(value)]}
             return tree if type(value) is tuple else {**tree, "class": self.class_name(value)}
-        function = listed.name_of(value)
+        function = allowlist.name_of(value)
         if function is not None:
             return {"is": "function", "name": function}
         if isinstance(value, type):

@@ -41,7 +41,7 @@ class Commas(FilePart):
 
     def look(self, names: list[str]) -> dict[str, Column]:
         """By one pass over the rows, which also counts them."""
-        looks, rows = {name: Look() for name in names}, 0
+        looks, rows = {name: ColumnScan() for name in names}, 0
         for frame in self._frames(usecols=names):
             rows += len(frame)
             for name in names:
@@ -115,7 +115,7 @@ def told_of(column: Column, dtype: Any) -> Any:
     return dtype if column.kind == "number" else None
 
 
-class Look:
+class ColumnScan:
     """What chunks of a column hold, so far."""
 
     def __init__(self) -> None:

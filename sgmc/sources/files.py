@@ -15,9 +15,9 @@ SUFFIXES = {  # suffix -> (kind, leaf, its class)
     **{f".tsv{packed}": ("TSV", "delimited", "Tabs") for packed in PACKED},
     ".parquet": ("Parquet", "parquet", "Parquet"),
     ".pq": ("Parquet", "parquet", "Parquet"),
-    ".arrow": ("Arrow", "ipc", "Arrow"),
-    ".feather": ("Arrow", "ipc", "Arrow"),
-    ".ipc": ("Arrow", "ipc", "Arrow"),
+    ".arrow": ("Arrow", "ipc", "ArrowFile"),
+    ".feather": ("Arrow", "ipc", "ArrowFile"),
+    ".ipc": ("Arrow", "ipc", "ArrowFile"),
 }
 KNOWN = ", ".join(SUFFIXES)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sgmc.sources.part import Column
 
 
-class Arrow(FilePart):
+class ArrowFile(FilePart):
     """An Arrow IPC file, read batch by batch where it is."""
 
     def __init__(self, path: str) -> None:

@@ -22,11 +22,11 @@ TEXTS = (polars.String, polars.Categorical)
 
 def of_lazy(frame: Any, name: str) -> Source:
     """A `Source` of a LazyFrame."""
-    part = Evaluated(frame, f"{name} (a polars LazyFrame)")
+    part = StreamedQuery(frame, f"{name} (a polars LazyFrame)")
     return Source([part], part.label)
 
 
-class Evaluated(Part):
+class StreamedQuery(Part):
     """The rows of a query, which polars has streamed into a Parquet file.
 
     A query is evaluated once: several passes over it would be as many evaluations, whose rows need

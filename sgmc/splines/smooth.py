@@ -32,7 +32,7 @@ BASIS_COPIES = 4  # of the columns of a smooth, while it is fitted
 
 
 @dataclass(frozen=True)
-class Block:
+class SmoothBlock:
     """Columns with one sd: P A - N C, times what the curve is multiplied by.
 
     Attributes
@@ -271,7 +271,7 @@ def fitted(
             turn, line = orthogonal(
                 root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
             )
-            blocks.append(Block(name, part, j, turn, line))
+            blocks.append(SmoothBlock(name, part, j, turn, line))
     deadline.check()
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]

@@ -3,7 +3,7 @@
 from sgmc.core.contract cimport Batch, Rng, Subsampler, next_below
 
 
-cdef class Block(Subsampler):
+cdef class CircularBlock(Subsampler):
     """n consecutive rows of the circle of N rows, start uniform on 0..N-1;
     a block over the end is two runs.
 

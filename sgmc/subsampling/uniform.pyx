@@ -80,7 +80,7 @@ cdef class Replacement(Listed):
         return 1
 
 
-cdef class Everything(Subsampler):
+cdef class FullBatch(Subsampler):
     """All rows, scale 1: estimates are exact.
 
     Their `sd` is then N times the sd over rows: sqrt(V1) of the pilot.

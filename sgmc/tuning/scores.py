@@ -23,7 +23,7 @@ LOSS_DRAWS = 100
 
 
 @dataclass(frozen=True)
-class Metric:
+class TuningMetric:
     """A function of draws (n, d) in the sampler's coordinates.
 
     Attributes
@@ -67,7 +67,7 @@ class Metric:
 def metric_of(metric, problem, family, entropy):
     """A Metric from ``metric=``, a name or a function of the reported coefficients (n, d)."""
     if callable(metric):
-        return Metric(
+        return TuningMetric(
             getattr(metric, "__name__", type(metric).__name__), user(metric, problem), True
         )
     choices = {
@@ -82,7 +82,7 @@ def metric_of(metric, problem, family, entropy):
         raise ArgumentError(
             "metric='log_loss' belongs to regressions; use 'ksd', 'fssd' or a function of draws"
         )
-    return Metric(metric, choices[metric](), weighted=metric != "log_loss")
+    return TuningMetric(metric, choices[metric](), weighted=metric != "log_loss")
 
 
 def stein(discrepancy, problem, entropy, **options):

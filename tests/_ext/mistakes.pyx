@@ -136,12 +136,12 @@ cdef class Unscaled(Map):
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         return self.inner.forward(x, theta, NULL)
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             self.slope[j] = 0
-        self.inner.pull(x, &self.none[0], &self.slope[0])
-        self.inner.pull(x, grad_theta, grad_x)
+        self.inner.vjp(x, &self.none[0], &self.slope[0])
+        self.inner.vjp(x, grad_theta, grad_x)
         for j in range(self.dim):
             grad_x[j] -= self.slope[j]
         return OK
@@ -235,16 +235,16 @@ cdef class NoJacobian(Map):
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         return self.inner.forward(x, theta, NULL)
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
-        return self.inner.push(x, v, v_theta)
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        return self.inner.jvp(x, v, v_theta)
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         with gil:
             none = np.zeros(self.size)
             at = np.array([x[j] for j in range(self.dim)])
             own = self.inner.pulled(at, none)
-            self.inner.pull(x, grad_theta, grad_x)
+            self.inner.vjp(x, grad_theta, grad_x)
             for j in range(self.dim):
                 grad_x[j] -= own[j]
         return OK

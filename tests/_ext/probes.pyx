@@ -240,7 +240,7 @@ def mapped(Map map, x, v):
     cdef double[::1] theta = np.empty(map.size), out = np.empty(map.size)
     cdef double log_jacobian = 0
     map.forward(&at[0], &theta[0], &log_jacobian)
-    map.push(&at[0], &along[0], &out[0])
+    map.jvp(&at[0], &along[0], &out[0])
     return np.asarray(theta), log_jacobian, np.asarray(out)
 
 

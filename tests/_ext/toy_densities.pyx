@@ -9,7 +9,7 @@ from scipy.special.cython_special cimport log_ndtr
 from _ext.toys import Stretch
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
-from sgmc.coordinates.metrics import Positive, Simplex
+from sgmc.coordinates.metrics import PositiveMetric, Simplex
 
 cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 
@@ -202,7 +202,7 @@ cdef class Rates(Model):
 
     def metric(self, gradient, start, rows=None):
         """That of positive numbers."""
-        return Positive(self.dim)
+        return PositiveMetric(self.dim)
 
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil:

@@ -372,13 +372,13 @@ cdef class Positive(Map):
                 log_jacobian[0] += x[j]
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             v_theta[j] = exp(x[j]) * v[j]
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j
         for j in range(self.dim):
             grad_x[j] += exp(x[j]) * grad_theta[j] + 1

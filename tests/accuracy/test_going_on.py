@@ -105,7 +105,7 @@ def test_checkpoints_go_on_to_the_same_draws(found, before, tmp_path):
 def test_a_run_that_was_interrupted_while_it_went_on_ends_as_if_it_had_not_been(
     found, tmp_path, monkeypatch
 ):
-    whole = chains.Task.chunk
+    whole = chains.ChainTask.chunk
 
     def chunk(task):
         if task.chain.recorder.kept > 2500:
@@ -113,7 +113,7 @@ def test_a_run_that_was_interrupted_while_it_went_on_ends_as_if_it_had_not_been(
         task.length = 100
         return whole(task)
 
-    monkeypatch.setattr(chains.Task, "chunk", chunk)
+    monkeypatch.setattr(chains.ChainTask, "chunk", chunk)
     part = fit("auto", threads=1, **SLOW)
     assert 2500 < part.draws.shape[1] < 4000 and part.interrupted == chains.TIME_LIMIT
     monkeypatch.undo()

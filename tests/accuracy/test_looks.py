@@ -36,7 +36,7 @@ def judged(draws, factor):
     """The verdict by effective draws, with Monte Carlo errors times a factor, and the errors of
     means, sds and ends, (4, 3).
     """
-    numbers = printed.Numbers.of(draws, None)
+    numbers = printed.PrintedStatistics.of(draws, None)
     mcse = [factor * batch_mcse(one) for one in printed.influences(draws, numbers)]
     table = pd.DataFrame(np.array(mcse).T, columns=[f"mcse_{kind}" for kind in printed.KINDS])
     ess = [convergence.ess(draws, method=kind).min() / factor**2 for kind in ("bulk", "sd")]

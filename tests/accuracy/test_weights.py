@@ -50,6 +50,6 @@ def test_the_bound_of_weighted_means_holds(weights):
 
 
 def test_errors_that_are_four_times_too_large_take_sixteen_times_the_draws():
-    (found,) = stopping.Stopping(0.05, 0.2, 500, 3).concerns()
+    (found,) = stopping.Stopping(0.05, 0.2, 500, 3).warnings()
     assert "give draws=8000" in found.advice
-    assert not stopping.Stopping(0.05, 0.2 / np.sqrt(16), 8000, 3).concerns()
+    assert not stopping.Stopping(0.05, 0.2 / np.sqrt(16), 8000, 3).warnings()

@@ -12,7 +12,7 @@ from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.core.design import design
 from sgmc.models.regression.data import RegressionData
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 from ..families.tables import FAMILIES
 from .counts import BUDWORM, CASES, LINK, MOTHS, ROLE, at_mode, data, errors, fitted
@@ -42,7 +42,7 @@ MISTAKES = {
 @pytest.mark.extended
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_planted_mistakes_in_the_weight_of_a_row_are_seen(mistake, monkeypatch):
-    monkeypatch.setattr(Table, "multiplicity", MISTAKES[mistake])
+    monkeypatch.setattr(DesignTable, "multiplicity", MISTAKES[mistake])
     mean, sd = errors(sgmc.logit(MOTHS, BUDWORM, seed=1), "budworm logit")
     assert mean > 0.5 or sd > 0.25
 

@@ -12,7 +12,7 @@ import pytest
 
 import sgmc
 from sgmc.cluster import mode as cluster_mode
-from sgmc.cluster import passes, reservoir, stand_in
+from sgmc.cluster import passes, reservoir, surrogate
 from sgmc.errors import DataError, ReservoirWarning, SGMCWarning
 
 from .frames import Frames, rare
@@ -27,24 +27,24 @@ def fitted():
 
 def counts_once(monkeypatch):
     """A row of the reservoir counts for itself, not for N/R rows."""
-    right = reservoir.stand_ins
+    right = reservoir.surrogate_rows
 
     def wrong(*given):
         rows, scale = right(*given)
         return replace(rows, weight=np.ones(len(rows))), scale
 
-    monkeypatch.setattr(stand_in, "stand_ins", wrong)
+    monkeypatch.setattr(surrogate, "surrogate_rows", wrong)
 
 
 def counts_twice(monkeypatch):
     """N/R doubled."""
-    right = reservoir.stand_ins
+    right = reservoir.surrogate_rows
 
     def wrong(*given):
         rows, scale = right(*given)
         return replace(rows, weight=2 * rows.weight), scale
 
-    monkeypatch.setattr(stand_in, "stand_ins", wrong)
+    monkeypatch.setattr(surrogate, "surrogate_rows", wrong)
 
 
 def first_rows(monkeypatch):

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.cluster import blocks, gathering, refusals
-from sgmc.cluster.recipe import Recipe
+from sgmc.cluster.recipe import EncodingRecipe
 from sgmc.errors import ArgumentError, DataError, MissingExtra, NotSupported, SGMCError
 
 from .frames import Frames, outcomes
@@ -37,7 +37,9 @@ REFUSED = {
         t, "b ~ x + offset(np.log(e))"
     ),
     "memory() does not apply to data in partitions": lambda t: model(t).memory(),
-    "there is no column 'x'": lambda t: Recipe.check_columns(SimpleNamespace(columns=["x"]), t[[]]),
+    "there is no column 'x'": lambda t: EncodingRecipe.check_columns(
+        SimpleNamespace(columns=["x"]), t[[]]
+    ),
     "its covariance needs the scores of all rows": lambda t: sgmc.quantreg("y ~ x", Unread()),
     "groups does not apply to data in partitions": lambda t: sgmc.logit(
         FORMULA, Unread(), groups="g"

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from sgmc.cluster import reservoir
-from sgmc.cluster.recipe import Rows
+from sgmc.cluster.recipe import EncodedRows
 from sgmc.cluster.sums import merged
 from sgmc.formula.moments import Moments
 
@@ -13,17 +13,19 @@ from sgmc.formula.moments import Moments
 def rows_of(values):
     """Rows with one column."""
     values = np.asarray(values, dtype=float)
-    return Rows(values[:, None], values, None, None, None, None)
+    return EncodedRows(values[:, None], values, None, None, None, None)
 
 
 def drawn(seed, sizes, wanted, below=1.0):
     """A reservoir of rows numbered through partitions of such sizes."""
     edges = np.concatenate([[0], np.cumsum(sizes)])
     parts = [
-        reservoir.Sample.of(rows_of(np.arange(a, b)), reservoir.keys(seed, k, b - a), k, below)
+        reservoir.ReservoirSample.of(
+            rows_of(np.arange(a, b)), reservoir.keys(seed, k, b - a), k, below
+        )
         for k, (a, b) in enumerate(zip(edges, edges[1:]))
     ]
-    return merged(parts, reservoir.Sample.merge).smallest(wanted)
+    return merged(parts, reservoir.ReservoirSample.merge).smallest(wanted)
 
 
 @pytest.mark.extended
@@ -55,7 +57,7 @@ def test_a_bound_leaves_enough_and_changes_nothing():
 def test_weights_stand_for_all_rows():
     sample = drawn(1, [50, 50], 30)
     exact = sample.among(np.arange(30) < 4)
-    rows, scale = reservoir.stand_ins(exact, sample, 100)
+    rows, scale = reservoir.surrogate_rows(exact, sample, 100)
     assert len(rows) == 30 and scale.sum() == pytest.approx(100)
     assert (scale[:4] == 1).all() and np.unique(scale[4:]) == pytest.approx(96 / 26)
     assert (rows.weight == scale).all() and sorted(rows.y) == sorted(sample.rows.y)

@@ -22,7 +22,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, SAMPLERS, stream
 from .montecarlo import BATCHES
@@ -74,7 +74,7 @@ def error(sampler, step, h, moment, cost):
     and its standard error.
     """
     rng = stream(1)
-    gradient = GRADIENTS["simple"](Wavy(DIM), Prior(DIM), Everything(1), rng)
+    gradient = GRADIENTS["simple"](Wavy(DIM), Prior(DIM), FullBatch(1), rng)
     chain = Chain(np.random.default_rng(1).normal(size=DIM), sampler, gradient, rng, Constant(step))
     chain.run(int(20 / h), False)
     thin, means = max(1, int(0.2 / h)), []
@@ -118,7 +118,7 @@ def test_the_gradient_of_the_target_is_its_derivative():
     by central differences, against the formula that `truth` integrates.
     """
     x = np.linspace(-3, 3, DIM)
-    value, slopes = full(GRADIENTS["simple"](Wavy(DIM), Prior(DIM), Everything(1), stream(0)), x)
+    value, slopes = full(GRADIENTS["simple"](Wavy(DIM), Prior(DIM), FullBatch(1), stream(0)), x)
     below, at, above = (np.cos(1.5 * y) - y * y / 2 for y in (x - 1e-5, x, x + 1e-5))
     assert value == pytest.approx(at.sum())
     assert slopes == pytest.approx((above - below) / 2e-5, abs=1e-8)

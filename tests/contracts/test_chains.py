@@ -11,7 +11,7 @@ import pytest
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import FullRecorder, Moments
+from sgmc.core.recorders import FullRecorder, MomentsRecorder
 from sgmc.core.schedules import Constant, Polynomial
 
 from .cases import GRADIENTS, LEARNING, SCHEMES, STEPPING, normal_prior, regression, stream, table
@@ -41,7 +41,7 @@ def chain(spec, name, scheme, index=0, schedule=Constant, recorder=FullRecorder)
         Constant(step) if schedule is Constant else Polynomial(step, 1, 0.6),
     )
     made.sampler.plan_warmup(STEPS // 3)
-    made.recorder = FullRecorder(STEPS, D, 2) if recorder is FullRecorder else Moments(D)
+    made.recorder = FullRecorder(STEPS, D, 2) if recorder is FullRecorder else MomentsRecorder(D)
     return made
 
 
@@ -138,7 +138,9 @@ def test_whatever_a_sampler_keeps_is_needed(name, key):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("recorder, schedule", [(Moments, Constant), (FullRecorder, Polynomial)])
+@pytest.mark.parametrize(
+    "recorder, schedule", [(MomentsRecorder, Constant), (FullRecorder, Polynomial)]
+)
 def test_other_recorders_and_schedules_continue_too(recorder, schedule):
     for combination in COMBINATIONS:
         options = dict(schedule=schedule, recorder=recorder)

@@ -23,7 +23,7 @@ from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.logit import BernoulliLogit
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, INDEPENDENT, SCHEMES, STEPPING, normal_prior, stream
 from .montecarlo import LIMIT, standard_errors
@@ -116,7 +116,7 @@ def noise(posterior, name, scheme):
     """
     on = POSTERIORS[posterior]
     gradient = gradient_of(posterior, name, rows_of(posterior, scheme))
-    exact = gradient_of(posterior, "simple", Everything(N))
+    exact = gradient_of(posterior, "simple", FullBatch(N))
     own, walk = stream(5), np.random.default_rng(6)
     x, errors = np.zeros(on.dim), []
     for _ in range(4000):

@@ -10,7 +10,7 @@ from _ext.toys import GaussianLocation
 from sgmc.core.engine import Chain, evaluate, full
 from sgmc.core.expansion import block_effect, row_noise
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import (
     GRADIENTS,
@@ -140,7 +140,7 @@ def stationary_noise(name):
     model = regression("logit", design, seed=11)
     prior, h = normal_prior(4), 0.5
     flat = {
-        key: estimator(GRADIENTS[key], model, Everything(n), stream(0), prior=prior)
+        key: estimator(GRADIENTS[key], model, FullBatch(n), stream(0), prior=prior)
         for key in ("simple", "cv")
     }
     mode = np.zeros(4)
@@ -153,7 +153,7 @@ def stationary_noise(name):
     white = make_map("affine", 4).__class__(mode, scale)
     gradient, at_mode = (
         estimator(GRADIENTS[key], model, rows, stream(12), prior=prior, map=white, centre=mode)
-        for key, rows in ((name, SCHEMES["uniform"](n, m)), ("cv", Everything(n)))
+        for key, rows in ((name, SCHEMES["uniform"](n, m)), ("cv", FullBatch(n)))
     )
     chain = Chain(np.zeros(4), SAMPLERS["lmsgld"]().build(4, h), gradient, stream(13), Constant(h))
     chain.run(2000, False)

@@ -23,12 +23,12 @@ from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Prior
 from sgmc.core.design import design
 from sgmc.core.engine import STATUS_NAMES, Chain, full
-from sgmc.core.recorders import Moments
+from sgmc.core.recorders import MomentsRecorder
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
 from sgmc.samplers.bases.paths import Path
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import (
     CONTINUOUS,
@@ -102,7 +102,7 @@ EVENTS = {
 def grid(name):
     """Points (m, 2) and probabilities of a posterior in sampler coordinates."""
     model, prior, map, width = POSTERIORS[name]
-    gradient = GRADIENTS["simple"](model, prior, Everything(ROWS), stream(0), map=map)
+    gradient = GRADIENTS["simple"](model, prior, FullBatch(ROWS), stream(0), map=map)
     x = np.stack(np.meshgrid(width * WIDE, width * WIDE), axis=-1).reshape(-1, 2)
     value = np.array([full(gradient, point)[0] for point in x])
     p = np.exp(value - value.max())
@@ -315,7 +315,7 @@ def test_a_missing_refreshment_is_caught(name):
 @pytest.mark.parametrize("name", ["zigzag", "bps"])
 def test_events_are_not_draws(name):
     chain = particle(CONTINUOUS[name], "normal")
-    chain.recorder = Moments(DIM)
+    chain.recorder = MomentsRecorder(DIM)
     chain.run(50_000)
     x, p = grid("normal")
     right = np.einsum("i,ij,ik->jk", p, x - p @ x, x - p @ x)
@@ -375,5 +375,5 @@ def test_bounds_are_those_of_the_formulas(posterior):
     if np.isfinite(model.score_bound):
         assert np.allclose(bounds.score, ROWS * (np.abs(Z) * steep[:, None]).max(axis=0))
         assert np.isclose(bounds.whole[0], ROWS * (size * steep).max())
-    gradient = GRADIENTS["simple"](model, prior, Everything(ROWS), stream(0), map=map)
+    gradient = GRADIENTS["simple"](model, prior, FullBatch(ROWS), stream(0), map=map)
     assert np.allclose(bounds.slope, np.abs(full(gradient, centre)[1]))

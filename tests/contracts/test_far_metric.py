@@ -10,7 +10,7 @@ import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, stream
 
@@ -29,7 +29,7 @@ def test_scales_far_from_zero_are_the_sds(spec):
     would be 300 over the root of the window's length."""
     rng = stream(3)
     model = GaussianLocation(np.full((1, 2), FAR), SD**-2)
-    gradient = GRADIENTS["simple"](model, Prior(2), Everything(1), rng)
+    gradient = GRADIENTS["simple"](model, Prior(2), FullBatch(1), rng)
     step = spec.from_langevin(spec.first_step(2))
     made = Chain(np.full(2, FAR), spec.build(2, step), gradient, rng, Constant(step))
     made.sampler.plan_warmup(3000)

@@ -11,7 +11,7 @@ import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import stream
 
@@ -26,7 +26,7 @@ def test_the_first_step_has_the_variance_of_langevin_dynamics(beta):
     model, spec, x = GaussianLocation(np.zeros((1, DIM)), 1.0), sgmc.CSGLD(beta=beta), []
     for k in range(CHAINS):
         rng = stream(k)
-        gradient = Noisy(np.full(DIM, TAU), model, Prior(DIM), Everything(1), rng)
+        gradient = Noisy(np.full(DIM, TAU), model, Prior(DIM), FullBatch(1), rng)
         made = Chain(np.zeros(DIM), spec.build(DIM, STEP), gradient, rng, Constant(STEP))
         made.run(1, False)
         x.append(np.array(made.x))

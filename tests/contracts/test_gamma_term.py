@@ -15,7 +15,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, stream
 
@@ -26,7 +26,7 @@ def variance(gamma):
     """Of the draws of 60 independent coordinates, and its Monte Carlo error."""
     rng, spec = stream(4), sgmc.PSGLD(memory=1e-9, floor=FLOOR, gamma=gamma)
     model = GaussianLocation(np.zeros((1, DIM)), 1.0)
-    gradient = GRADIENTS["simple"](model, Prior(DIM), Everything(1), rng)
+    gradient = GRADIENTS["simple"](model, Prior(DIM), FullBatch(1), rng)
     start = np.random.default_rng(1).normal(size=DIM)
     chain = Chain(start, spec.build(DIM, STEP), gradient, rng, Constant(STEP))
     chain.run(1500, False)

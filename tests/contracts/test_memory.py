@@ -128,7 +128,7 @@ def test_a_prior_of_logs_alone():
     """There are no coefficients then, by whose number to divide: N(0, 1) of exp(x),
     and the slope of x.
     """
-    prior = Separable([FAMILIES["normal"]] * 2, [0, 0], [1, 1], [1, 1], logs=2)
+    prior = Separable([FAMILIES["normal"]] * 2, [0, 0], [1, 1], [1, 1], log_params=2)
     gradient = estimator(
         GRADIENTS["simple"],
         GaussianLocation(np.zeros((3, 2)), 1.0),

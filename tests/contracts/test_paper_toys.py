@@ -23,7 +23,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, SAMPLERS, stream
 from .montecarlo import LIMIT, standard_errors
@@ -36,7 +36,7 @@ def draws(model, sampler, step, steps, thin, tau=None):
     with noise of sd tau on the gradient, after 2,000 steps.
     """
     rng = stream(1)
-    rest = (model, Prior(DIM), Everything(1), rng)
+    rest = (model, Prior(DIM), FullBatch(1), rng)
     gradient = GRADIENTS["simple"](*rest) if tau is None else Noisy(tau, *rest)
     chain = Chain(np.zeros(DIM), sampler, gradient, rng, Constant(step))
     chain.run(2000, False)
@@ -48,7 +48,7 @@ def draws(model, sampler, step, steps, thin, tau=None):
 def test_noise_added_to_gradients_is_what_it_is_said_to_be():
     """Means over 4,000 estimates at one place, sds as told, and fresh each time."""
     rng, tau = stream(2), np.array([0.0, 1.0, 10.0])
-    gradient = Noisy(tau, GaussianLocation(np.zeros((1, 3)), 1.0), Prior(3), Everything(1), rng)
+    gradient = Noisy(tau, GaussianLocation(np.zeros((1, 3)), 1.0), Prior(3), FullBatch(1), rng)
     found = np.array([evaluate(gradient, [1.0, 2.0, 3.0], rng, True) for _ in range(4000)])
     assert (found[:, 1] == tau).all() and (found[:, 0, 0] == -1).all()
     noise = (found[:, 0, 1:] - [-2.0, -3.0]) / tau[1:]

@@ -23,7 +23,7 @@ from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError, SGMCWarning
 from sgmc.gradients.simple import Simple
-from sgmc.samplers.recipe import Ingredients
+from sgmc.samplers.recipe import RecipeMatrices
 from sgmc.subsampling.uniform import Uniform
 
 from .cases import stream
@@ -300,7 +300,7 @@ def test_gamma_by_differences_is_the_derived_one():
     z = np.random.default_rng(0).normal(size=2 * D + 1)
     for spec, at in ((sgmc.Recipe(**THERMOSTAT), z), (riemannian("skew"), z[:-1])):
         by_differences = sgmc.Recipe(**{**spec.values(), "gamma": None})
-        found = [Ingredients(one, D, len(at)).divergence(at) for one in (spec, by_differences)]
+        found = [RecipeMatrices(one, D, len(at)).divergence(at) for one in (spec, by_differences)]
         np.testing.assert_allclose(*found, atol=1e-8)
 
 

@@ -11,7 +11,7 @@ from _ext.toys import Stretch
 import sgmc
 from sgmc.coordinates.fisher import Fisher
 from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.metrics import LogRatios, Logs, Positive, Simplex
+from sgmc.coordinates.metrics import LogRatios, Logs, PositiveMetric, Simplex
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import FullRecorder
@@ -40,7 +40,7 @@ METRICS = {
 } | {
     "logit csr": lambda: (information(rows=150, storage="csr")[0], PLACE),
     "stretch": lambda: (Stretch(4), PLACE),
-    "positive": lambda: (Positive(4), abs(PLACE)),
+    "positive": lambda: (PositiveMetric(4), abs(PLACE)),
     "simplex": lambda: (Simplex(4), np.array([0.3, 0.2, 0.15, 0.25])),
     "simplices": lambda: (Simplex([1, 3]), np.array([0.3, 0.2, 0.15, 0.25])),
     "logs": lambda: (Logs(4), PLACE),

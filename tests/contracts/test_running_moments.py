@@ -7,9 +7,9 @@ from _ext.toys import GaussianLocation
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
-from sgmc.core.recorders import FullRecorder, Moments
+from sgmc.core.recorders import FullRecorder, MomentsRecorder
 from sgmc.core.schedules import Constant, Polynomial
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, stream
 
@@ -20,7 +20,7 @@ def run(recorder, schedule):
     """A chain that starts far from zero."""
     rng = stream(2)
     model = GaussianLocation(np.full((1, DIM), 5.0), 1.0)
-    gradient = GRADIENTS["simple"](model, Prior(DIM), Everything(1), rng)
+    gradient = GRADIENTS["simple"](model, Prior(DIM), FullBatch(1), rng)
     made = Chain(np.full(DIM, 9.0), sgmc.SGLD().build(DIM, 0.1), gradient, rng, schedule)
     made.recorder = recorder
     made.run(STEPS)
@@ -31,7 +31,7 @@ def run(recorder, schedule):
 def test_means_and_covariances(schedule):
     draws = np.asarray(run(FullRecorder(STEPS, DIM, 1), schedule).draws)
     weight = np.array([schedule(t) for t in range(STEPS)])
-    found = run(Moments(DIM), schedule)
+    found = run(MomentsRecorder(DIM), schedule)
     mean = np.average(draws, axis=0, weights=weight)
     np.testing.assert_allclose(found.mean, mean, rtol=1e-9)
     wanted = np.cov(draws.T, aweights=weight, ddof=0)

@@ -14,7 +14,7 @@ from sgmc.coordinates.maps import Scaling
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, SAMPLERS, SCHEMES, estimator, normal_prior, regression, stream, table
 from .montecarlo import LIMIT, standard_errors
@@ -75,7 +75,7 @@ def test_errors_of_a_sweep_add_up_to_zero(name):
         made = estimator(GRADIENTS[name], model, rows, rng, prior=normal_prior(3))
         return np.mean([evaluate(made, at, rng)[0] for _ in range(8)], axis=0)
 
-    exact = summed(Everything(50))
+    exact = summed(FullBatch(50))
     np.testing.assert_allclose(summed(SCHEMES["symmetric"](50, 7)), exact, rtol=1e-10, atol=1e-10)
     rows = SCHEMES["symmetric"](50, 7)
     wrong = [tuple(run._replace(scale=50 / run.m) for run in draw(rows, rng)) for _ in range(8)]

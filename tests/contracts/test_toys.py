@@ -10,9 +10,9 @@ from _ext.toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhN
 
 from sgmc.coordinates.maps import Scaling
 from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
-from sgmc.core.recorders import FullRecorder, Moments
+from sgmc.core.recorders import FullRecorder, MomentsRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, SAMPLERS, SCHEMES, estimates, estimator, law, normal_prior, stream
 from .montecarlo import BATCHES, LIMIT, standard_errors
@@ -177,7 +177,7 @@ ROWS, DIM = 12, 2
 Y = 2 * np.random.default_rng(6).normal(size=(ROWS, DIM))
 LOCATION, PRIOR = GaussianLocation(Y, 0.5 / ROWS), normal_prior(DIM, np.sqrt(2), 0.7)
 MEAN = (Y.mean(axis=0) + 0.7) / 2  # of the posterior; its covariance is I
-PIECES = {"all rows": lambda: Everything(ROWS), "block": lambda: SCHEMES["block"](ROWS, 3)}
+PIECES = {"all rows": lambda: FullBatch(ROWS), "block": lambda: SCHEMES["block"](ROWS, 3)}
 
 
 def farthest_noise(draws):
@@ -236,7 +236,7 @@ def test_a_bouncy_particle_with_a_wrong_scale_is_caught(factor):
 
 def test_events_are_not_draws():
     """Planted: the positions at events instead of the path between them."""
-    chain = particle(PIECES["all rows"](), 0.0, Moments)
+    chain = particle(PIECES["all rows"](), 0.0, MomentsRecorder)
     chain.run(BATCHES * 4000)
     assert np.abs(chain.recorder.covariance() - np.eye(DIM)).max() > 0.1
 

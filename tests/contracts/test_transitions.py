@@ -20,7 +20,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import SAMPLERS, stream
 from .montecarlo import LIMIT, standard_errors
@@ -113,7 +113,7 @@ def departure(name, stretch=1.0):
     """
     spec, moves, h, tau = CASES[name]
     step, rng = spec.from_langevin(stretch * h), stream(3)
-    gradient = Noisy(np.full(DIM, tau), Wavy(DIM), Prior(DIM), Everything(1), rng)
+    gradient = Noisy(np.full(DIM, tau), Wavy(DIM), Prior(DIM), FullBatch(1), rng)
     chain = Chain(np.zeros(DIM), spec.build(DIM, step), gradient, rng, Constant(step))
     chain.run(500, False)
     chain.recorder = FullRecorder(40_000, DIM, 1)

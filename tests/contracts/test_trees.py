@@ -12,7 +12,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, stream
 from .montecarlo import LIMIT, standard_errors
@@ -24,7 +24,7 @@ NUTS = sgmc.NUTS(metric="identity")
 def chain(spec, model, dim, step, draws=DRAWS):
     """Draws of a chain from zero."""
     rng = stream(8)
-    gradient = GRADIENTS["simple"](model, Prior(dim), Everything(1), rng)
+    gradient = GRADIENTS["simple"](model, Prior(dim), FullBatch(1), rng)
     made = Chain(np.zeros(dim), spec.build(dim, step), gradient, rng, Constant(step))
     made.run(200, False)
     made.recorder = FullRecorder(draws, dim, 1)

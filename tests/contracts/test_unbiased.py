@@ -12,7 +12,7 @@ from scipy import stats
 
 from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import block_effect, row_noise, row_sizes
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import (
     GRADIENTS,
@@ -327,7 +327,7 @@ def test_row_sizes_are_those_of_the_corrected_terms(name, model):
 @pytest.mark.parametrize("name", GRADIENTS)
 def test_all_rows_at_once_are_the_full_gradient(name):
     for model in MODELS.values():
-        gradient = estimator(GRADIENTS[name], model, Everything(N), stream(0), centre=CENTRE)
+        gradient = estimator(GRADIENTS[name], model, FullBatch(N), stream(0), centre=CENTRE)
         assert evaluate(gradient, AT, stream(0))[0] == pytest.approx(
             full(gradient, AT)[1], rel=1e-5, abs=1e-6
         )

@@ -10,7 +10,7 @@ from sgmc.core.engine import full, full_many
 from sgmc.core.expansion import expand, row_noise
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.families.cauchit import BernoulliCauchit
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import GRADIENTS, estimator, make_map, normal_prior, regression, stream, table
 
@@ -56,7 +56,7 @@ def test_noise_is_of_the_rows_that_are_named(rows):
     """All, the first, and a list of them."""
     X, y, theta = tables()
     posterior = sgmc.Logit(y, X).problem(None, check_settings(seed=1))
-    gradient = posterior.gradient("simple", Everything(N), stream(1))
+    gradient = posterior.gradient("simple", FullBatch(N), stream(1))
     listed = np.random.default_rng(2).choice(N, 2500, replace=False)
     chosen = {0: np.arange(N), 3000: np.arange(3000), "listed": listed}[rows]
     found = row_noise(gradient, theta, listed if rows == "listed" else rows)[1]
@@ -92,7 +92,7 @@ def exact(kind):
     return estimator(
         GRADIENTS["simple"],
         model,
-        Everything(N),
+        FullBatch(N),
         stream(1),
         prior=normal_prior(model.dim),
         map=make_map(kind, model.dim),

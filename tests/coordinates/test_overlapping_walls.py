@@ -11,7 +11,7 @@ from scipy import special
 
 import sgmc
 from sgmc.coordinates.separation import Wall
-from sgmc.coordinates.walls import Outcomes, apart
+from sgmc.coordinates.separation_transform import Outcomes, disjoint_walls
 from sgmc.models.regression.families.cauchit import Cauchit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -153,20 +153,20 @@ def information(*sets):
 
 
 def test_rows_of_nested_walls_are_taken_out():
-    basis, left, chosen = apart(walls(2, 5, 9), information(range(2), range(5), range(9)))
+    basis, left, chosen = disjoint_walls(walls(2, 5, 9), information(range(2), range(5), range(9)))
     assert chosen.all() and [w.rows for w in left] == [2, 3, 4]
     np.testing.assert_array_equal(basis, [[1, -1, 0], [0, 1, -1], [0, 0, 1]])
 
 
 def test_of_walls_alike_one_is_left():
-    _, _, chosen = apart(walls(4, 4), information(range(4), range(4)))
+    _, _, chosen = disjoint_walls(walls(4, 4), information(range(4), range(4)))
     assert chosen.sum() == 1
 
 
 def test_a_wall_without_rows_of_its_own_is_left_to_the_gaussian():
     """The first one's rows are those of the two others, each of which has more."""
     sets = range(6), (*range(3), *range(10, 20)), (*range(3, 6), *range(20, 30))
-    _, _, chosen = apart(walls(6, 13, 13), information(*sets))
+    _, _, chosen = disjoint_walls(walls(6, 13, 13), information(*sets))
     assert chosen.tolist() == [False, True, True]
 
 

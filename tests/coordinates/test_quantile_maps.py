@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.walls import GRID, Outcomes, Ramp
+from sgmc.coordinates.separation_transform import GRID, Outcomes, SeparatedDensity
 from sgmc.models.regression.families.logit import LogitFamily
 
 PROBABILITIES = (0.5, 0.9, 0.975, 0.995, 0.999)
@@ -70,7 +70,7 @@ def test_the_map_of_a_t_prior_far_out_is_its_quantiles(df):
     """
     prior = sgmc.student_t(df, 0, 2.0)
     wall = -40.0  # everything but a far tail of the prior is beyond it
-    at, log_slope, _ = Ramp(prior, 30, 0, wall, Outcomes(LogitFamily, 1)).quantiles()
+    at, log_slope, _ = SeparatedDensity(prior, 30, 0, wall, Outcomes(LogitFamily, 1)).quantiles()
     mass = stats.t.sf(wall / 2.0, df)
     for x in (3.0, 5.0, 7.0):
         expected = 2.0 * stats.t.isf(stats.norm.sf(x) * mass, df)

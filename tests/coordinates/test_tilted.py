@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.cluster.stand_in import Tilt, TiltedTerms
+from sgmc.cluster.surrogate import Tilt, TiltedTerms
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.tilted import Tilted
 from sgmc.core.expansion import of_prior

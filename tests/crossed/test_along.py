@@ -40,7 +40,7 @@ def test_slopes_along_directions_are_those_of_differences(verb, formula):
     gradient, rng = found.all_rows(), np.random.default_rng(2)
     if "s(" in formula:
         assert (
-            np.asarray(found.own.rows.blocks.told) > 0
+            np.asarray(found.own.rows.blocks.row_precision) > 0
         ).any()  # estimates are in the coordinates
     for _ in range(4):
         x, v = rng.normal(size=(2, found.dim))

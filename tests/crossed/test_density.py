@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sgmc.core import engine
-from sgmc.models.crossed.centre import Centre
+from sgmc.models.crossed.centre import CentreSearch
 
 from .tables import problem_of, table
 
@@ -115,5 +115,5 @@ def test_coordinates_are_nearly_standard_normal(verb, kind):
 
 def test_coordinates_without_centring_are_farther_off(monkeypatch):
     """Effects that rows determine, in units of their sd: it is what `Loaded` is for."""
-    monkeypatch.setattr(Centre, "informative", lambda self, found, zero: {})
+    monkeypatch.setattr(CentreSearch, "informative", lambda self, found, zero: {})
     assert departure(problem_of.__wrapped__("poisson", "slopes", MANY_ROWS)) > 3 * DEPARTURE

@@ -19,11 +19,14 @@ def blocks(request):
     if request.param == "noncentred":
         return made
     rng = np.random.default_rng(3)
-    share, told, estimate = rng.uniform(size=(3, made.effects))
-    share[1:10:2] = 0.0  # the second effect of each level
-    share[10:] = told[:10] = estimate[:10] = 0.0  # a smooth behind them
+    centring, row_precision, estimate = rng.uniform(size=(3, made.effects))
+    centring[1:10:2] = 0.0  # the second effect of each level
+    centring[10:] = row_precision[:10] = estimate[:10] = 0.0  # a smooth behind them
     return made.replaced(
-        share=share, told=20 * told, estimate=estimate, typical=[0.4, 1.0, 0.3, 0.2]
+        centring=centring,
+        row_precision=20 * row_precision,
+        estimate=estimate,
+        typical=[0.4, 1.0, 0.3, 0.2],
     )
 
 
@@ -31,7 +34,7 @@ def blocks(request):
 def prior(blocks):
     """With standard normal coefficients, phi and logs."""
     k = blocks.size - blocks.effects
-    fixed = Separable([FAMILIES["normal"]] * k, np.zeros(k), np.ones(k), np.ones(k), logs=1)
+    fixed = Separable([FAMILIES["normal"]] * k, np.zeros(k), np.ones(k), np.ones(k), log_params=1)
     return EffectsPrior(blocks, fixed)
 
 

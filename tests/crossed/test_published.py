@@ -51,7 +51,7 @@ def deviance(model, frame, outcome, case, scale=1.0):
     one = set_up(fitted.data, fitted.family, fitted.grouping, held, check_settings(seed=1))
     loading, blocks, place = one.effects.loading, one.rows.blocks, one.start.copy()
     place[:1] = 0.0
-    place[blocks.phi][: loading.q] = loading.bent(scale * np.array(sds))
+    place[blocks.phi][: loading.q] = loading.curved(scale * np.array(sds))
     if sigma:
         place[-1] = np.log(sigma)
     found = one.centre.settled(place, 1e-8)

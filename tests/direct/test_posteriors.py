@@ -6,7 +6,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.coordinates import transport
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 from .cases import PRIOR, departures, formula, quadrature, table
 
@@ -43,7 +43,7 @@ def test_means_and_sds_are_those_of_quadrature(name):
 
 def rows_off(monkeypatch):
     """Three rows more in the exponent of sigma."""
-    monkeypatch.setattr(Table, "nobs", property(lambda self: len(self.y) + 3.0))
+    monkeypatch.setattr(DesignTable, "nobs", property(lambda self: len(self.y) + 3.0))
 
 
 def prior_dropped(monkeypatch):

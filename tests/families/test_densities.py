@@ -14,7 +14,7 @@ from sgmc.gradients.simple import Simple
 from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive
 from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.models.regression.families.rlm import LearnedRlmFamily, RlmFamily
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .tables import FAMILIES, LINKS
 
@@ -131,7 +131,7 @@ def density(name, y, eta, auxiliary):
 def kernel(name, y):
     """Its compiled model of one row, as a gradient."""
     model = FAMILIES[name].kernel(design(np.ones((1, 1))), np.array([y]), None, None)
-    return Simple(model, Prior(model.dim), Everything(1), Rng(seed_sequence(0, "chain")))
+    return Simple(model, Prior(model.dim), FullBatch(1), Rng(seed_sequence(0, "chain")))
 
 
 def test_every_row_is_of_a_family():

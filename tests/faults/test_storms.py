@@ -85,7 +85,9 @@ def test_a_run_stops_at_once_and_keeps_its_draws(place, monkeypatch):
 
 
 @pytest.mark.cover(0)
-@pytest.mark.parametrize("owner, name", [(run, "collect"), (run, "facts_of"), (room, "in_time")])
+@pytest.mark.parametrize(
+    "owner, name", [(run, "collect"), (run, "facts_of"), (room, "results_with_deadline")]
+)
 def test_draws_are_not_lost_while_a_fit_finishes(owner, name, monkeypatch):
     monkeypatch.setattr(owner, name, before(getattr(owner, name)))
     found = fit()
@@ -95,7 +97,7 @@ def test_draws_are_not_lost_while_a_fit_finishes(owner, name, monkeypatch):
 
 def test_what_a_stopped_run_has_survives_the_rest_of_the_storm(monkeypatch):
     """The storm goes on while the draws are collected and checked."""
-    for owner, name in ((run, "collect"), (room, "in_time"), (room, "summarised")):
+    for owner, name in ((run, "collect"), (room, "results_with_deadline"), (room, "summarised")):
         monkeypatch.setattr(owner, name, before(getattr(owner, name)))
     found = fit(10**6, sampler="mala", progress=pressed_on_progress)
     assert found.interrupted == "Ctrl-C" and 0 < found.draws.shape[1] < 10**6
@@ -108,11 +110,11 @@ def test_ctrl_c_before_there_are_draws_is_raised_and_a_limit_of_blas_taken_back(
 
 
 @pytest.mark.extended(
-    "Within-call-__exit__", "replacing-return-__enter__", "replacing-call-__exit__"
+    "ContextScope-call-__exit__", "replacing-return-__enter__", "replacing-call-__exit__"
 )
 @pytest.mark.parametrize("event, name", [("return", "__enter__"), ("call", "__exit__")])
 @pytest.mark.parametrize(
-    "context", [blas.one_blas_thread, interrupts.Within, phases.watched, files.replacing]
+    "context", [blas.one_blas_thread, interrupts.ContextScope, phases.watched, files.replacing]
 )
 def test_ctrl_c_at_the_ends_of_a_context_leaves_nothing_of_it(context, event, name, tmp_path):
     """Where it is entered or left: at the last and at the first moment of these methods."""

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import SGMCError
-from sgmc.formula import bounds, dot, read, safe
+from sgmc.formula import bounds, parser, read, safe
 from sgmc.formula.code import Check, Refused
 from sgmc.formula.columns import plain
 from sgmc.formula.outside import refuse_text
@@ -19,7 +19,7 @@ FRAME = pd.DataFrame({"y": np.arange(9) % 3, "x": np.arange(9.0), "z": [*range(8
 
 def outer():
     """A response that is evaluated in rows of a file or a partition."""
-    parsed = dot.parse("np.outer(y, y) ~ x", FRAME.columns, {"np": np})
+    parsed = parser.parse("np.outer(y, y) ~ x", FRAME.columns, {"np": np})
     return Response(parsed, None, False).value(FRAME, np.arange(len(FRAME)))
 
 
@@ -73,10 +73,10 @@ def test_what_is_deeper_than_pythons_stack(monkeypatch, name):
     def deep(*given):
         raise RecursionError
 
-    parsed = dot.parse("y ~ x", FRAME.columns)
-    monkeypatch.setattr(safe if name == "tree_of" else dot, name, deep)
+    parsed = parser.parse("y ~ x", FRAME.columns)
+    monkeypatch.setattr(safe if name == "tree_of" else parser, name, deep)
     with pytest.raises(SGMCError, match="too deep to be read|too many terms written out"):
-        dot.parse("y ~ x", FRAME.columns).terms_of(parsed.predictors)
+        parser.parse("y ~ x", FRAME.columns).terms_of(parsed.predictors)
 
 
 def test_expressions_that_are_none_or_too_deep(monkeypatch):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sgmc.errors import FormulaError
-from sgmc.formula.columns import Places, codes_of, levels_of
+from sgmc.formula.columns import LevelIndexer, codes_of, levels_of
 
 LEVELS = ("a", "b", "c")
 
@@ -16,7 +16,7 @@ def categories(values, known):
 
 def test_categories_are_looked_up_once_for_all_chunks():
     """A table of 100,000 levels is read in many chunks, all with the same categories."""
-    column, places, looked = categories(list("abcab"), list("cab")), Places(LEVELS, "g"), []
+    column, places, looked = categories(list("abcab"), list("cab")), LevelIndexer(LEVELS, "g"), []
     own = places.index.get_indexer
     places.index = type("Counted", (), {"get_indexer": lambda _, x: looked.append(1) or own(x)})()
     found = [places.of(column.iloc[k : k + 2]) for k in (0, 2, 4)]
@@ -24,7 +24,7 @@ def test_categories_are_looked_up_once_for_all_chunks():
 
 
 def test_other_categories_are_looked_up_anew():
-    places = Places(LEVELS, "g")
+    places = LevelIndexer(LEVELS, "g")
     assert places.of(categories(list("ab"), list("ab"))).tolist() == [0, 1]
     assert places.of(categories(list("ba"), list("ba"))).tolist() == [1, 0]
     with pytest.raises(FormulaError, match="column 'g' has the level 'd'; known are 'a', 'b', 'c'"):

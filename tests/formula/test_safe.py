@@ -201,10 +201,10 @@ def test_text_without_safe_is_the_text():
 
 def test_the_package_and_the_function_are_one_name():
     """Whatever was imported first."""
-    import sgmc.formula.dot as dot
+    import sgmc.formula.parser as dot
     from sgmc import formula
 
-    assert formula is sgmc.formula and formula.dot is dot
+    assert formula is sgmc.formula and formula.parser is dot
     assert str(formula("y ~ x", safe=True)) == "y ~ x"
 
 

@@ -56,14 +56,14 @@ def test_numbers_that_leave_the_range_are_refused(term):
 def test_without_the_check_the_design_is_wrong(monkeypatch):
     """The planted mistake: what the check is for."""
     right = design("y ~ I((1.0 * x)**2)")
-    monkeypatch.setattr(chunks, "refuse_wrap", lambda *_: None)
+    monkeypatch.setattr(chunks, "refuse_int_overflow", lambda *_: None)
     assert not np.allclose(design("y ~ I(x**2)"), right)
 
 
 @pytest.mark.parametrize("term", FITS)
 def test_numbers_that_fit_are_as_they_were(term, monkeypatch):
     found = design(f"y ~ {term}")
-    monkeypatch.setattr(chunks, "refuse_wrap", lambda *_: None)
+    monkeypatch.setattr(chunks, "refuse_int_overflow", lambda *_: None)
     assert (found == design(f"y ~ {term}")).all()
 
 

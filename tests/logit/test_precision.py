@@ -10,7 +10,7 @@ from sgmc.core.engine import full_many
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.models.regression.families.logit import BernoulliLogit, expit
 from sgmc.registry import room
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 N, D, POINTS = 2_001, 70, 5
 FAR = 680.0  # beyond it the function is clamped
@@ -36,7 +36,7 @@ def test_totals_in_float32(spread):
     found = []
     for single in (False, True):
         model = BernoulliLogit(design(X, single), y)
-        rows = Everything(N)
+        rows = FullBatch(N)
         gradient = room("gradients")["simple"](model, flat, rows, Rng(seed_sequence(1, "chain")))
         found.append(full_many(gradient, points, False)[0])
     np.testing.assert_allclose(found[1], found[0], rtol=0, atol=1e-5 * spread * np.sqrt(N))

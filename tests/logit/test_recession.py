@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import sgmc
-from sgmc.coordinates.half_spaces import Kinds, Sides, directions
+from sgmc.coordinates.half_spaces import CategoryHalfSpaces, Sides, directions
 from sgmc.coordinates.recession import Programme, independent, recessions
 from sgmc.core.design import design
 from sgmc.errors import SeparationWarning
@@ -123,7 +123,7 @@ def test_kinds_against_all_rows():
     for seed in range(100):
         X, y = random_table(seed)
         n, d = X.shape
-        spaces = Kinds(X, design(X), np.eye(2 * d), y.astype(np.intp))
+        spaces = CategoryHalfSpaces(X, design(X), np.eye(2 * d), y.astype(np.intp))
         A = np.zeros((n, 3, 3 * d))  # x'(delta_y - delta_k), first kind's coefficients included
         for i, k in itertools.product(range(n), range(3)):
             A[i, k, d * y[i] : d * (y[i] + 1)] += X[i]

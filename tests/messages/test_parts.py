@@ -246,7 +246,7 @@ def test_draws_too_far_apart(monkeypatch):
     steps = Polynomial(1.0, 1.0, 0.9)
     choice = planning.Choice(problem=None, settings=None, gradient="simple", spec=spec)
     how = dict(langevin_time=1.0, batch=1, thin=1, warmup=0, step_origin="given", spaced=True)
-    plan = choice.planned(schedule=steps, **how)
+    plan = choice.with_steps(schedule=steps, **how)
     with pytest.raises(SGMCError, match="thin='distance': 99 draws need more than 1e"):
         plan.steps(99)
 

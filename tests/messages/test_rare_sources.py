@@ -14,7 +14,7 @@ from sgmc.core.files import packed
 from sgmc.errors import SGMCError
 from sgmc.fit.parts import Signs
 from sgmc.prepared import columns as counted
-from sgmc.prepared import keeping, layout
+from sgmc.prepared import layout, write_columns
 from sgmc.prepared.layout import Damaged
 from sgmc.prepared.prepare import replaceable
 from sgmc.prepared.scan import Scan
@@ -24,12 +24,12 @@ from sgmc.priors.names import as_spec
 from sgmc.registry import sampler_and_gradient
 from sgmc.results.checks import half_step, visited
 from sgmc.results.checks.weights import proposals
-from sgmc.results.outcomes.writing import Columns
+from sgmc.results.outcomes.writing import ParquetOutput
 from sgmc.results.report.accuracy import quantiles_of
 from sgmc.results.report.draws import disagreement
-from sgmc.saved.reading import Trust, check_functions
+from sgmc.saved.reading import LoadPermissions, check_functions
 from sgmc.sources.partitions import Partitioned
-from sgmc.subsampling.block import Block
+from sgmc.subsampling.block import CircularBlock
 from sgmc.subsampling.uniform import Uniform
 from sgmc.tuning import predicted, race, tuner
 
@@ -65,9 +65,11 @@ OF_FILES = {
         str(folder / "x.csv")
     ),
     "was prepared by sgmc 0.1, and this is sgmc": lambda folder: recipe_in(
-        "a.sgmc", packed({"version": "0.1", "content": {"no": "tree"}}), Trust()
+        "a.sgmc", packed({"version": "0.1", "content": {"no": "tree"}}), LoadPermissions()
     ),
-    "a.sgmc has no recipe of a design in it (": lambda folder: recipe_in("a.sgmc", b"", Trust()),
+    "a.sgmc has no recipe of a design in it (": lambda folder: recipe_in(
+        "a.sgmc", b"", LoadPermissions()
+    ),
     "the data are empty: 0 rows, 1 columns": lambda folder: Scan.learn(
         empty_source(), SimpleNamespace(names=lambda *_: ["x"]), []
     ),
@@ -122,7 +124,7 @@ def test_refusals_of_runs(message):
         OF_RUNS[message]()
 
 
-@pytest.mark.parametrize("scheme", [Block, Uniform])
+@pytest.mark.parametrize("scheme", [CircularBlock, Uniform])
 def test_batches_have_no_more_rows_than_there_are(scheme):
     with pytest.raises(ValueError, match="a batch of 6 of 5 rows"):
         scheme(5, 6)
@@ -143,7 +145,7 @@ def test_files_without_a_whole_head_are_cut_short(tmp_path):
 def test_parquet_needs_pyarrow(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(SGMCError, match="to= a Parquet file needs pyarrow"):
-        Columns("a.parquet")
+        ParquetOutput("a.parquet")
 
 
 def test_columns_of_arrow_are_there_once():
@@ -248,7 +250,9 @@ def test_prepared_sources_that_change_are_noticed():
     writer = SimpleNamespace(resume=lambda done: None)
     study = SimpleNamespace(kept=[], rows=3, used=3)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(keeping, "Selection", lambda *_: SimpleNamespace(names=lambda _: ["x"]))
-        patch.setattr(keeping, "needed", lambda _: [])
+        patch.setattr(write_columns, "Selection", lambda *_: SimpleNamespace(names=lambda _: ["x"]))
+        patch.setattr(write_columns, "needed", lambda _: [])
         with pytest.raises(SGMCError, match="the source has changed .*: 0 rows now, 3 before"):
-            keeping.written(writer, shop, SimpleNamespace(source=source, subset=None), study, None)
+            write_columns.written(
+                writer, shop, SimpleNamespace(source=source, subset=None), study, None
+            )

@@ -234,7 +234,7 @@ def test_three_effects_make_a_correlation_matrix(scale):
     sds = np.sqrt(np.diag(root @ root.T))
     expected = phi[:3] if scale is None else scale * np.sinh(phi[:3])
     assert np.allclose(sds, np.abs(expected))
-    assert np.allclose(loading.bent(loading.sds(phi[:3])), phi[:3])
+    assert np.allclose(loading.curved(loading.sds(phi[:3])), phi[:3])
     assert np.allclose(loading.sds(phi[:3]), expected)
     entries = np.arange(1.0, 7.0)
     J, bends = loading.derivatives(phi, entries)

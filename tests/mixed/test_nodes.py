@@ -41,7 +41,7 @@ def test_twice_as_many_nodes_tell_the_same(name, effects):
     """
     problem = problem_of(name + effects)
     assert problem.own.rule.nodes == problem.model.nodes
-    told = any(isinstance(one, QuadratureWarning) for one in problem.concerns)
+    told = any(isinstance(one, QuadratureWarning) for one in problem.warnings)
     assert told == (problem.own.rule.error > 0.1) and not (told and effects == "")
     assert told or spread(problem.model, problem.mode) < WITHIN
 
@@ -58,7 +58,7 @@ def test_the_mode_is_that_of_the_last_nodes():
     """The nodes of the first search are too few for it to end."""
     problem = coarse(None).problem(None, check_settings(seed=1))
     assert problem.own.rule.nodes > 9 and problem.own.rule.error < 0.01
-    assert not any(isinstance(one, ModeWarning) for one in problem.concerns)
+    assert not any(isinstance(one, ModeWarning) for one in problem.warnings)
 
 
 @pytest.mark.mistake("nodes: {mistake}")

@@ -9,7 +9,7 @@ from sgmc import registry
 from sgmc.core import engine
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.settings import check_settings
-from sgmc.subsampling.block import Block
+from sgmc.subsampling.block import CircularBlock
 
 from .groups import mixed, published_model
 from .reference import LEVELS, Reference, by_importance
@@ -146,7 +146,7 @@ def test_batches_of_groups_are_unbiased(name, mistake):
     x = problem.coordinates.from_white(np.full(problem.dim, 0.7))
     n, size = problem.model.n, 3
     exact = engine.full(problem.all_rows(), x)[1]
-    gradient = problem.gradient("simple", Block(n, size), Rng(seed_sequence(1, "chain", 0)))
+    gradient = problem.gradient("simple", CircularBlock(n, size), Rng(seed_sequence(1, "chain", 0)))
     some = engine.scores(gradient, np.tile(x, (4000, 1)), Rng(seed_sequence(1, "chain", 1)))
     some = some * (size / n if mistake else 1.0)
     error = np.abs(some.mean(axis=0) - exact) / (some.std(axis=0) / np.sqrt(len(some)))

@@ -39,7 +39,7 @@ def test_shares_are_masses_and_not_heights():
 
 def test_a_mode_of_tiny_mass_does_not_count():
     found = searched(TwoNormals(1, weight=1e-8))
-    assert found.found == 1 and not found.concerns()
+    assert found.found == 1 and not found.warnings()
     assert found.gaussians[0][0] == pytest.approx([-4], abs=1e-2)
 
 

@@ -13,7 +13,7 @@ from sgmc.core.recorders import Spaced, steps_to_space
 from sgmc.errors import ArgumentError
 from sgmc.fit import tolerance
 from sgmc.gradients.simple import Simple
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 from tests.contracts.cases import stream
 from tests.contracts.montecarlo import LIMIT, standard_errors
 
@@ -194,7 +194,7 @@ def second_moments(recorder, schedule, steps, weights):
     y = np.zeros((10, DIM))
     found = []
     for k in range(50):
-        gradient = Simple(GaussianLocation(y, 0.1), Prior(DIM), Everything(10), stream(k))
+        gradient = Simple(GaussianLocation(y, 0.1), Prior(DIM), FullBatch(10), stream(k))
         chain = Chain(
             np.zeros(DIM), sgmc.SGLD().build(DIM, schedule(0)), gradient, stream(k), schedule
         )

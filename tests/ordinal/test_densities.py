@@ -14,7 +14,7 @@ from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.bases.cumulative import Cumulative
 from sgmc.models.regression.families.ordinal import OrdinalFamily
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 LINKS = ["logit", "probit", "cloglog"]
 FUNCTIONS = {
@@ -34,7 +34,7 @@ def family(link, levels=4):
 def gradient(link, y, levels=4):
     """The compiled log density of one outcome at (eta, logs of gaps)."""
     model = family(link, levels).kernel(design(np.ones((1, 1))), np.array([float(y)]))
-    return Simple(model, Prior(model.dim), Everything(1), Rng(seed_sequence(0, "chain")))
+    return Simple(model, Prior(model.dim), FullBatch(1), Rng(seed_sequence(0, "chain")))
 
 
 def eta_of(one, eta, extra):

@@ -9,7 +9,7 @@ import pandas as pd
 from sgmc.fit import plan as planning
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
-from sgmc.subsampling.block import Block
+from sgmc.subsampling.block import CircularBlock
 
 STOCHASTIC = [
     cls()
@@ -44,7 +44,7 @@ def settings(**given):
                 thin=None,
                 warmup=None,
                 sampler=None,
-                scheme=Block,
+                scheme=CircularBlock,
             ),
             **given,
         }

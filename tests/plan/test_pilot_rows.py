@@ -8,7 +8,7 @@ from sgmc.fit import noise as looks
 from sgmc.fit.noise import LITTLE_NOISE, LITTLE_NOISE_ROWS, PILOT_ROWS, draws_of_laplace, pilot
 from sgmc.models.regression.model import Regression
 from sgmc.registry import room
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 N, D = PILOT_ROWS + 1000, 3
 
@@ -35,7 +35,7 @@ def seen(posterior, monkeypatch, gradient):
         return row_noise(of, y, rows, *rest)
 
     monkeypatch.setattr(looks, "row_noise", noted)
-    estimator = posterior.gradient(gradient, Everything(N), Rng(seed_sequence(1, "pilot", 1)))
+    estimator = posterior.gradient(gradient, FullBatch(N), Rng(seed_sequence(1, "pilot", 1)))
     return pilot(estimator, posterior.coordinates, draws_of_laplace(1, D)), asked
 
 

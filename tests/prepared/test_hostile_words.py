@@ -11,7 +11,7 @@ from scipy import sparse
 import sgmc
 from sgmc.core.files import Damaged
 from sgmc.errors import DataError
-from sgmc.prepared import kept, layout, recipe, rows, schema
+from sgmc.prepared import column_store, layout, recipe, rows, schema
 from sgmc.saved import designs
 
 from .hostile import at, changed, sealed, with_rows, written_files
@@ -149,7 +149,7 @@ def test_columns(opened):
         ],
     }.items():
         with pytest.raises(Damaged, match=words):
-            kept.check_columns({"columns": columns}, {"recipe": b""}, facts)
+            column_store.check_columns({"columns": columns}, {"recipe": b""}, facts)
     assert schema.is_text("a") and not schema.is_text("\ud800")
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, OutOfMemoryError
-from sgmc.prepared import kept
+from sgmc.prepared import column_store
 from sgmc.prepared.prepare import prepare
 from tests.prepared.sources import Chunked
 
@@ -79,6 +79,6 @@ def test_what_is_refused(frame, tmp_path, monkeypatch):
         sgmc.OLS.from_formula("y ~ x", prepared)
     with pytest.raises(ArgumentError, match="weights='w' is not what"):
         sgmc.OLS.from_formula("y ~ x + (1 | g)", prepared, weights="w")
-    monkeypatch.setattr(kept, "available", lambda: 1e4)
+    monkeypatch.setattr(column_store, "available", lambda: 1e4)
     with pytest.raises(OutOfMemoryError, match="with group terms and smooths are read into memory"):
         sgmc.OLS.from_formula("y ~ x + (1 | g)", prepared)

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.models.regression import problem
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 from sgmc.prepared import records
 
 N = 20_000
@@ -30,7 +30,7 @@ def frame():
 def as_in_the_file(data, *_, **__):
     """The table of a fit as the file has it, for fits that would put its rows in order again."""
     found = data.source
-    return Table(
+    return DesignTable(
         np.array(found.X),
         np.array(found.y),
         *[None] * 4,

@@ -8,7 +8,7 @@ import pytest
 
 from sgmc import formula as front
 from sgmc.errors import SGMCError
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.prepared.scan import Options, Scan
 from tests.prepared.sources import Chunked
 
@@ -74,7 +74,7 @@ CASES = [
 
 def scanned(formula, frame, size, missing="drop", subset=None, **vectors):
     source = Chunked(frame, size)
-    parsed = dot.parse(formula, source.columns, {})
+    parsed = parser.parse(formula, source.columns, {})
     return Scan(parsed, source, vectors, subset, Options(missing), iter).found()[0], source
 
 
@@ -165,7 +165,7 @@ def test_splines_that_hold_too_much_are_refused(spline, held):
     source = Chunked(FRAME, 100)
 
     def found(formula, limit):
-        parsed = dot.parse(formula, source.columns, {})
+        parsed = parser.parse(formula, source.columns, {})
         return Scan(parsed, source, {}, None, Options(limit=limit), iter).found()
 
     assert found(f"y ~ {spline}", 16 * N * held)
@@ -182,6 +182,6 @@ def test_types_that_change_are_refused():
             return (part.infer_objects() for part in super().chunks(start, columns))
 
     source = Changing(frame, 50)
-    parsed = dot.parse("y ~ x", source.columns, {})
+    parsed = parser.parse("y ~ x", source.columns, {})
     with pytest.raises(SGMCError, match="column 'x' holds float64 first and str in later rows"):
         Scan(parsed, source, {}, None, Options(), iter).found()

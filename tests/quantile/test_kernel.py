@@ -8,7 +8,7 @@ from sgmc.core.design import design as stored
 from sgmc.core.expansion import expand, of_rows, row_curvatures
 from sgmc.models.regression.check_loss import ROW, calibration
 from sgmc.models.regression.families.quantreg import QuantRegFamily
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 from .cases import TAUS, design, spreading
 
@@ -68,7 +68,7 @@ def table_of(frame, X):
     """The table of a fit, as `calibration` reads it."""
     zero, d = np.zeros(X.shape[1]), X.shape[1]
     y = frame.y.to_numpy()
-    return Table(X, y, None, None, None, None, zero, X.mean(axis=0), np.ones(d), None)
+    return DesignTable(X, y, None, None, None, None, zero, X.mean(axis=0), np.ones(d), None)
 
 
 @pytest.mark.parametrize("tau", TAUS)

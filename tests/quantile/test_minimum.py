@@ -6,7 +6,7 @@ import pytest
 import sgmc
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.models.regression.check_loss import minimiser
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 from .cases import TAUS, by_simplex, check_loss, design, real, spreading
 
@@ -16,7 +16,7 @@ RELATIVE = 1e-8  # of the loss, far above the gap at which the search ends
 def table_of(X, y, weight=None, offset=None):
     """A table as `minimiser` reads it."""
     d = X.shape[1]
-    return Table(X, y, None, offset, weight, None, np.zeros(d), np.zeros(d), np.ones(d), None)
+    return DesignTable(X, y, None, offset, weight, None, np.zeros(d), np.zeros(d), np.ones(d), None)
 
 
 @pytest.mark.parametrize("tau", [0.02, *TAUS])

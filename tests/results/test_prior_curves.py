@@ -6,7 +6,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.errors import NotSupported
-from sgmc.results.priors.laws import margin
+from sgmc.results.priors.distributions import margin
 
 
 @pytest.fixture(scope="module")

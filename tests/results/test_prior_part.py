@@ -7,7 +7,7 @@ from scipy import integrate, stats
 
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.priors import laws, savage_dickey, sensitivity
+from sgmc.results.priors import distributions, savage_dickey, sensitivity
 
 from . import conjugate
 
@@ -30,11 +30,11 @@ SPECS = [
 def test_draws_have_the_density(spec):
     """Kolmogorov and Smirnov with 4,000 draws: p above 1e-3; of a scale x sqrt 2 it is below."""
     random = np.random.Generator(np.random.PCG64(1))
-    draws = laws.drawn(spec, 4000, random)
+    draws = distributions.drawn(spec, 4000, random)
     low = 0.0 if spec.positive else -np.inf
 
     def density(x):
-        return np.exp(laws.log_density(spec, x))
+        return np.exp(distributions.log_density(spec, x))
 
     edges = [low, 0.0, np.inf] if low < 0 else [low, 1.0, np.inf]
     total = sum(integrate.quad(density, a, b, limit=200)[0] for a, b in zip(edges, edges[1:]))
@@ -50,7 +50,7 @@ def test_draws_have_the_density(spec):
     expected = np.cumsum(between) / total
     apart = np.abs(expected - np.linspace(0.02, 0.98, 49)).max()
     assert apart < stats.kstwo.ppf(0.999, 4000)
-    wide = laws.drawn(spec, 4000, random) * np.sqrt(2)
+    wide = distributions.drawn(spec, 4000, random) * np.sqrt(2)
     assert stats.ks_2samp(draws, wide).pvalue < 1e-3
 
 

@@ -14,7 +14,7 @@ import pytest
 import sgmc
 from sgmc.core import phases
 from sgmc.errors import StepSizeWarning
-from sgmc.fit.chains import Forecast, lasting
+from sgmc.fit.chains import RuntimeForecast, lasting
 
 
 def table(n=2000):
@@ -126,7 +126,7 @@ def test_short_runs_say_nothing(caplog):
 
 
 def test_it_is_said_once_and_above_ten_seconds_alone(caplog):
-    forecast = Forecast("a run")
+    forecast = RuntimeForecast("a run")
     forecast.look(10, 1000, 0.09)  # 9 s
     forecast.look(0, 1000, 5.0)  # nothing is known
     forecast.look(10, 1000, 0.2)  # too early to tell

@@ -92,7 +92,7 @@ def test_a_run_that_goes_on_keeps_its_warmup(tmp_path):
 
 def test_a_run_stopped_in_warmup_goes_on_from_its_checkpoint(tmp_path, monkeypatch):
     how = dict(sampler="mala", chains=2, warmup=2000, thin=2, keep_warmup=True)
-    whole, chunk = fit(20, **how), chains.Task.chunk
+    whole, chunk = fit(20, **how), chains.ChainTask.chunk
 
     def stopped(task):
         if task.chain.steps > 700:
@@ -100,7 +100,7 @@ def test_a_run_stopped_in_warmup_goes_on_from_its_checkpoint(tmp_path, monkeypat
         return chunk(task)
 
     with monkeypatch.context() as patch:
-        patch.setattr(chains.Task, "chunk", stopped)
+        patch.setattr(chains.ChainTask, "chunk", stopped)
         with pytest.raises(RuntimeError, match="power"):
             fit(20, **how, checkpoint=tmp_path / "run")
     again = fit(20, **how, checkpoint=tmp_path / "run")

@@ -191,7 +191,7 @@ def test_warnings_come_after_the_bar(bars, df, monkeypatch):
 
 def test_no_bar_where_nobody_looks(bars, df, monkeypatch):
     """Nor a thread; a function is called, and has none."""
-    monkeypatch.setattr(phases, "Bar", None)
+    monkeypatch.setattr(phases, "ProgressBar", None)
     monkeypatch.setattr(phases, "watching", lambda: False)
     sgmc.logit("y ~ x", df, **HOW)
     monkeypatch.setattr(phases, "watching", lambda: True)

@@ -11,7 +11,7 @@ import pytest
 import sgmc
 from sgmc.core import deadline
 from sgmc.errors import DataError, InterruptedWarning, SGMCWarning
-from sgmc.formula import design, in_time, reader
+from sgmc.formula import design, reader, timed_reading
 
 LIMIT, N, FEW = 2.0, 4000, 300
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -30,7 +30,7 @@ class Clock:
 def clock(monkeypatch):
     one = Clock()
     monkeypatch.setattr(deadline, "clock", one)
-    monkeypatch.setattr(in_time, "ROWS_IN_TIME", FEW)
+    monkeypatch.setattr(timed_reading, "ROWS_IN_TIME", FEW)
     for room in (reader, design):
         monkeypatch.setattr(room, "CHUNK_ROWS", 250)
     return one

@@ -13,7 +13,7 @@ import sgmc
 from sgmc.core import deadline
 from sgmc.core.deadline import limited
 from sgmc.errors import ArgumentError, SGMCError
-from sgmc.formula import in_time, read
+from sgmc.formula import read, timed_reading
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 N = 60_000
@@ -83,7 +83,7 @@ def reading(monkeypatch):
 ])  # fmt: skip
 def test_fewer_rows_where_all_take_too_long(seconds, n, asked, reading):
     with limited(LIMIT):
-        table, grouping, partly = in_time.in_time(reading.of(seconds, n), n)
+        table, grouping, partly = timed_reading.with_deadline(reading.of(seconds, n), n)
     assert reading.asked == asked and grouping == "grouping"
     assert len(table.rows) == (asked[-1] or n)
     assert partly == (f"the reading of the table, of which {asked[-1]:,} of {n:,} rows are used"
@@ -93,8 +93,10 @@ def test_fewer_rows_where_all_take_too_long(seconds, n, asked, reading):
 @pytest.mark.parametrize("n, rows", [(60_000, "5,000"), (800, "800")])
 def test_columns_that_take_too_long_whatever_the_rows(n, rows, reading):
     with limited(LIMIT), pytest.raises(ArgumentError, match=f"even of {rows} rows: give more time"):
-        in_time.in_time(reading.of(1.0, n), n)
+        timed_reading.with_deadline(reading.of(1.0, n), n)
 
 
 def test_without_a_limit_there_is_one_reading(reading):
-    assert in_time.in_time(reading.of(1.0, 9_000), 9_000)[2] == "" and reading.asked == [None]
+    assert timed_reading.with_deadline(reading.of(1.0, 9_000), 9_000)[
+        2
+    ] == "" and reading.asked == [None]

@@ -14,7 +14,7 @@ from sgmc.errors import (
 )
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import lookup
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .cases import TOLERANCE, error, misspecified_logit, random_mode, stationary
 
@@ -74,7 +74,7 @@ def test_paths_through_a_tempered_map_are_refused():
     gradient = lookup("gradients", "simple", "gradient")(
         BernoulliLogit(design(X), y),
         Prior(4),
-        Everything(50),
+        FullBatch(50),
         Rng(seed_sequence(0, "chain")),
         map=map,
     )

@@ -50,16 +50,16 @@ def test_overdispersed_counts_have_the_covariance_of_hc0():
     assert error(res.cov_params(cov_type="nonrobust"), model.cov_params()) < 1e-3
 
 
-def swapped(mode, back, V, rotate, logs):
+def swapped(mode, back, V, rotate, log_params):
     """Coordinates of V^-1 H V^-1: meat and bread exchanged."""
     return sandwich.sandwich_coordinates(
-        Mode(mode.theta, V, 0 * V), back, mode.precision, rotate, logs
+        Mode(mode.theta, V, 0 * V), back, mode.precision, rotate, log_params
     )
 
 
-def untempered(mode, back, V, rotate, logs):
+def untempered(mode, back, V, rotate, log_params):
     """Whitened for the sandwich, with the posterior's own drift."""
-    where = sandwich.sandwich_coordinates(mode, back, V, rotate, logs)
+    where = sandwich.sandwich_coordinates(mode, back, V, rotate, log_params)
     return type(where)(**{**vars(where), "map": Tempered(where.map.inner, np.ones(len(V)))})
 
 

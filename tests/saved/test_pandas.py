@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sgmc.core.files import read_sealed
-from sgmc.saved import Trust, foreign, plain_tree, restored
+from sgmc.saved import LoadPermissions, foreign, plain_tree, restored
 
 from .columns import HERE, KIND, TEXT, made
 
@@ -17,7 +17,7 @@ NAMES = made()
 def columns(request):
     """The columns of a file."""
     tree = read_sealed(HERE / f"columns_{request.param}.sgmc", KIND)
-    return restored(tree["columns"], Trust(), "open(path")
+    return restored(tree["columns"], LoadPermissions(), "open(path")
 
 
 def values(one):
@@ -65,5 +65,5 @@ def test_text_opens_where_there_is_no_arrow(monkeypatch):
 
 def test_files_are_those_of_the_table():
     """`columns` has been run after its table was changed."""
-    here = restored(plain_tree(NAMES, "columns"), Trust(), "open(path")
+    here = restored(plain_tree(NAMES, "columns"), LoadPermissions(), "open(path")
     assert {*here} == {*NAMES} and np.isfinite(here["numbers"]).all()

@@ -25,10 +25,10 @@ def test_other_lengths_are_refused(more):
             "of": [0.0] * (len(cls._fields) + more),
         }
         with pytest.raises(reading.Unreadable, match="has other fields"):
-            reading.restored(tree, reading.Trust({}, True), "sgmc.load(path")
+            reading.restored(tree, reading.LoadPermissions({}, True), "sgmc.load(path")
 
 
 def test_what_is_written_comes_back():
     value = {"a": (1, 2.5, None), "b": [np.float64(3.0), "x"]}
     tree = writing.plain_tree(value, "it")
-    assert reading.restored(tree, reading.Trust({}, True), "sgmc.load(path") == value
+    assert reading.restored(tree, reading.LoadPermissions({}, True), "sgmc.load(path") == value

@@ -8,7 +8,7 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.densities import Separable
 from sgmc.coordinates.maps import Warp
 from sgmc.coordinates.propagation import Sites
-from sgmc.coordinates.walls import GRID
+from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.expansion import of_prior
 from sgmc.models.scales.locals import Local
 from sgmc.models.scales.propagation import shrunken

@@ -11,7 +11,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 from .tables import ERRORS, log_density
 
@@ -31,7 +31,7 @@ def family(dist="weibull", sigma=None):
 def kernel(dist, y):
     """The compiled model of one row, as a gradient."""
     model = family(dist).kernel(design(np.ones((1, 1))), np.array([y]), None, None)
-    return Simple(model, Prior(model.dim), Everything(1), Rng(seed_sequence(0, "chain")))
+    return Simple(model, Prior(model.dim), FullBatch(1), Rng(seed_sequence(0, "chain")))
 
 
 @pytest.mark.parametrize("y", OUTCOMES)

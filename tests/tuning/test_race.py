@@ -346,9 +346,9 @@ def test_the_log_loss_is_that_of_the_rows():
 def test_scores_without_value_lose():
     x = np.zeros((20, 2))
     assert (
-        scores.Metric("m", lambda x: np.nan)(x)
+        scores.TuningMetric("m", lambda x: np.nan)(x)
         == np.inf
-        == scores.Metric("m", lambda x: 1.0)(x[:5])
+        == scores.TuningMetric("m", lambda x: 1.0)(x[:5])
     )
-    assert scores.Metric("m", lambda x: 1.0)(x + np.inf) == np.inf
-    assert scores.Metric("m", lambda x: 1.0)(x) == 1.0
+    assert scores.TuningMetric("m", lambda x: 1.0)(x + np.inf) == np.inf
+    assert scores.TuningMetric("m", lambda x: 1.0)(x) == 1.0

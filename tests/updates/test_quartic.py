@@ -24,7 +24,7 @@ def made():
     """The expansion around z = 0."""
     third, fourth = taylor.curves(precision, 2)
     inverse = np.linalg.inv(A)
-    return taylor.Taylor(PLACE, np.zeros(2), inverse.T @ inverse, A, third, fourth, 10)
+    return taylor.ExpandedRows(PLACE, np.zeros(2), inverse.T @ inverse, A, third, fourth, 10)
 
 
 def test_derivatives_by_differences():

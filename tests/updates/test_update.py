@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.models.updated.past import Past
-from sgmc.models.updated.taylor import Rows
+from sgmc.models.updated.taylor import ExactRows
 from tests.updates.months import apart, carried, month, months
 
 FORMULAS = {
@@ -94,8 +94,8 @@ def test_planted_mistakes_are_seen(monkeypatch, mistake):
             return gradient, precision / 2
         if mistake == "gradient":
             return gradient * 0.5, precision
-        part = Rows(self.parts[0].problem, True)
-        bare = Rows(self.parts[0].problem, False)
+        part = ExactRows(self.parts[0].problem, True)
+        bare = ExactRows(self.parts[0].problem, False)
         sign = 1 if mistake == "prior twice" else -1
         more = [a - b for a, b in zip(part.expansion(theta), bare.expansion(theta))]
         if mistake == "rows forgotten":

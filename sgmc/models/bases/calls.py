@@ -17,7 +17,7 @@ SHOWN = 4  # numbers of theta in a message
 
 
 @dataclass
-class Undefined:
+class UndefinedValues:
     """NaN that a function returned while chains ran.
 
     Attributes
@@ -79,7 +79,9 @@ class Call:
             return
         if self.undefined is None:
             of = f" for {number!r}" if number else ""
-            self.undefined = Undefined(f"{self.name} returned NaN{of}{place(self.layout, theta)}")
+            self.undefined = UndefinedValues(
+                f"{self.name} returned NaN{of}{place(self.layout, theta)}"
+            )
         now = task.k, task.step
         if not task.warming and now != self.undefined.last:
             self.undefined.recorded += 1
@@ -219,7 +221,7 @@ def by_name(function, layout):
 
 def differences(value, layout):
     """The gradient by central differences that stay within the parameters' bounds."""
-    low, high = layout.ends()
+    low, high = layout.bounds()
 
     def slope(theta, *rows):
         found = np.empty(len(theta))

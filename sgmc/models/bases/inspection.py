@@ -144,7 +144,7 @@ def gradient_apart(layout, theta, g, density, names, tolerance, chosen=None, pri
     str
         Empty where nothing is wrong.
     """
-    low, high = layout.ends()
+    low, high = layout.bounds()
     if chosen is None:
         chosen = np.arange(len(theta))
         if len(theta) > MAX_DIFFERENCED:

@@ -76,7 +76,7 @@ def named_priors(prior, layout):
         are bounded, and on a simplex.
     layout : Layout
     """
-    (low, high), kinds = layout.ends(), layout.kinds
+    (low, high), kinds = layout.bounds(), layout.kinds
     specified = [FLAT if np.isfinite(a) and np.isfinite(b) else FREE for a, b in zip(low, high)]
     places = {name: range(where.start, where.stop) for name, where in layout.slices.items()}
     places |= {name: [j] for j, name in enumerate(layout.names)}
@@ -137,8 +137,8 @@ def check(spec, name, kind, ends):
             f"prior: {spec} is for positive parameters, {name!r} is not one; use e.g. "
             "sgmc.normal(0, 2.5)"
         )
-    if spec.ends[0] > ends[0] or spec.ends[1] < ends[1]:
-        inside = max(spec.ends[0], ends[0]), min(spec.ends[1], ends[1])
+    if spec.bounds[0] > ends[0] or spec.bounds[1] < ends[1]:
+        inside = max(spec.bounds[0], ends[0]), min(spec.bounds[1], ends[1])
         raise ArgumentError(
             f"prior: {spec} has ends that {name!r} does not have: give the model "
             f"constraints={{{name!r}: ('interval', {inside[0]:g}, {inside[1]:g})}}"

@@ -215,7 +215,7 @@ def general_problem(model, prior, settings):
         except OutOfTime:  # the draws will be marked
             pass
     start = free_start(model, constraints, settings)
-    found, concerns, searched = LaplaceApproximation(start, None), [], ModeSearch()
+    found, warnings, searched = LaplaceApproximation(start, None), [], ModeSearch()
     free = not model.kernel.refreshes and not as_they_are and shares is None
     wide = wide_draw(model, priors, constraints)
     several = settings.modes == "search"
@@ -224,18 +224,18 @@ def general_problem(model, prior, settings):
     if several or model.scaled and free and len(start) <= MAX_CURVATURE_DIM:
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, model, density)
-        found, concerns = laplace_approximation(exact, start)
+        found, warnings = laplace_approximation(exact, start)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several and found.whole:
-        found, concerns, searched = several_approximations(
-            exact, (found, concerns), model, wide, settings.seed
+        found, warnings, searched = several_approximations(
+            exact, (found, warnings), model, wide, settings.seed
         )
     if not model.scaled:
         found = LaplaceApproximation(start, None)
     where = chosen_coordinates(
         constraints,
         found,
-        layout.logs if shares is None else np.zeros(shares.dim, dtype=bool),
+        layout.log_params if shares is None else np.zeros(shares.dim, dtype=bool),
         settings,
     )
     kernel, map = model.kernel, where.map
@@ -259,7 +259,7 @@ def general_problem(model, prior, settings):
         ),
         searched=searched,
         stopped="" if found.whole else SEARCH,
-        concerns=concerns,
+        warnings=warnings,
         starts=OwnStarts(model.start, wide),
         record=SomeRecord(layout, model.recorder),
         forms=FreeForms(layout),

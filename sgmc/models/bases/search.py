@@ -96,10 +96,10 @@ def several_approximations(exact, usual, model, wide, seed):
     -------
     found : Peak
         With the largest Laplace mass.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     searched : ModeSearch
     """
-    first, concerns = usual
+    first, warnings = usual
     random = np.random.Generator(np.random.PCG64(seed_sequence(seed, "modes")))
 
     def local(found):
@@ -120,4 +120,4 @@ def several_approximations(exact, usual, model, wide, seed):
     starts = wide_starts(random, first.place, None if own else root, wide)
     searched, best = search_modes(search, starts, there)
     found = first if best is None else best.found
-    return found, (concerns if found is first else []) + searched.concerns(), searched
+    return found, (warnings if found is first else []) + searched.warnings(), searched

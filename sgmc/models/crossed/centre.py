@@ -1,8 +1,8 @@
 """Where chains begin and what whitens them: the mode of the effects' covariance with effects
 integrated out by Laplace's approximation, and a Gaussian around it.
 
-Given psi = (phi, u), `Conditional` has the mode of (beta, v) and its precision.  The slope of the
-log marginal density by psi is the mean of that of the joint density under the Gaussian there
+Given psi = (phi, u), `CrossedConditional` has the mode of (beta, v) and its precision.  The slope
+of the log marginal density by psi is the mean of that of the joint density under the Gaussian there
 (Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity).  Means
 are over draws of which all psi have the same standard normals.  The slope is zero at the mode of
 psi.  Newton's method for this begins with the information that effects have of their covariance,
@@ -16,7 +16,7 @@ from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode, limit_st
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.edf import variances
-from sgmc.models.crossed.laplace import Conditional
+from sgmc.models.crossed.laplace import CrossedConditional
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
 # draws of which variances of effects are, at least and at most, and numbers of them in all
@@ -31,13 +31,13 @@ NEAR_EXPECTED = 0.2, 5.0  # least and largest ratio of the information seen to t
 DIFFERENCE = 0.5  # sds of psi over which slopes are taken
 
 
-class Centre(Conditional, MarginalTarget):
+class CentreSearch(CrossedConditional, MarginalTarget):
     """The search for the centre of a posterior: see `newton.find_marginal_mode`.
 
     Parameters
     ----------
     rows, gram, model, prior, terms, loaded
-        See `Conditional`.
+        See `CrossedConditional`.
     random : Generator
     """
 
@@ -135,7 +135,7 @@ class Centre(Conditional, MarginalTarget):
             Effects of which the sd may be zero.
         """
         blocks = self.blocks
-        share, told, estimate = np.zeros((3, blocks.effects))
+        share, row_precision, estimate = np.zeros((3, blocks.effects))
         curves = self.rows.dense[blocks.d :] - blocks.d
         by_rows = np.isin(np.asarray(blocks.number), zero)
         by_rows[curves] = True
@@ -146,12 +146,17 @@ class Centre(Conditional, MarginalTarget):
             own = blocks.of_term(t) - blocks.d
             share[own[:, share[own].max(axis=0) < LITTLE]] = 0.0
         if by_rows.any():
-            told[by_rows], estimate[by_rows] = self.of_rows(found, by_rows)
+            row_precision[by_rows], estimate[by_rows] = self.of_rows(found, by_rows)
         typical = found.place[blocks.phi]
-        return {"share": share, "told": told, "estimate": estimate, "typical": typical}
+        return {
+            "centring": share,
+            "row_precision": row_precision,
+            "estimate": estimate,
+            "typical": typical,
+        }
 
     def of_rows(self, found, which):
-        """What the rows tell of some effects, N(estimate, 1 / told): of those whose sds are near
+        """N(estimate, 1 / row_precision) by the rows of some effects: of those whose sds are near
         zero, of which they tell nothing there, at the scale from which they do.
         """
         blocks, loading = self.blocks, self.blocks.loading
@@ -166,8 +171,8 @@ class Centre(Conditional, MarginalTarget):
         sds = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))
         share = np.where(1 - variance < FAINT, 0.0, 1 - variance)
         effects = self.loaded(found.place)[blocks.d : blocks.d + blocks.effects][which]
-        told = share / (variance * sds[np.asarray(blocks.number)[which]] ** 2)
-        return told, np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
+        row_precision = share / (variance * sds[np.asarray(blocks.number)[which]] ** 2)
+        return row_precision, np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
 
     tolerance = CLOSE
 

@@ -7,13 +7,13 @@ cdef class Blocks:
     cdef readonly Py_ssize_t[::1] first       # where the effects of each term begin
     cdef readonly Py_ssize_t[::1] levels, width, start    # of each term; its first row of Lambda
     cdef readonly Py_ssize_t[::1] number      # of each effect of each level, among the q
-    cdef readonly double[::1] share, told, estimate       # of each, see `Loaded`
+    cdef readonly double[::1] centring, row_precision, estimate       # of each, see `Loaded`
     cdef readonly double[::1] typical                     # phi at the centre
     cdef double[::1] kept, fixed  # of correlations: kept * xi + fixed stands for xi; 1 and 0 of sds
     cdef void root(self, const double *theta, double *out) noexcept nogil     # Lambda
     cdef void slopes(self, const double *theta, double *J) noexcept nogil     # of its entries
     cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil
-    cdef double narrow(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil
+    cdef double shrink(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil
     cdef double log_ratio(self, double sd, Py_ssize_t i) noexcept nogil
     # Lambda and its slopes with these correlations: effects in chains are multiplied by it
     cdef void load(self, const double *theta, double *out) noexcept nogil

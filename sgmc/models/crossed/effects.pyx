@@ -31,19 +31,19 @@ cdef class Blocks:
         Coefficients.
     levels, width : array of int
         Levels of each term, and effects of a level.
-    logs : int
+    log_params : int
         Auxiliary parameters.
-    share, told, estimate : array (effects of all levels,), optional
+    centring, row_precision, estimate : array (effects of all levels,), optional
         See `Loaded`; by default zeros.
     typical : array (loading.size,), optional
-        phi in the centre of the posterior; needed where effects are told.
+        phi in the centre of the posterior; needed where effects have a row precision.
     """
 
-    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t logs, share=None,
-                 told=None, estimate=None, typical=None):
+    def __init__(self, Loading loading, Py_ssize_t d, levels, width, Py_ssize_t log_params,
+                 centring=None, row_precision=None, estimate=None, typical=None):
         counts = np.multiply(levels, width)
         self.loading, self.d, self.effects = loading, d, counts.sum()
-        self.size = d + self.effects + loading.size + logs
+        self.size = d + self.effects + loading.size + log_params
         self.levels, self.width = np.array(levels, dtype=np.intp), np.array(width, dtype=np.intp)
         self.first = (d + np.cumsum(counts) - counts).astype(np.intp)
         self.start = (np.cumsum(width) - width).astype(np.intp)
@@ -51,11 +51,11 @@ cdef class Blocks:
             np.tile(np.arange(k, k + n), m) for k, n, m in zip(self.start, self.width, self.levels)
         ]).astype(np.intp)
         zero = np.zeros(self.effects)
-        self.share = zero if share is None else np.array(share, dtype=float)
-        self.told = zero if told is None else np.array(told, dtype=float)
+        self.centring = zero if centring is None else np.array(centring, dtype=float)
+        self.row_precision = zero if row_precision is None else np.array(row_precision, dtype=float)
         self.estimate = zero if estimate is None else np.array(estimate, dtype=float)
         self.typical = np.ones(loading.size) if typical is None else np.array(typical, dtype=float)
-        mean = np.bincount(self.number, self.share) / np.bincount(self.number)
+        mean = np.bincount(self.number, self.centring) / np.bincount(self.number)
         pairs = [min(mean[i], mean[j]) for i, j in loading.correlations()]
         self.kept = np.concatenate([np.ones(loading.q), 1 - np.array(pairs)])
         self.fixed = (1 - np.asarray(self.kept)) * np.asarray(self.typical)
@@ -64,25 +64,26 @@ cdef class Blocks:
         """What `Loaded` multiplies by, and the mean given the sd, of each effect, (..., effects),
         at phi (..., size).
         """
-        number, told = np.asarray(self.number), np.asarray(self.told)
-        share = np.asarray(self.share)
+        number, row_precision = np.asarray(self.number), np.asarray(self.row_precision)
+        centring = np.asarray(self.centring)
         q = self.loading.q
         sds = np.asarray(self.loading.sds(phi[..., :q]))[..., number]
         typical = np.asarray(self.loading.sds(np.asarray(self.typical)[:q]))[number]
-        narrow = 1 / np.sqrt(1 + sds**2 * told)
+        shrink = 1 / np.sqrt(1 + sds**2 * row_precision)
         with np.errstate(divide="ignore"):
-            excess = np.where(share > 0, np.abs(sds / typical) ** -share, 1.0)
-        return narrow * excess, (1 - narrow**2) * np.asarray(self.estimate)
+            excess = np.where(centring > 0, np.abs(sds / typical) ** -centring, 1.0)
+        return shrink * excess, (1 - shrink**2) * np.asarray(self.estimate)
 
     @property
-    def logs(self):
+    def log_params(self):
         """Auxiliary parameters."""
         return self.size - self.d - self.effects - self.loading.size
 
-    def replaced(self, loading=None, share=None, told=None, estimate=None, typical=None):
+    def replaced(self, loading=None, centring=None, row_precision=None, estimate=None,
+                 typical=None):
         """The same with another `Loading` of as many effects, or other coordinates of these."""
         return Blocks(loading or self.loading, self.d, np.array(self.levels), np.array(self.width),
-                      self.logs, share, told, estimate, typical)
+                      self.log_params, centring, row_precision, estimate, typical)
 
     @property
     def places(self):
@@ -106,12 +107,13 @@ cdef class Blocks:
     cdef void slopes(self, const double *theta, double *J) noexcept nogil:
         self.loading.slopes(theta + self.d + self.effects, J)
 
-    cdef double narrow(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil:
-        """(1 + sd^2 told)^-1/2 |sd / typical sd|^-share of an effect of a level."""
-        cdef double told = self.told[place - self.d], share = self.share[place - self.d]
-        if share > 0:
-            return exp(-share * log_ratio)
-        return 1 / sqrt(1 + sd * sd * told) if told > 0 else 1
+    cdef double shrink(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil:
+        """(1 + sd^2 row_precision)^-1/2 |sd / typical sd|^-centring of an effect of a level."""
+        cdef double row_precision = self.row_precision[place - self.d]
+        cdef double centring = self.centring[place - self.d]
+        if centring > 0:
+            return exp(-centring * log_ratio)
+        return 1 / sqrt(1 + sd * sd * row_precision) if row_precision > 0 else 1
 
     cdef double log_ratio(self, double sd, Py_ssize_t i) noexcept nogil:
         """log |sd / typical sd| of an effect."""
@@ -251,13 +253,13 @@ cdef class EffectsPrior(Prior):
 cdef class Loaded(Map):
     """(beta, v, phi, u) to (beta, b, phi, u), effect by effect in one of two ways.
 
-    With a share b_l = |sd / sd0|^-share_l Lambda v_l, the coordinates xi of correlations in Lambda
-    being (1 - share) xi + share xi0 with the mean share.  With a share of 0 v has its prior's law;
+    With a centring weight c, b_l = |sd / sd0|^-c_l Lambda v_l, the coordinates xi of correlations
+    in Lambda being (1 - c) xi + c xi0 with the mean c.  With a weight of 0 v has its prior's law;
     with 1 b_l = Lambda0 v_l, and the prior alone depends on phi.  That suits effects of levels,
     which other parameters can take up.
 
-    Effects that are told: b_l = k_l estimate_l + (1 + sd^2 told_l)^-1/2 sd v_l, k = sd^2 told /
-    (1 + sd^2 told).  Where the rows tell each of them as N(estimate, 1 / told), as they nearly do
+    With a row precision r: b_l = k_l estimate_l + (1 + sd^2 r_l)^-1/2 sd v_l, k = sd^2 r /
+    (1 + sd^2 r).  Where the rows tell each of them as N(estimate, 1 / r), as they nearly do
     of the orthogonal columns of a smooth, v is standard normal whatever the sd.
 
     Parameters
@@ -273,22 +275,22 @@ cdef class Loaded(Map):
     def __call__(self, x):
         """theta for points x (..., dim)."""
         theta = np.array(x, dtype=float)
-        root, narrow, mean = self.blocks.loads(theta)
+        root, shrink, mean = self.blocks.loads(theta)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
             end, own = begin + self.blocks.width[t], places - self.blocks.d
             found = theta[..., places] @ np.swapaxes(root[..., begin:end, begin:end], -1, -2)
-            theta[..., places] = mean[..., own] + narrow[..., own] * found
+            theta[..., places] = mean[..., own] + shrink[..., own] * found
         return theta
 
     def inverse(self, theta):
         """x for points theta (..., dim)."""
         x = np.array(theta, dtype=float)
-        root, narrow, mean = self.blocks.loads(x)
+        root, shrink, mean = self.blocks.loads(x)
         for t in range(len(self.blocks.levels)):
             places, begin = self.blocks.of_term(t), self.blocks.start[t]
             end, own = begin + self.blocks.width[t], places - self.blocks.d
-            found = np.swapaxes((x[..., places] - mean[..., own]) / narrow[..., own], -1, -2)
+            found = np.swapaxes((x[..., places] - mean[..., own]) / shrink[..., own], -1, -2)
             found = np.linalg.solve(root[..., begin:end, begin:end], found)
             x[..., places] = np.swapaxes(found, -1, -2)
         return x
@@ -297,7 +299,7 @@ cdef class Loaded(Map):
         cdef double[MOST_SQUARES] root
         cdef Py_ssize_t t, l, a, c, at, i, n, q = self.blocks.loading.q
         cdef const double *L
-        cdef double sd, ratio, narrow, total
+        cdef double sd, ratio, shrink, total
         memcpy(theta, x, self.dim * sizeof(double))
         self.blocks.load(x, root)
         for t in range(self.blocks.levels.shape[0]):
@@ -311,22 +313,22 @@ cdef class Loaded(Map):
                     log_jacobian[0] += self.blocks.levels[t] * log(fabs(L[a * q + a]))
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * n
-                    narrow, total = self.blocks.narrow(at + a, sd, ratio), 0
+                    shrink, total = self.blocks.shrink(at + a, sd, ratio), 0
                     for c in range(a + 1):
                         total += L[a * q + c] * x[at + c]
-                    theta[at + a] = (narrow * total + (1 - narrow * narrow)
+                    theta[at + a] = (shrink * total + (1 - shrink * shrink)
                                      * self.blocks.estimate[at + a - self.blocks.d])
-                    if log_jacobian != NULL and narrow != 1:
-                        log_jacobian[0] += log(narrow)
+                    if log_jacobian != NULL and shrink != 1:
+                        log_jacobian[0] += log(shrink)
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[MOST_SQUARES] root, moved
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
         cdef Py_ssize_t t, l, a, c, e, f, at, i, q = self.blocks.loading.q
         cdef Py_ssize_t n = self.blocks.loading.size, end = self.blocks.d + self.blocks.effects
         cdef const double *along = v + end
-        cdef double sd, ratio, narrow, turn, own, slope
+        cdef double sd, ratio, shrink, turn, own, slope
         memcpy(v_theta, v, self.dim * sizeof(double))
         self.blocks.load(x, root)
         self.blocks.load_slopes(x, J)
@@ -342,33 +344,33 @@ cdef class Loaded(Map):
                 ratio = self.blocks.log_ratio(sd, i)
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * self.blocks.width[t]
-                    narrow = self.blocks.narrow(at + a, sd, ratio)
-                    turn, own, slope = self.turned(at + a, i, x, sd, narrow) * along[i], 0, 0
+                    shrink = self.blocks.shrink(at + a, sd, ratio)
+                    turn, own, slope = self.turned(at + a, i, x, sd, shrink) * along[i], 0, 0
                     for c in range(a + 1):
                         own += x[at + c] * root[i * q + self.blocks.start[t] + c]
                         slope += x[at + c] * moved[i * q + self.blocks.start[t] + c]
                         slope += v[at + c] * root[i * q + self.blocks.start[t] + c]
-                    v_theta[at + a] = narrow * (slope - turn * own) + (
-                        2 * turn * narrow * narrow * self.blocks.estimate[at + a - self.blocks.d])
+                    v_theta[at + a] = shrink * (slope - turn * own) + (
+                        2 * turn * shrink * shrink * self.blocks.estimate[at + a - self.blocks.d])
         return OK
 
     cdef double turned(self, Py_ssize_t place, Py_ssize_t i, const double *x, double sd,
-                       double narrow) noexcept nogil:
-        """-d log narrow / dphi_i."""
-        cdef double told = self.blocks.told[place - self.blocks.d]
-        cdef double share = self.blocks.share[place - self.blocks.d]
+                       double shrink) noexcept nogil:
+        """-d log shrink / dphi_i."""
+        cdef double row_precision = self.blocks.row_precision[place - self.blocks.d]
+        cdef double centring = self.blocks.centring[place - self.blocks.d]
         cdef const double *phi = x + self.blocks.d + self.blocks.effects
-        cdef double slope = share / sd if share > 0 else sd * told * narrow * narrow
+        cdef double slope = centring / sd if centring > 0 else sd * row_precision * shrink * shrink
         return self.blocks.loading.stretch(phi, i) * slope
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[MOST_SQUARES] root, entries
         cdef double[MOST_ENTRIES * MOST_ENTRIES] J
         cdef Py_ssize_t t, l, a, c, j, at, i, q = self.blocks.loading.q, n
         cdef Py_ssize_t end = self.blocks.d + self.blocks.effects
         cdef double *own
         cdef const double *L
-        cdef double sd, ratio, narrow, pulled, along
+        cdef double sd, ratio, shrink, pulled, along
         self.blocks.load(x, root)
         memset(entries, 0, q * q * sizeof(double))
         for j in range(self.blocks.d):
@@ -386,15 +388,15 @@ cdef class Loaded(Map):
                 own[a * q + a] += self.blocks.levels[t] / L[a * q + a]
                 for l in range(self.blocks.levels[t]):
                     at = self.blocks.first[t] + l * n
-                    narrow, along = self.blocks.narrow(at + a, sd, ratio), 0
-                    pulled = grad_theta[at + a] * narrow
+                    shrink, along = self.blocks.shrink(at + a, sd, ratio), 0
+                    pulled = grad_theta[at + a] * shrink
                     for c in range(a + 1):
                         grad_x[at + c] += L[a * q + c] * pulled
                         own[a * q + c] += pulled * x[at + c]
                         along += L[a * q + c] * x[at + c]
-                    if narrow != 1:
-                        grad_x[end + i] += self.turned(at + a, i, x, sd, narrow) * (
-                            2 * narrow * pulled * self.blocks.estimate[at + a - self.blocks.d]
+                    if shrink != 1:
+                        grad_x[end + i] += self.turned(at + a, i, x, sd, shrink) * (
+                            2 * shrink * pulled * self.blocks.estimate[at + a - self.blocks.d]
                             - pulled * along - 1)
         self.blocks.load_slopes(x, J)
         self.blocks.chain(J, entries, grad_x)

@@ -11,7 +11,7 @@ from sgmc.formula.coded import CodedTable
 
 
 @dataclass(frozen=True)
-class Cells:
+class LevelPairs:
     """Pairs of levels of two factors that occur together.
 
     Attributes
@@ -52,7 +52,7 @@ class Gram:
         self.X = beside(as_sparse(rows.fixed.X), rows.curves)
         count = len(self.levels)
         self.cells = {
-            (k, h): Cells.between(self.codes[:, k], self.codes[:, h], self.levels[h])
+            (k, h): LevelPairs.between(self.codes[:, k], self.codes[:, h], self.levels[h])
             for k in range(count)
             for h in range(k + 1, count)
         }

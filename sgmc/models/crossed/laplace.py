@@ -21,7 +21,7 @@ MOST_NEWTON = 50
 FAR_FROM_MODE = 10.0  # distance from the mode at which a search that stopped has no use
 
 
-class Laplace(NamedTuple):
+class GaussianApproximation(NamedTuple):
     """The Gaussian approximation given psi.
 
     Attributes
@@ -41,7 +41,7 @@ class Laplace(NamedTuple):
     curvature: np.ndarray
 
 
-class Conditional:
+class CrossedConditional:
     """The density, and its approximations at any psi.
 
     Parameters
@@ -76,7 +76,7 @@ class Conditional:
         return value + more, self.loaded.pulled(place, slope + also)
 
     def settled(self, place, within=AT_MODE):
-        """The `Laplace` at the psi of a place, from its (beta, v) on."""
+        """The `GaussianApproximation` at the psi of a place, from its (beta, v) on."""
         target = GivenPsi(self, within)
         found = find_mode(target, place, MOST_NEWTON)
         if found.status != "found" and not found.distance < FAR_FROM_MODE:
@@ -88,7 +88,7 @@ class Conditional:
         return target.laplace._replace(place=found.theta)
 
     def around(self, place):
-        """The `Laplace` at a place that may not be the mode."""
+        """The `GaussianApproximation` at a place that may not be the mode."""
         theta = self.loaded(place)
         curvature = row_curvatures(self.model, theta)
         w = curvature[:, 0, 0]
@@ -100,7 +100,7 @@ class Conditional:
         root = self.blocks.loading.root(place[self.blocks.phi])
         prior = self.terms(kept)[2][:d, :d]
         precision = precision_of(self.rows, self.gram, w, root, prior)
-        return Laplace(place, precision, precision.arrow(place), curvature)
+        return GaussianApproximation(place, precision, precision.arrow(place), curvature)
 
 
 class GivenPsi(Target):

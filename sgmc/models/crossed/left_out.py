@@ -78,7 +78,7 @@ class LeftOutOfCrossed(LeftOutRows):
         order = np.argsort(self.groups_of(np.arange(self.n)), kind="stable")
         return replace(self.among(order), order=self.order[order])
 
-    def moved(self, points, weights=None):
+    def shifted(self, points, weights=None):
         return replace(self, coefficients=points, weights=weights)
 
     @property
@@ -151,7 +151,7 @@ class LeftOutOfCrossed(LeftOutRows):
     def law(self, groups, points, apart):
         members, *parts = zip(*self.inside(groups, points, apart))
         rows, eta, u = np.concatenate(members), *map(np.concatenate, parts)
-        m, q, logs = len(points), u.shape[2], len(self.family.auxiliary)
+        m, q, log_params = len(points), u.shape[2], len(self.family.auxiliary)
         held, every = self.problem.own.rows.fixed, np.tile(rows, m)
         weight = None if held.multiplicity is None else held.multiplicity[every]
         # draw by draw, a column of zeros in the place of the design
@@ -163,8 +163,8 @@ class LeftOutOfCrossed(LeftOutRows):
         one = OneLevel(held, np.append(0, np.cumsum(sizes)), np.ascontiguousarray(slopes))
         scheme = scheme_of(q)
         model = one_factor(glm, one, self.family, UnitLoading(q), scheme.first, None, scheme.make)
-        theta = np.zeros((m, 1 + logs))
-        theta[:, 1:] = points[:, points.shape[1] - logs :]
+        theta = np.zeros((m, 1 + log_params))
+        theta[:, 1:] = points[:, points.shape[1] - log_params :]
         if not model.closed:
             model = model.anchored(np.repeat(theta, len(groups), axis=0))
         nodes, numbers = conditional(model).nodes, np.arange(len(groups), dtype=np.intp)

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.effects import Effects, blocks_of, named, named_correlations
+from sgmc.models.mixed.effects import GroupEffects, blocks_of, named, named_correlations
 from sgmc.models.mixed.loading import MOST_ALL, Loading
 
 
 def effects_of_crossing(crossing, scale=None):
-    """The `Effects` of a `Crossing`; `scale` is that of `Loading`."""
+    """The `GroupEffects` of a `Crossing`; `scale` is that of `Loading`."""
     columns, factors, sds = named(crossing.terms, "of crossed factors")
     curves = [name for one in crossing.spec.smooths for name in one.names]
     refuse_more(len(columns) + len(curves))
@@ -30,8 +30,8 @@ def refuse_more(count):
 
 
 @dataclass(frozen=True)
-class CrossedEffects(Effects):
-    """`Effects` of several factors, and sds of smooths behind theirs.
+class CrossedEffects(GroupEffects):
+    """`GroupEffects` of several factors, and sds of smooths behind theirs.
 
     Attributes
     ----------

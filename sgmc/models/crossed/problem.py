@@ -34,8 +34,8 @@ from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.crossed.setup import set_up
-from sgmc.models.mixed.concerns import undecided
 from sgmc.models.mixed.fold import FoldedEffects
+from sgmc.models.mixed.group_warnings import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
 from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.problem import by_products, identity
@@ -169,7 +169,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         defaults=defaults([] if alone else reached, chained.n * each, products),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
-        concerns=undecided(near, effects) + exact + rounded(rows.fixed, data),
+        warnings=undecided(near, effects) + exact + rounded(rows.fixed, data),
         record=Record() if alone else ThinnedRecord(rows.blocks.places),
         shape=Shape(
             tail_bounds=partial(tail_bounds, found.priors),  # by priors alone

@@ -10,7 +10,7 @@ from sgmc.coordinates.mode import PriorTerms
 from sgmc.core.design import design
 from sgmc.core.expansion import row_curvatures
 from sgmc.core.rng import seed_sequence
-from sgmc.models.crossed.centre import Centre
+from sgmc.models.crossed.centre import CentreSearch
 from sgmc.models.crossed.direct import summed_rows
 from sgmc.models.crossed.effects import EffectsPrior, Loaded
 from sgmc.models.crossed.gram import Gram
@@ -48,7 +48,7 @@ class CrossedSetup:
     prior: object
     priors: object
     effects: object
-    centre: Centre
+    centre: CentreSearch
     start: np.ndarray
     terms: PriorTerms
     summed: tuple | None
@@ -66,8 +66,8 @@ def set_up(data, family, crossing, prior, settings):
     prior : None, str, PriorSpec or dict
     settings : Settings
     """
-    effects, logs, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
-    rows = crossed_rows(data, crossing, effects.loading, logs, settings.dtype, True)
+    effects, log_params, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
+    rows = crossed_rows(data, crossing, effects.loading, log_params, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)
@@ -87,14 +87,14 @@ def set_up(data, family, crossing, prior, settings):
     sds = START * units.unit / spread
     effects = effects_of_crossing(crossing, scale_of(few, gram, small, start, sds))
     loading = effects.loading
-    start[d : d + loading.q] = loading.bent(sds)
+    start[d : d + loading.q] = loading.curved(sds)
     rows, few = rows.with_blocks(loading=loading), few.with_blocks(loading=loading)
     bent = np.zeros(len(priors.names))
     bent[d : d + loading.q] = loading.scale
     core = EffectsPrior(rows.blocks, density(priors, shift, bent))
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
     terms = PriorTerms(priors, shift, bent=bent)
-    centre = Centre(few, gram, small, core, terms, Loaded(rows.blocks), random)
+    centre = CentreSearch(few, gram, small, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
     summed = summed and (few, small)

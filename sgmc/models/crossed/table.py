@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sgmc.formula.coded import CodedTable, grown
 from sgmc.models.crossed.effects import Blocks
-from sgmc.models.regression.prepare import Table, copied
+from sgmc.models.regression.prepare import DesignTable, copied
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class CrossedRows:
     blocks : Blocks
     """
 
-    fixed: Table
-    table: Table
+    fixed: DesignTable
+    table: DesignTable
     codes: np.ndarray
     Z: np.ndarray
     factor: np.ndarray
@@ -60,7 +60,7 @@ class CrossedRows:
         return np.column_stack([self.blocks.of_term(t) for t in terms])
 
 
-def crossed_rows(data, crossing, loading, logs, dtype, centre):
+def crossed_rows(data, crossing, loading, log_params, dtype, centre):
     """Copy the design, and set the effects beside it.
 
     Parameters
@@ -68,7 +68,7 @@ def crossed_rows(data, crossing, loading, logs, dtype, centre):
     data : RegressionData
     crossing : Crossing
     loading : Loading
-    logs : int
+    log_params : int
         Auxiliary parameters.
     dtype : dtype
     centre : bool
@@ -87,10 +87,10 @@ def crossed_rows(data, crossing, loading, logs, dtype, centre):
     Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
     counts, widths = [levels[k] for k in number], [len(term.columns) for term in terms]
     sizes = crossing.sizes
-    blocks = Blocks(loading, data.d, counts + sizes, widths + [1] * len(sizes), logs)
+    blocks = Blocks(loading, data.d, counts + sizes, widths + [1] * len(sizes), log_params)
     factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
     rows = CrossedRows(fixed, fixed, codes, np.ascontiguousarray(Z), factor, curves, blocks)
-    return replace(rows, table=replace(fixed, X=whole(rows, number, blocks.size - logs)))
+    return replace(rows, table=replace(fixed, X=whole(rows, number, blocks.size - log_params)))
 
 
 def whole(rows, number, width):

@@ -39,7 +39,7 @@ def with_checked_buffer(problem, given, seed):
     Returns
     -------
     kernel : Windows
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     """
     where = problem.coordinates
     z = draws_of_laplace(seed, problem.dim, PLACES)

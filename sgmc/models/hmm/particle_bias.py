@@ -14,7 +14,7 @@ FEW, TIMES = 30, 100
 LARGEST_SHIFT = 0.1  # posterior sds that a mean may be off by
 
 
-def concerns(problem, seed):
+def bias_warnings(problem, seed):
     """A warning where particles move a posterior mean by more than LARGEST_SHIFT, in a list."""
     kernel = problem.model
     moved = np.abs(shifts(problem, seed))

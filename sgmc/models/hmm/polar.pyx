@@ -45,7 +45,7 @@ cdef class Polar(Map):
             log_jacobian[0] += 2 * x[1] - 0.5 * (x[0] * x[0] + x[2] * x[2]) - log(2.0)
         return OK
 
-    cdef int push(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
         cdef double[4] theta
         cdef double turn = 0.5 * M_PI * normal_pdf(x[2])
         self.forward(x, theta, NULL)
@@ -55,7 +55,7 @@ cdef class Polar(Map):
         v_theta[3] = v[3]
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double[4] theta
         cdef double turn = 0.5 * M_PI * normal_pdf(x[2])
         self.forward(x, theta, NULL)
@@ -97,6 +97,6 @@ cdef class Polar(Map):
         cdef Py_ssize_t k
         matrix = np.empty((4, 4))
         for k in range(4):
-            self.push(&point[0], &unit[k, 0], &column[0])
+            self.jvp(&point[0], &unit[k, 0], &column[0])
             matrix[:, k] = column
         return matrix

@@ -69,8 +69,8 @@ class Sequences(Model):
         made = super().problem(prior, checked)
         minibatches = checked.sampler is None or checked.sampler.minibatches
         if minibatches and made.coordinates.scaled and self.n > 1:
-            model, concerns = buffers.with_checked_buffer(made, self.buffer, checked.seed)
-            return replace(made, model=model, concerns=[*made.concerns, *concerns])
+            model, warnings = buffers.with_checked_buffer(made, self.buffer, checked.seed)
+            return replace(made, model=model, warnings=[*made.warnings, *warnings])
         return made
 
 

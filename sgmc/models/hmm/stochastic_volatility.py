@@ -111,8 +111,8 @@ class StochasticVolatility(Sequences):
             )
         made = super().problem(prior, checked)
         if self.particles is not None and made.coordinates.scaled:
-            more = particle_bias.concerns(made, checked.seed)
-            return replace(made, concerns=[*made.concerns, *more])
+            more = particle_bias.bias_warnings(made, checked.seed)
+            return replace(made, warnings=[*made.warnings, *more])
         return made
 
     def kernel(self):

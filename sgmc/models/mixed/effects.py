@@ -21,7 +21,7 @@ def shown(column):
 
 
 @dataclass(frozen=True)
-class Effects:
+class GroupEffects:
     """The effects that each group has.
 
     Attributes
@@ -84,7 +84,7 @@ def blocks_of(terms):
 
 
 def effects_of(grouping, scale=None):
-    """The `Effects` of a grouping; ArgumentError for more than can be integrated out.
+    """The `GroupEffects` of a grouping; ArgumentError for more than can be integrated out.
 
     `scale` is that of `Loading`.
     """
@@ -95,7 +95,7 @@ def effects_of(grouping, scale=None):
     scale = np.zeros(len(columns)) if scale is None else scale
     within = sum(len(one.columns) for one in outer)
     loading = loading_of(terms, scale)
-    return Effects(
+    return GroupEffects(
         list(dict.fromkeys(factors)),
         columns,
         loading,

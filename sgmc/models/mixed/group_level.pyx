@@ -106,7 +106,7 @@ cdef class GroupLevel(Model):
         theta = np.asarray(theta)
         return np.column_stack([self.X.table @ theta[:self.p], self.gathered(theta, 0.0)])
 
-    def moved(self, weight):
+    def shifted(self, weight):
         """sum_g weight_g M_g of groups with one effect, with columns of the groups' own."""
         each = weight[:, None] * np.asarray(self.inner.M)
         place = np.asarray(self.place)[:, :each.shape[1] - 1]

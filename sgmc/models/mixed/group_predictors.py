@@ -11,7 +11,7 @@ from sgmc.formula.coded import CodedTable
 
 
 @dataclass(frozen=True)
-class TwoDesigns:
+class GroupLevelDesign:
     """A design in two: that of groups, and that of rows.
 
     Attributes
@@ -30,8 +30,8 @@ class TwoDesigns:
 
 
 def two_designs(X, starts):
-    """The `TwoDesigns` of a table whose groups of rows begin at `starts`; None where it is not
-    coded, or rows of a group have no fewer coefficients than all rows.
+    """The `GroupLevelDesign` of a table whose groups of rows begin at `starts`; None where it is
+    not coded, or rows of a group have no fewer coefficients than all rows.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def two_designs(X, starts):
     inner, place = of_rows(X.part(~terms, ~numbers), starts)
     if 1 + place.shape[1] >= X.shape[1]:
         return None
-    return TwoDesigns(X.part(terms, numbers, ones=True)[starts[:-1]], inner, place)
+    return GroupLevelDesign(X.part(terms, numbers, ones=True)[starts[:-1]], inner, place)
 
 
 def constant(column, starts):

@@ -55,19 +55,19 @@ class LeftOut(Rows):
 
     def with_draws(self, kept):
         weights = None if self.weights is None else self.weights[kept]
-        return self.moved(self.coefficients[kept], weights)
+        return self.shifted(self.coefficients[kept], weights)
 
-    def moved(self, points, weights=None):
+    def shifted(self, points, weights=None):
         """The same at other points."""
         effects = effects_at(self.problem, points, self.effects.seed, self.sizes)[self.level]
         return replace(self, coefficients=points, weights=weights, effects=effects)
 
     def at_mean(self):
-        return self.moved(np.average(self.coefficients, axis=0, weights=self.weights)[None])
+        return self.shifted(np.average(self.coefficients, axis=0, weights=self.weights)[None])
 
     def mirrored(self, centre):
         points = self.coefficients
-        return self.moved(np.concatenate([points, 2 * centre.coefficients - points]))
+        return self.shifted(np.concatenate([points, 2 * centre.coefficients - points]))
 
     def log_density(self, at, eta):
         # given all other outcomes
@@ -201,7 +201,7 @@ class LeftOutRows(LeftOut):
             return
         level = self.problem.own.rows.subgroups.level[groups]
         parents = within.parent[level]
-        for parent, points, apart in within.moved(self.effects.points, np.unique(parents)):
+        for parent, points, apart in within.shifted(self.effects.points, np.unique(parents)):
             yield groups[parents == parent], points, apart
 
     def law(self, groups, points, apart):
@@ -290,7 +290,7 @@ class LeftOutRows(LeftOut):
         """What log densities of the outer groups have and compiled ones leave out, (groups,):
         differences at effects of zero and one draw.
         """
-        one, starts = self.moved(self.coefficients[:1]), self.starts
+        one, starts = self.shifted(self.coefficients[:1]), self.starts
         compiled, plain = np.empty(len(starts) - 1), np.empty(self.table.n)
         for some, points, apart in one.together(np.arange(len(compiled))):
             here = np.concatenate([np.arange(*starts[g + [0, 1]]) for g in some])

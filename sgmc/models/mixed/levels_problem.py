@@ -29,7 +29,7 @@ from sgmc.models.mixed.problem import (
 )
 from sgmc.models.mixed.rows import grouped_rows
 from sgmc.models.mixed.rules import scheme_of
-from sgmc.models.mixed.search import Rule, find, normal_points, with_rule
+from sgmc.models.mixed.search import IntegrationRule, find, normal_points, with_rule
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.search import first_guess, moments_of_outcomes
 
@@ -66,18 +66,18 @@ def levels_problem(model, settings):
     if data.intercept is not None:
         shift[data.intercept] = 0.0
     terms = PriorTerms(priors, shift)
-    kernel, mode, concerns = find(kernel, terms, start)
+    kernel, mode, warnings = find(kernel, terms, start)
     if mode.whole and priors.centred and priors.intercepts:
         priors, shift = centred_with_levels(
             priors, shift, mode.theta, kernel, rows, model.shares, data.intercept
         )
-        kernel, mode, concerns = find(kernel, PriorTerms(priors, shift), mode.theta, near=True)
-    rule = Rule(0, 0.0)
+        kernel, mode, warnings = find(kernel, PriorTerms(priors, shift), mode.theta, near=True)
+    rule = IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), None, scheme)
-        concerns = concerns + inexact(rule, model.split)
+        warnings = warnings + inexact(rule, model.split)
     if data.intercept is not None:
-        concerns = concerns + collinearity(
+        warnings = warnings + collinearity(
             mode, priors.names, data.n, priors.auxiliary, priors.chosen
         )
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
@@ -91,7 +91,7 @@ def levels_problem(model, settings):
         defaults=Defaults(estimator=estimator(kernel)),
         searched=ModeSearch(1, (1.0,)),
         stopped=stopped(mode, rule),
-        concerns=concerns,
+        warnings=warnings,
         shape=Shape(tail_bounds=partial(tail_bounds, model.priors)),
         table=table,
         mode=mode,
@@ -141,7 +141,7 @@ def centred_with_levels(priors, shift, theta, kernel, rows, shares, intercept):
     if kernel.closed:
         score, slope = normal_moments(kernel, rows, theta, share / (1 + precision))
     else:
-        score, slope = np.asarray(kernel.h)[:, 0], kernel.moved(share / (1 + precision))
+        score, slope = np.asarray(kernel.h)[:, 0], kernel.shifted(share / (1 + precision))
     mean = float(share @ (score / (1 + precision)))
     variance = float(share**2 @ (1 / (1 + precision)))
     used = list(priors.used)

@@ -119,7 +119,7 @@ cdef class Loading:
         """The effect with which the block of effect i begins."""
         return self.first[i]
 
-    def bent(self, sds):
+    def curved(self, sds):
         """Coordinates of signed standard deviations (..., q)."""
         scale = np.asarray(self.scale)
         return np.where(scale > 0, np.arcsinh(sds / np.where(scale > 0, scale, 1.0)), sds)
@@ -132,7 +132,7 @@ cdef class Loading:
     def coordinates_of(self, sds, correlation):
         """phi of standard deviations (q,) and a correlation matrix (q, q)."""
         L, phi = np.linalg.cholesky(correlation), np.zeros(self.size)
-        phi[:self.q] = self.bent(sds)
+        phi[:self.q] = self.curved(sds)
         for i, j in self.correlations():
             rest = 1 - np.sum(L[i, self.first[i]:j] ** 2)
             phi[self.xi[i, j]] = np.arctanh(L[i, j] / np.sqrt(rest))

@@ -23,13 +23,13 @@ from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_ste
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
-from sgmc.models.mixed.concerns import concerns_of, near_zero, undecided
 from sgmc.models.mixed.coordinates import whitened, with_signs
 from sgmc.models.mixed.direct import grouped_transport, summed_groups
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.given_sd import MOST_CONDITIONED, given_sd
+from sgmc.models.mixed.group_warnings import near_zero, undecided, warnings_of
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.mixed.rows import grouped_rows, scales_of
@@ -38,7 +38,7 @@ from sgmc.models.mixed.sandwich import grouped_sandwich, refuse_leverages, refus
 from sgmc.models.mixed.search import (
     DRAWS,
     WARM_GROUPS,
-    Rule,
+    IntegrationRule,
     find,
     normal_points,
     with_rule,
@@ -77,7 +77,7 @@ class IntegratedEffects:
     """
 
     rows: object
-    rule: Rule
+    rule: IntegrationRule
     effects: object = None
     near_zero: tuple = ()
 
@@ -92,7 +92,7 @@ class GroupedMode:
     priors : PriorTable
     mode : Mode
     terms : PriorTerms
-    shift, bent : array
+    shift, curved : array
         See `Separable`.
     """
 
@@ -101,13 +101,13 @@ class GroupedMode:
     mode: Mode
     terms: PriorTerms
     shift: np.ndarray
-    bent: np.ndarray
+    curved: np.ndarray
 
     def terms_of(self, priors):
-        return PriorTerms(priors, self.shift, bent=self.bent)
+        return PriorTerms(priors, self.shift, bent=self.curved)
 
     def density_of(self, priors):
-        return density(priors, self.shift, self.bent)
+        return density(priors, self.shift, self.curved)
 
 
 @dataclass(frozen=True)
@@ -235,14 +235,14 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     small = None
     if kernel.closed and rows.subgroups is None and settings.unchained:
         small = few_rows(rows, kernel, family, effects, nonzero(table.sd), start)
-    found, mode, concerns = find(small or kernel, terms, start)
-    kernel, rule = (kernel if small else found), Rule(0, 0.0)
+    found, mode, warnings = find(small or kernel, terms, start)
+    kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
         kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), nodes, scheme)
         if rule.nodes > few:  # which were too few for the mode as well
-            kernel, mode, concerns = find(kernel, terms, mode.theta)
+            kernel, mode, warnings = find(kernel, terms, mode.theta)
     fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     report, given = Report(priors.auxiliary, fold, priors.report), None
@@ -251,14 +251,14 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if given is not None:  # nodes have to do where its draws are, too
         z = np.random.default_rng(settings.seed).normal(size=(DRAWS, kernel.dim))
         kernel, rule = with_rule(kernel, [given.origin, *given.map(z)], nodes, scheme)
-    concerns = concerns + inexact(rule, effects)
-    concerns = concerns + concerns_of(rows, effects, family) + rounded(table, data)
+    warnings = warnings + inexact(rule, effects)
+    warnings = warnings + warnings_of(rows, effects, family) + rounded(table, data)
     if kernel.glm.width > 1:
-        concerns = concerns + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
+        warnings = warnings + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
     near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
-    concerns = concerns + undecided(near, effects)
+    warnings = warnings + undecided(near, effects)
     if data.intercept is not None:
-        concerns = concerns + collinearity(
+        warnings = warnings + collinearity(
             of_coefficients(mode, data.d),
             data.names,
             data.n,
@@ -269,10 +269,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         refuse_near_zero(settings.cov_type, near, effects)
         of_sandwich = data, settings, effects.factor, back, priors.auxiliary
         where, few = grouped_sandwich(mode, kernel, rows, *of_sandwich)
-        concerns = concerns + few
+        warnings = warnings + few
     elif bounded:
         between = between_ends(GroupedMode(kernel, searched, mode, terms, shift, bent), priors)
-        mode, concerns = between.mode, concerns + between.concerns
+        mode, warnings = between.mode, warnings + between.warnings
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
@@ -298,7 +298,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
-        concerns=concerns,
+        warnings=warnings,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
         # the table of an sd begins at zero, and has no other sign
         signs=Signs() if given else FoldedSigns(where, fold, mode, effects, near),
@@ -387,7 +387,7 @@ def begun(rows, family, grouping, nodes, start, sds):
         precision = kernel_of(glm, rows, family, effects, nodes, None).precision(start, WARM_GROUPS)
     scale = np.where(precision > 0, 1 / np.sqrt(np.where(precision > 0, precision, 1.0)), sds)
     effects = effects_of(grouping, scale)
-    start[first : first + q] = effects.loading.bent(sds)
+    start[first : first + q] = effects.loading.curved(sds)
     unit = units_of_steps(start, first, family, nonzero(table.sd))
     return effects, kernel_of(glm, rows, family, effects, nodes, unit), start
 

@@ -71,7 +71,7 @@ cdef class Quadrature(Informed):
         self.centre, self.h, self.K, self.M = other.centre, other.h, other.K, other.M
         return self
 
-    def moved(self, weight):
+    def shifted(self, weight):
         """sum_g weight_g M_g of groups with one effect, (p,): how beta moves a sum of theirs."""
         return weight @ np.asarray(self.M)
 

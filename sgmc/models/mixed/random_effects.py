@@ -123,7 +123,7 @@ class LevelEffects(Population):
         q, parents = self.roots.shape[1], self.within.parent[levels]
         shape = (len(levels), len(self.points))
         out = np.empty((*shape, q)), np.empty((*shape, q)), np.empty((*shape, q, q))
-        for parent, points, _ in self.within.moved(self.points, np.unique(parents)):
+        for parent, points, _ in self.within.shifted(self.points, np.unique(parents)):
             at = parents == parent
             found = self.conditional(points, groups[at], *(one[at] for one in numbers))
             for whole, part in zip(out, found):
@@ -164,7 +164,7 @@ class LevelEffects(Population):
 
 
 @dataclass(frozen=True)
-class Within:
+class OuterEffects:
     """The outer effects on which inner ones depend.
 
     Attributes
@@ -187,7 +187,7 @@ class Within:
         """The same at some of the draws."""
         return replace(self, outer=self.outer.with_draws(kept))
 
-    def moved(self, points, levels):
+    def shifted(self, points, levels):
         """Points (m, dim) of the inner density at draws of the effects of some outer levels, an
         iterator of (level, points, effects).
         """
@@ -235,7 +235,7 @@ def effects_at(problem, points, seed, sizes):
             place=places(inner.level),
             sizes=sizes[1],
             factor=1,
-            within=Within(
+            within=OuterEffects(
                 outer, parent, problem.model.p, np.asarray(problem.model.away)[outer.place]
             ),
         ),

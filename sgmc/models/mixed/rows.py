@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.core.rng import seed_sequence
 from sgmc.models.mixed.effects import outer_first
-from sgmc.models.regression.prepare import Table, copied, dense_moments
+from sgmc.models.regression.prepare import DesignTable, copied, dense_moments
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class GroupedRows:
     subgroups : Subgroups or None
     """
 
-    table: Table
+    table: DesignTable
     starts: np.ndarray
     level: np.ndarray
     Z: np.ndarray

@@ -25,7 +25,7 @@ DRAWS = 6  # of the Laplace approximation at which two rules are compared
 CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
 
 
-class Rule(NamedTuple):
+class IntegrationRule(NamedTuple):
     """How effects were integrated out.
 
     Attributes
@@ -115,7 +115,7 @@ def find(kernel, terms, start, near=False):
     -------
     kernel : Quadrature or GaussianMarginal
     mode : Mode
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     """
     groups, reached = 0 if near else warm_groups(kernel), None
     try:
@@ -186,8 +186,8 @@ def normal_points(mode, seed):
 
 
 def with_rule(kernel, points, nodes, scheme):
-    """The kernel with enough nodes, and its `Rule`; its error is NaN where the time is up before it
-    is known.
+    """The kernel with enough nodes, and its `IntegrationRule`; its error is NaN where time
+    is up before it is known.
 
     Parameters
     ----------
@@ -205,17 +205,17 @@ def with_rule(kernel, points, nodes, scheme):
     try:
         values = pace.run(lambda: densities(kernel, points, some), scheme.count(kernel.nodes))
     except OutOfTime:
-        return kernel, Rule(kernel.nodes, np.nan, scheme)
+        return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
     while True:
         finer = kernel.with_nodes(scheme.finer(kernel.nodes))
         try:
             better = pace.run(lambda: densities(finer, points, some), scheme.count(finer.nodes))
         except OutOfTime:
-            return kernel, Rule(kernel.nodes, np.nan, scheme)
+            return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
         if nodes or error <= scheme.enough or finer.nodes > scheme.most:
-            return kernel, Rule(kernel.nodes, error, scheme)
+            return kernel, IntegrationRule(kernel.nodes, error, scheme)
         kernel, values = finer, better
 
 

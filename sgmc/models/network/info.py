@@ -12,7 +12,7 @@ from sgmc.models.network.activations import ACTIVATIONS
 
 
 @dataclass(frozen=True)
-class Recipe:
+class NetworkRecipe:
     """From rows of a table to what a network says of their outcomes.
 
     Attributes
@@ -21,7 +21,7 @@ class Recipe:
         Units of each layer, the inputs first.
     activation, outcome : str
     law : Softmax or Numbers
-        Of the outcomes, given the last layer (`sgmc.models.network.laws`).
+        Of the outcomes, given the last layer (`sgmc.models.network.distributions`).
     centre, unit : array (d,)
         x_j enters as (x_j - centre_j) unit_j.
     names : list of str

@@ -14,7 +14,7 @@ from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
 from sgmc.models.network.activations import ACTIVATIONS
-from sgmc.models.network.laws import LAWS
+from sgmc.models.network.distributions import LAWS
 from sgmc.priors import PriorSpec, normal
 
 PREDICTED_ROWS = 50  # whose predictions the verdict is about, fewer where each has several
@@ -173,7 +173,7 @@ class BNN(Model):
 
     def set_data(self, X, y, names, scale, dtype):
         """Take inputs and outcomes that were read."""
-        from sgmc.models.network.info import Recipe
+        from sgmc.models.network.info import NetworkRecipe
 
         self.X = (
             X
@@ -189,7 +189,7 @@ class BNN(Model):
         law, self.y = LAWS[self.outcome].read(y, scale)
         same_length("y", self.y, self.n, "X has")
         units = [X.shape[1], *self.hidden, law.units]
-        self.recipe = Recipe(
+        self.recipe = NetworkRecipe(
             units, self.activation, self.outcome, law, centre, unit, names, self.spec
         )
         self.scaled = not self.hidden and self.hyperprior is None

@@ -25,7 +25,7 @@ from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.report import Report
-from sgmc.coordinates.walls import GRID
+from sgmc.coordinates.separation_transform import GRID
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported, PriorWarning
@@ -72,7 +72,7 @@ class Between:
         Of u.
     mode : Mode
         The mode of u's density, as phi.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     light : bool
         The data leave a tail to a prior whose density falls as a power.
     """
@@ -80,10 +80,12 @@ class Between:
     constraints: Composed
     free: LaplaceApproximation
     mode: Mode
-    concerns: list
+    warnings: list
     light: bool = False
 
-    def coordinates(self, back: np.ndarray, precondition: str | None, logs: int) -> Coordinates:
+    def coordinates(
+        self, back: np.ndarray, precondition: str | None, log_params: int
+    ) -> Coordinates:
         """Return coordinates in which the posterior is sampled; parameters are those of
         `whitening.coordinates`.
         """
@@ -113,7 +115,7 @@ class Between:
                 white=back @ inner,
                 max_precision=stiff,
                 min_precision=soft,
-                report=Report(logs),
+                report=Report(log_params),
                 approximation=approximation,
                 heavy=self.light,
                 light=self.light,
@@ -127,12 +129,13 @@ def without_ends(priors):
     return replace(
         priors,
         used=[
-            stand_in(one) if bounded else one for one, bounded in zip(priors.used, priors.bounded)
+            surrogate_prior(one) if bounded else one
+            for one, bounded in zip(priors.used, priors.bounded)
         ],
     )
 
 
-def stand_in(one):
+def surrogate_prior(one):
     """A prior without ends for one with them."""
     match one.family:
         case "uniform":
@@ -156,7 +159,7 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
     priors : PriorTable
         With their ends.
     """
-    places, (low, high) = np.flatnonzero(priors.bounded), priors.ends()
+    places, (low, high) = np.flatnonzero(priors.bounded), priors.bounds()
     cuts = [Cut(priors.used[j], priors.logged[j], low[j], high[j]) for j in places]
     with one_blas_thread():
         data, told = margins_told(found, priors, places, cuts)
@@ -167,7 +170,7 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
         root = root_of_inverse(curved)
         map = Composed(constraints, Affine(centre, root))
         exact = exact_gradient(found.model, found.density_of(priors), map)
-        top, concerns = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
+        top, warnings = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
         free = LaplaceApproximation(centre + root @ top.place, back.T @ precision @ back, top.whole)
@@ -177,7 +180,7 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
         constraints,
         free,
         Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
-        concerns + contradicted(priors, places, cuts, told),
+        warnings + contradicted(priors, places, cuts, told),
         any(cut.tailed(h) for cut, h in zip(cuts, told.h)),
     )
 
@@ -189,7 +192,7 @@ def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
         found,
         priors=priors,
         mode=between.mode,
-        concerns=found.concerns + between.concerns,
+        warnings=found.warnings + between.warnings,
         power=0.0,  # the map of the ends whitens logs of auxiliary parameters, too
         between=between,
     )
@@ -244,7 +247,7 @@ def contradicted(priors, places, cuts, told):
     for j, cut, place, h in zip(places, cuts, told.place, told.h):
         below, above = (cut.low - place) / np.sqrt(h), (place - cut.high) / np.sqrt(h)
         if max(below, above) > CONTRADICTED:
-            end = priors.used[j].ends[int(above > below)]
+            end = priors.used[j].bounds[int(above > below)]
             found.append(
                 PriorWarning(
                     f"prior {priors.specified[j]}: the data put {priors.names[j]!r} "

@@ -122,7 +122,7 @@ def few_beyond(table, tau):
     ]
 
 
-class Rows:
+class RowSums:
     """Sums over the rows of a table, in whatever storage it is.
 
     Parameters
@@ -173,7 +173,7 @@ def minimiser(table, tau, label):
         Where rounding ends it far from the minimum.
     """
     with one_blas_thread():
-        rows = Rows(table)
+        rows = RowSums(table)
         theta = solver(rows.normal(rows.y, 1.0)[1])(rows.slope(rows.y, 1.0))
         e = rows.y - rows.products(theta)
         slack = FIRST_SLACK * np.average(np.abs(e), weights=rows.weight)

@@ -13,8 +13,8 @@ from sgmc.coordinates.maps import Affine, Scaling
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.sandwich import sandwich_coordinates
 from sgmc.coordinates.score_covariance import covariance_of_scores
+from sgmc.coordinates.separation_transform import separation_coordinates
 from sgmc.coordinates.shrinkage import shrunk_coordinates
-from sgmc.coordinates.walls import walled_coordinates
 from sgmc.coordinates.whitening import Coordinates, coordinates, undo_centring
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported
@@ -52,7 +52,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
             mode, back, found.cavities, priors.shrunk, rotated, priors.auxiliary, walls
         )
     elif walls and warped:
-        where = walled_coordinates(
+        where = separation_coordinates(
             mode,
             back,
             walls,
@@ -85,7 +85,7 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
     return where
 
 
-def triangular_coordinates(mode, back, logs=0):
+def triangular_coordinates(mode, back, log_params=0):
     """Coordinates by the triangular root of the covariance at the mode: at a tenth of the cost of
     eigenvectors, and without the prior's share of each direction.
 
@@ -105,7 +105,7 @@ def triangular_coordinates(mode, back, logs=0):
         white=white,
         max_precision=1.0,
         min_precision=1.0,
-        report=Report(logs),
+        report=Report(log_params),
     )
 
 

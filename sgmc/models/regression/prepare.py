@@ -22,7 +22,7 @@ SHUFFLED_ROWS, CACHED_ROWS = 1 << 13, 1 << 11
 
 
 @dataclass
-class Table:
+class DesignTable:
     """The permuted copy of the data, or the data themselves.
 
     Attributes
@@ -84,7 +84,7 @@ class Table:
             )
         )
         moments = self.shift, self.mean, self.sd
-        return Table(X, y, trials, offset, weight, strata, *moments, order, se, working)
+        return DesignTable(X, y, trials, offset, weight, strata, *moments, order, se, working)
 
     @property
     def given(self):
@@ -182,7 +182,7 @@ def copied(data, order, dtype, centre):
     known = getattr(data.source, "order", None)  # of a prepared table: that of its source
     of_user = order if known is None else known[order]
     of_priors = centre_of(data, mean)
-    table = Table(X, y, trials, offset, weight, strata, shift, of_priors, sd, of_user, se)
+    table = DesignTable(X, y, trials, offset, weight, strata, shift, of_priors, sd, of_user, se)
     refuse_rounded(table, mean, data)
     refuse_squares(table, data.names, data.intercepts)
     return table
@@ -218,7 +218,7 @@ def in_file(data, precondition):
         )
     columns = data.trials, data.offset, data.weight, data.strata
     moments = found.shift, centre_of(data, found.mean), found.sd
-    table = Table(found.X, data.y, *columns, *moments, found.order, data.se)
+    table = DesignTable(found.X, data.y, *columns, *moments, found.order, data.se)
     refuse_rounded(table, found.mean, data)
     refuse_squares(table, data.names, data.intercepts)
     return table
@@ -227,7 +227,7 @@ def in_file(data, precondition):
 def as_given(data):
     """The table of a design that `stays`: nothing is copied."""
     mean, sd = dense_moments(data.source, data.weight, CACHED_ROWS)
-    table = Table(
+    table = DesignTable(
         data.source,
         as_floats(data.y),
         data.trials,

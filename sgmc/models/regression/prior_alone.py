@@ -26,7 +26,7 @@ class Alone(RegressionMode):
     """The prior alone: data that tell nothing are no trouble."""
 
     def trouble(self, data, family):
-        return [], self.concerns
+        return [], self.warnings
 
 
 def silent(table):
@@ -73,7 +73,7 @@ def prior_found(table, priors, family, data, outcome):
         For a horseshoe, whose pole no sampler visits without data.
     """
     for name, one, bounded in zip(priors.names, priors.used, priors.bounded):
-        if one.family == "flat" and not (bounded and np.isfinite(one.ends).all()):
+        if one.family == "flat" and not (bounded and np.isfinite(one.bounds).all()):
             raise ArgumentError(
                 f"prior_only=True: the prior of {name!r} is flat, from which nothing can be drawn; "
                 "give it a proper one, e.g. sgmc.normal(0, 2.5)"
@@ -92,9 +92,9 @@ def prior_found(table, priors, family, data, outcome):
     shift = priors.shifts(shift)
     model = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
     terms = PriorTerms(priors, shift)
-    mode, concerns = posterior_mode(
+    mode, warnings = posterior_mode(
         model, terms, first_guess(priors, family, None, *outcome), False
     )
     likelihood = Likelihood(table, data, family, priors, model, shift)
     searched = ModeSearch(1, (1.0,))
-    return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, concerns, searched)
+    return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, warnings, searched)

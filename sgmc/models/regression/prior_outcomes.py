@@ -11,7 +11,7 @@ from sgmc.models.regression.prepare import in_file, prepare
 from sgmc.models.regression.search import moments_of_outcomes, resolve_priors
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.rows import Rows
-from sgmc.results.priors.laws import from_spoken, prior_draws
+from sgmc.results.priors.distributions import from_spoken, prior_draws
 
 
 def outcomes(model, prior, draws, seed):

@@ -166,7 +166,7 @@ def regression_problem(data, family, prior, settings):
     if family.working:
         family, table, warned = family.calibrated(table, data.endog_name)
     found = find_any_mode(table, data, family, prior, settings)
-    found = replace(found, concerns=[*found.concerns, *warned])
+    found = replace(found, warnings=[*found.warnings, *warned])
     if not found.mode.whole:
         return as_far_as_known(found, family, SEARCH)
     try:
@@ -209,20 +209,20 @@ def whitened(found, data, family, settings, precondition, kept):
     table, model, mode, priors = found.table, found.model, found.mode, found.priors
     deadline.check(operations=EIGENVECTORS * len(mode.theta) ** 3)
     with explained(family):
-        walls, concerns = found.trouble(data, family)
+        walls, warnings = found.trouble(data, family)
     dense = isinstance(table.X, np.ndarray)
     rotated = precondition == "dense" and dense and not kept and model.width == 1
     rotated = rotated and found.between is None and found.summed is None
     single, known = None, mode.anchor if found.summed is None else None
     groups = None if data.groups is None else data.groups[slice(None) if kept else table.order]
     if groups is not None:
-        concerns = [*concerns, *few_clusters(groups)]
+        warnings = [*warnings, *few_clusters(groups)]
     where = chosen_coordinates(found, precondition, rotated, walls, settings, groups)
     # leverages are of equations by least squares: the check loss has none
     if settings.cov_type == "robust" and not (data.equations or family.working):
         coefficients = len(priors.names) - priors.auxiliary
         high = heavy_leverage(model, mode, where, table.weight, coefficients)
-        concerns = [*concerns, *high]
+        warnings = [*warnings, *high]
     core = found.density()
     if rotated:
         deadline.check(operations=1.0 * data.n * data.d**2)
@@ -244,7 +244,7 @@ def whitened(found, data, family, settings, precondition, kept):
         known=known,
         prior=core,
         coordinates=where,
-        concerns=concerns,
+        warnings=warnings,
     )
     if found.summed is None:
         return problem
@@ -265,7 +265,7 @@ def as_far_as_known(found, family, stopped):
         coordinates=triangular_coordinates(found.mode, back, found.priors.auxiliary)
         if found.between is None
         else found.between.coordinates(back, "dense", priors.auxiliary),
-        concerns=found.concerns,
+        warnings=found.warnings,
         stopped=stopped,
     )
 
@@ -296,7 +296,7 @@ def built(found, family, *, model, prior, coordinates, known=None, nobs=None, **
         defaults=Defaults(
             estimator=GRADIENT, exact_sampler=SKEWED if coordinates.walled else EXACT
         ),
-        searched=found.modes.moved(coordinates.back),
+        searched=found.modes.transformed(coordinates.back),
         forms=RegressionForms(found.terms),
         shape=Shape(
             # under priors that are log-concave, too, or nearly so

@@ -13,7 +13,7 @@ from scipy import linalg
 
 from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.coordinates.collinearity import MOST_NAMED
-from sgmc.coordinates.half_spaces import Kinds, Sides, beyond, directions
+from sgmc.coordinates.half_spaces import CategoryHalfSpaces, Sides, beyond, directions
 from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
 from sgmc.coordinates.separation import completely, partly, uniformly
 from sgmc.coordinates.whitening import undo_centring
@@ -94,7 +94,7 @@ class Likelihood:
             free, self.data.intercept, self.shift, table.mean - table.shift, table.sd
         )
         if self.family.outcome == "category":
-            return Kinds(table.X, self.model.X, basis, table.y, kept=self.kept)
+            return CategoryHalfSpaces(table.X, self.model.X, basis, table.y, kept=self.kept)
 
         def side(k):
             return made(self.n, table.X, lambda rows: self.open(rows)[k], bool)

@@ -55,7 +55,7 @@ class RegressionMode:
         Of the horseshoes.
     power : float
         `Auxiliary.power` of the family's first auxiliary parameter, or 0.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     modes : ModeSearch
         In phi.
     between : Between, optional
@@ -73,7 +73,7 @@ class RegressionMode:
     mode: object
     cavities: list
     power: float
-    concerns: list
+    warnings: list
     modes: ModeSearch
     between: object = None
     summed: object = None
@@ -92,7 +92,7 @@ class RegressionMode:
 
     def trouble(self, data, family):
         """Walls, and all that is to be warned of."""
-        walls, concerns = self.separated(data, family)
+        walls, warnings = self.separated(data, family)
         if self.between is not None:  # coordinates know ends, and no walls beside them
             walls = []
         priors = self.priors
@@ -100,7 +100,7 @@ class RegressionMode:
         alone = collinearity(
             self.mode, priors.names, data.n, priors.auxiliary, priors.chosen, unseen
         )
-        return walls, self.concerns + concerns + alone
+        return walls, self.warnings + warnings + alone
 
     def separated(self, data, family):
         """Walls, and what to warn of where outcomes are separated."""
@@ -108,8 +108,8 @@ class RegressionMode:
         if family.outcome == "binary":
             outcomes = [Computed(len(table.y), partial(counted, table, k)) for k in (True, False)]
             walls, warned = separation(table.X, outcomes, data.names, data.intercept)
-        concerns = self.likelihood.separation(self.mode, walls)
-        return walls, [*concerns, *warned]
+        warnings = self.likelihood.separation(self.mode, walls)
+        return walls, [*warnings, *warned]
 
 
 def counted(table, success, rows):
@@ -161,19 +161,19 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
         found = None if summed is None else by_sums(search, guess, data.d)
         if found is None:
             summed, search = None, search_of(model, terms, table, family)
-        mode, concerns = found or search(guess, not table.given)
+        mode, warnings = found or search(guess, not table.given)
     modes = ModeSearch(1, (1.0,))
     if settings.modes == "search":
         refuse_search(priors, settings)
     if settings.modes == "search" and mode.whole:
         draw = trimmed(table, family, len(priors.names)) if family.identity else None
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
-        mode, concerns, modes = several(model, terms, search, (mode, concerns), draw, random)
+        mode, warnings, modes = several(model, terms, search, (mode, warnings), draw, random)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
-    concerns = concerns + rounded(table, data)
+    warnings = warnings + rounded(table, data)
     if power:
         spread = np.sqrt(outcome[1]) if family.identity else 0.0
-        concerns += exact_fit(model, mode.theta[data.d], spread)
+        warnings += exact_fit(model, mode.theta[data.d], spread)
     return RegressionMode(
         table,
         priors,
@@ -184,7 +184,7 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
         mode,
         cavities,
         power,
-        concerns,
+        warnings,
         modes,
         summed=summed,
     )
@@ -195,10 +195,10 @@ def by_sums(search, guess, d):
     nearly collinear that rounding errors of sums matter.
     """
     try:
-        mode, concerns = search(guess)
+        mode, warnings = search(guess)
     except DataError:
         return None
-    return (mode, concerns) if not mode.whole or resolved(mode, d) else None
+    return (mode, warnings) if not mode.whole or resolved(mode, d) else None
 
 
 @contextmanager
@@ -274,10 +274,10 @@ def several(model, terms, search, usual, draw, random):
     -------
     mode : Mode
         With the largest Laplace mass.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     modes : ModeSearch
     """
-    first, concerns = usual
+    first, warnings = usual
 
     def finite(theta):
         parts = *expand(model, theta)[:2], *terms(theta)[:2]
@@ -300,7 +300,7 @@ def several(model, terms, search, usual, draw, random):
     starts = wide_starts(random, first.theta, whitener(first)[0], draw)
     modes, best = search_modes(look, starts, local(first))
     alone = best.found is first
-    return best.found, (concerns if alone else []) + modes.concerns(), modes
+    return best.found, (warnings if alone else []) + modes.warnings(), modes
 
 
 def moments_of_outcomes(table, family):

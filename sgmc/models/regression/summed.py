@@ -29,7 +29,7 @@ from sgmc.core.engine import full, full_many
 from sgmc.core.expansion import expand
 from sgmc.fit.problem import Problem
 from sgmc.models.regression.bases.family import Family
-from sgmc.models.regression.prepare import Table
+from sgmc.models.regression.prepare import DesignTable
 
 FEW_ENOUGH = 2  # rows per column and outcome up to which the rows themselves are few
 ABOVE_ROUNDING = 1e4  # mean squared residual, in those of rounding, below which sums do not tell it
@@ -38,7 +38,7 @@ ABOVE_ROUNDING = 1e4  # mean squared residual, in those of rounding, below which
 MOST_INFLATED = 1e9
 
 
-def summed_model(model: Model, table: Table, family: Family) -> Model | None:
+def summed_model(model: Model, table: DesignTable, family: Family) -> Model | None:
     """Return a compiled model of few rows with the log density of all, up to a constant; None where
     sums do not tell the residuals from rounding errors, or the time is up.
 
@@ -58,13 +58,13 @@ def summed_model(model: Model, table: Table, family: Family) -> Model | None:
     return None if few is None else model_of(few, rows, family)
 
 
-def whole_model(table: Table, family: Family) -> Model:
+def whole_model(table: DesignTable, family: Family) -> Model:
     """Return the compiled model of all rows with sigma among its parameters."""
     whole = getattr(family, "whole", family)
     return whole.kernel(design(table.X), table.response, table.offset, table.multiplicity)
 
 
-def model_of(few: Table, rows: Model, family: Family) -> Model:
+def model_of(few: DesignTable, rows: Model, family: Family) -> Model:
     """Return the compiled model of few rows that stand for all of a model's."""
     made = family.kernel(design(few.X), few.y, None, few.weight)
     if family.auxiliary:
@@ -72,7 +72,7 @@ def model_of(few: Table, rows: Model, family: Family) -> Model:
     return made
 
 
-def summed_table(table: Table, rows: Model) -> Table | None:
+def summed_table(table: DesignTable, rows: Model) -> DesignTable | None:
     """Return few rows with the sums of all; None as in `summed_model`.
 
     The sums are those of residuals of least squares, in a second pass: nothing cancels in them.

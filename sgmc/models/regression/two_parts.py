@@ -37,9 +37,9 @@ class TwoDesigns(Regression):
     def table_of(cls, formula, data, scope, inputs):
         from sgmc.formula import read
         from sgmc.formula.frames import as_frame
-        from sgmc.formula.in_time import in_time
         from sgmc.formula.parts import joined, split
         from sgmc.formula.safe import like
+        from sgmc.formula.timed_reading import with_deadline
         from sgmc.prepared.opening import opened
         from sgmc.prepared.sealed import SealedTable
 
@@ -66,7 +66,7 @@ class TwoDesigns(Regression):
         def both_parts(**most):
             return joined(formula, second, partial(one, **most), frame), None
 
-        return in_time(both_parts, len(frame))
+        return with_deadline(both_parts, len(frame))
 
     def check_outcomes(self):
         # the family takes the parts of the design

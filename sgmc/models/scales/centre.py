@@ -11,7 +11,7 @@ import numpy as np
 
 from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode
 from sgmc.coordinates.propagation import Sites
-from sgmc.coordinates.walls import GRID, quantiles
+from sgmc.coordinates.separation_transform import GRID, quantiles
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
@@ -30,7 +30,7 @@ TAIL_UNITS = 40.0  # the reach of that density beyond its nodes, in units of 1 /
 
 
 @dataclass
-class Scales:
+class LearnedScales:
     """Learned scales as functions of (g, u).
 
     Attributes
@@ -89,7 +89,7 @@ class Scales:
 
 
 @dataclass(frozen=True)
-class Centre:
+class ScalesMode:
     """What the search has found.
 
     Attributes
@@ -101,7 +101,7 @@ class Centre:
     precision : array (d + logs, d + logs)
         Of the Gaussian that expectation propagation leaves.
     margins : list of (array (m,), array (m,), array (m,))
-        Of each log of a global parameter, see `walls.quantiles`.
+        Of each log of a global parameter, see `separation_transform.quantiles`.
     """
 
     mode: object
@@ -111,7 +111,7 @@ class Centre:
     margins: list
 
 
-class Likelihood:
+class GaussianLikelihood:
     """A Gaussian in the place of the likelihood and of the priors with known scales."""
 
     def __init__(self, scales, u, precision, slope):
@@ -233,7 +233,7 @@ class GlobalScales(MarginalTarget):
 
 
 def search(model, terms, scales, mode, find):
-    """The `Centre`.
+    """The `ScalesMode`.
 
     Parameters
     ----------
@@ -256,23 +256,25 @@ def search(model, terms, scales, mode, find):
     g = find_marginal_mode(target, scales.start(), mode, CENTRE_ROUNDS).ahead
     mode, likelihood = target.settle(g, None), target.likelihood
     margins = [likelihood.margin(g, i) for i in range(len(g))]
-    return Centre(mode, g, target.found, likelihood.with_sites(), margins)
+    return ScalesMode(mode, g, target.found, likelihood.with_sites(), margins)
 
 
 def gaussian(model, terms, scales, mode):
-    """The `Likelihood` around a mode, without the normal laws that stand for learned priors."""
+    """The `GaussianLikelihood` around a mode, without the normals that stand for learned priors."""
     where, d = np.asarray(scales.shrunk.where), scales.shrunk.d
     precision = expand(model, mode.theta, expected=True)[2] + mode.prior
     slope = precision @ mode.theta
     precision[where, where] -= 1 / terms.scale[where] ** 2
     slope[where] -= terms.location[where] / terms.scale[where] ** 2
-    return Likelihood(scales, mode.theta[d:], precision, slope)
+    return GaussianLikelihood(scales, mode.theta[d:], precision, slope)
 
 
 def about(model, terms, scales, mode):
-    """A `Centre` where there is no time to look for one."""
+    """A `ScalesMode` where there is no time to look for one."""
     g = scales.start()
     likelihood = gaussian(model, terms, scales, mode)
     found = likelihood.at(g, timed=False)
     flat = np.zeros_like(GRID)
-    return Centre(mode, g, found, likelihood.with_sites(), [(one + GRID, flat, flat) for one in g])
+    return ScalesMode(
+        mode, g, found, likelihood.with_sites(), [(one + GRID, flat, flat) for one in g]
+    )

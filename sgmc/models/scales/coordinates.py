@@ -6,7 +6,7 @@ from scipy import linalg
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.maps import Warp
 from sgmc.coordinates.report import Report
-from sgmc.coordinates.walls import GRID
+from sgmc.coordinates.separation_transform import GRID
 from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.models.scales.shrinking import ShrunkMap
 
@@ -27,7 +27,7 @@ def learned_coordinates(scales, centre, power, back):
         np.r_[0 : of.d, of.first_group : of.size],
         np.arange(of.first_group - of.d),
         back,
-        Report(of.groups + of.logs),
+        Report(of.groups + of.log_params),
         (np.asarray(map.outer.place), np.asarray(map.inner.values)),
     )
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.coordinates.prior_table import Scales, resolve
-from sgmc.coordinates.walls import GRID
+from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
 from sgmc.models.regression.model import Regression

@@ -21,11 +21,11 @@ from sgmc.models.regression.prepare import prepare
 from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
-from sgmc.models.scales.centre import Scales, about, search
+from sgmc.models.scales.centre import LearnedScales, about, search
 from sgmc.models.scales.coordinates import learned_coordinates
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
+from sgmc.models.scales.rotated import rotated_ridge
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
-from sgmc.models.scales.turned import turned
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
@@ -55,7 +55,7 @@ def learned_problem(data, family, prior, settings):
     guess = first_guess(priors, family, table.offset, *outcome)
     shrunk = shrunk_of(groups, where, priors, family, units, table)
     hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
-    learned = Scales(shrunk, groups, hyperpriors)
+    learned = LearnedScales(shrunk, groups, hyperpriors)
     terms = PriorTerms(as_normal(priors, where), shift)
     terms.scale[where] = np.asarray(shrunk.unit)
     power = family.auxiliary[0].power if family.auxiliary else 0.0
@@ -65,7 +65,7 @@ def learned_problem(data, family, prior, settings):
             return dispersed_mode(model, terms, start, priors.auxiliary, power)
         return posterior_mode(model, terms, start)
 
-    mode, concerns = find(guess)
+    mode, warnings = find(guess)
     stopped = "" if mode.whole else SEARCH
     try:
         centre = search(model, terms, learned, mode, find) if mode.whole else None
@@ -74,11 +74,11 @@ def learned_problem(data, family, prior, settings):
     centre = centre or about(model, terms, learned, mode)
     back = undo_centring(d, table.shift, priors.intercepts)
     if len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray):
-        M, centre, shrunk = turned(centre, shrunk)
-        learned = Scales(shrunk, groups, hyperpriors)
+        M, centre, shrunk = rotated_ridge(centre, shrunk)
+        learned = LearnedScales(shrunk, groups, hyperpriors)
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
-    kernel = compiled(table, family, widened(table.X, shrunk.size - shrunk.logs))
+    kernel = compiled(table, family, widened(table.X, shrunk.size - shrunk.log_params))
     # local scales are in no row, and the map takes work of its own
     cells = kernel.n * shrunk.d + shrunk.k**2
     leaps = MANY_LEAPS if shrunk.locals else FEW_LEAPS
@@ -99,7 +99,7 @@ def learned_problem(data, family, prior, settings):
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
-        concerns=concerns,
+        warnings=warnings,
         table=table,
     )
 
@@ -152,7 +152,7 @@ def shrunk_of(groups, where, priors, family, units, table):
 
 def hyperpriors_of(groups, where, shrunk, model, guess, priors):
     """The prior of each global parameter."""
-    first = guess[shrunk.d] if shrunk.logs else 0.0
+    first = guess[shrunk.d] if shrunk.log_params else 0.0
     unit = np.asarray(shrunk.unit) * np.exp(np.asarray(shrunk.noise) * first)
     sds = alone(model, guess, priors.intercepts)[where] / unit
     return [one.hyperprior(sds[np.asarray(shrunk.group) == i]) for i, one in enumerate(groups)]
@@ -174,5 +174,5 @@ def density(priors, hyperpriors, shift, shrunk):
         column("shape", 1.0),
         priors.intercepts,
         shift,
-        shrunk.groups + shrunk.logs,
+        shrunk.groups + shrunk.log_params,
     )

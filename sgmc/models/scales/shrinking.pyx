@@ -33,7 +33,7 @@ cdef class Shrunk:
 
     Parameters
     ----------
-    d, groups, logs : int
+    d, groups, log_params : int
         Coefficients, global parameters, auxiliary parameters.
     where, group : array (k,) of int
         Places of the coefficients, and the global parameter of each.
@@ -46,20 +46,20 @@ cdef class Shrunk:
         What of the log of the global parameter, and of u_1, is in that of the scale.
     """
 
-    cdef readonly Py_ssize_t d, k, locals, groups, logs, size
+    cdef readonly Py_ssize_t d, k, locals, groups, log_params, size
     cdef readonly Py_ssize_t[::1] where, group, own
     cdef readonly int[::1] local
     cdef readonly double[::1] shape, unit, slab, share, noise
 
-    def __init__(self, Py_ssize_t d, Py_ssize_t groups, Py_ssize_t logs, *, where, group, local,
-                 shape, unit, slab, share, noise):
-        self.d, self.groups, self.logs, self.k = d, groups, logs, len(where)
+    def __init__(self, Py_ssize_t d, Py_ssize_t groups, Py_ssize_t log_params, *, where, group,
+                 local, shape, unit, slab, share, noise):
+        self.d, self.groups, self.log_params, self.k = d, groups, log_params, len(where)
         self.where, self.group = np.array(where, dtype=np.intp), np.array(group, dtype=np.intp)
         self.local = np.array(local, dtype=np.intc)
         has = np.asarray(self.local) != NO_LOCAL
         self.locals = has.sum()
         self.own = np.where(has, d + np.cumsum(has) - 1, -1).astype(np.intp)
-        self.size = d + self.locals + groups + logs
+        self.size = d + self.locals + groups + log_params
         self.shape, self.unit = np.array(shape, dtype=float), np.array(unit, dtype=float)
         self.slab, self.share = np.array(slab, dtype=float), np.array(share, dtype=float)
         self.noise = np.array(noise, dtype=float)
@@ -80,7 +80,7 @@ cdef class Shrunk:
         cdef double a = self.share[j] * theta[g + self.group[j]], wide, own, total
         if self.own[j] >= 0:
             a += theta[self.own[j]]
-        if self.logs:
+        if self.log_params:
             a += self.noise[j] * theta[g + self.groups]
         own = exp(2 * a)
         wide = own + FLOOR * FLOOR
@@ -94,7 +94,7 @@ cdef class Shrunk:
         grad[g + self.group[j]] += self.share[j] * by_scale
         if self.own[j] >= 0:
             grad[self.own[j]] += by_scale
-        if self.logs:
+        if self.log_params:
             grad[g + self.groups] += self.noise[j] * by_scale
 
     def variances(self, theta):
@@ -217,12 +217,12 @@ cdef class ShrunkMap(Map):
         """x for a point theta (size,)."""
         of, theta = self.shrunk, np.asarray(theta, dtype=float)
         x, m, n, k = np.empty(self.dim), of.locals, of.locals + of.groups, of.k
-        g, u = theta[of.first_group:of.first_group + of.groups], theta[self.size - of.logs:]
+        g, u = theta[of.first_group:of.first_group + of.groups], theta[self.size - of.log_params:]
         group = np.asarray(of.group)[of.has_local]
         x[:m] = theta[of.d:of.d + m] + np.asarray(self.turn) * (g - np.asarray(self.centre))[group]
         x[m:n] = g
         x[n + of.d:] = (u - np.asarray(self.auxiliary)[:, 0]) / np.asarray(self.auxiliary)[:, 1]
-        wide = self.power * (u[0] - self.auxiliary[0, 0]) if of.logs else 0.0
+        wide = self.power * (u[0] - self.auxiliary[0, 0]) if of.log_params else 0.0
         variance, h = of.variances(theta)[0], np.asarray(self.cavity) * np.exp(2 * wide)
         r, b = variance / (variance + h), theta[np.asarray(of.where)]
         zeta = (b - np.asarray(self.place) * r) / np.sqrt(r * h)
@@ -234,9 +234,9 @@ cdef class ShrunkMap(Map):
 
     cdef double log_wide(self, const double *theta) noexcept nogil:
         """p (u_1 - c_1)."""
-        if not self.shrunk.logs:
+        if not self.shrunk.log_params:
             return 0
-        return self.power * (theta[self.size - self.shrunk.logs] - self.auxiliary[0, 0])
+        return self.power * (theta[self.size - self.shrunk.log_params] - self.auxiliary[0, 0])
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t j, l, m = self.shrunk.locals, n = m + self.shrunk.groups
@@ -245,7 +245,7 @@ cdef class ShrunkMap(Map):
         cdef double wide, variance, h, r, zeta, slope, away, total = 0
         for j in range(self.shrunk.groups):
             theta[d + m + j] = x[m + j]
-        for j in range(self.shrunk.logs):
+        for j in range(self.shrunk.log_params):
             theta[d + n + j] = self.auxiliary[j, 0] + self.auxiliary[j, 1] * z[d + j]
         for j in range(k):
             if self.shrunk.own[j] >= 0:
@@ -272,7 +272,7 @@ cdef class ShrunkMap(Map):
             log_jacobian[0] += self.log_scale + total + q * wide
         return OK
 
-    cdef int pull(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
+    cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double *theta = <double *> calloc(3 * self.size, sizeof(double))
         if theta == NULL:
             with gil:
@@ -312,8 +312,8 @@ cdef class ShrunkMap(Map):
             by_scale = slope * (1 - r) * (one * (2 * self.place[j] * r + noise) + 1)
             self.shrunk.spread(j, by_scale, grad)
             by_wide += 2 * r * (one * (0.5 * noise - self.place[j] * (1 - r)) + 0.5)
-        if self.shrunk.logs:
-            grad[self.size - self.shrunk.logs] += self.power * by_wide
+        if self.shrunk.log_params:
+            grad[self.size - self.shrunk.log_params] += self.power * by_wide
         for j in range(k):
             for l in range(j + 1):
                 grad_z[l] += self.root[j, l] * by_zeta[j]
@@ -323,5 +323,5 @@ cdef class ShrunkMap(Map):
                 grad_x[m + self.shrunk.group[j]] -= self.turn[l] * grad[self.shrunk.own[j]]
         for j in range(self.shrunk.groups):
             grad_x[m + j] += grad[d + m + j]
-        for j in range(self.shrunk.logs):
+        for j in range(self.shrunk.log_params):
             grad_z[d + j] += self.auxiliary[j, 1] * grad[d + n + j]

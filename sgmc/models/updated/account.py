@@ -8,7 +8,7 @@ from scipy import linalg
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import DataError, UpdateWarning
 from sgmc.models.updated.prior import Quadratics
-from sgmc.models.updated.taylor import LARGEST_THIRD, Rows
+from sgmc.models.updated.taylor import LARGEST_THIRD, ExactRows
 
 # distance, in sds of the new posterior, at which an expansion is at the mode: what is neglected
 # goes with its square
@@ -102,14 +102,14 @@ def anchored(past, search, back):
     -------
     terms : Quadratics
     mode : Mode
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     account : Account
     """
     try:
         return settled(past, search, back)
     except DataError:  # third derivatives lead too far: those of second order end somewhere
-        terms, mode, concerns, account = settled(past.straight(), search, back)
-        return terms, mode, concerns, replace(account, bent=np.inf)
+        terms, mode, warnings, account = settled(past.straight(), search, back)
+        return terms, mode, warnings, replace(account, bent=np.inf)
 
 
 def settled(past, search, back):
@@ -117,7 +117,7 @@ def settled(past, search, back):
     theta, anchors = past.place, 0
     while True:
         terms, anchors = Quadratics(theta, *expansion(past, theta), back), anchors + 1
-        mode, concerns = search(terms, linalg.solve(back, theta))
+        mode, warnings = search(terms, linalg.solve(back, theta))
         there, root = back @ mode.theta, back @ mode.axes[0]
         distance = np.linalg.norm(linalg.solve(root, there - theta))
         if distance < AT_THE_MODE or anchors == MOST_ANCHORS:
@@ -129,15 +129,17 @@ def settled(past, search, back):
             "no Gaussian stands for it; fit all rows together"
         )
     with one_blas_thread():
-        parts = [one.taylor(theta, root) if isinstance(one, Rows) else one for one in past.parts]
+        parts = [
+            one.taylor(theta, root) if isinstance(one, ExactRows) else one for one in past.parts
+        ]
         average = sum(one.average(root @ root.T) for one in parts)
     terms = Quadratics(theta, terms.gradient + average, terms.precision, back)
-    mode, concerns = search(terms, mode.theta)
+    mode, warnings = search(terms, mode.theta)
     there, root = back @ mode.theta, back @ mode.axes[0]
     drift = float(np.linalg.norm(linalg.solve(past.root, there - past.place)))
     mean, sd = neglected(parts, there, root, average)
-    account = Account(drift, mean, sd, anchors, past.at_hand, bent(past, there))
-    return terms, mode, concerns, account
+    account = Account(drift, mean, sd, anchors, past.at_hand, curvature_change(past, there))
+    return terms, mode, warnings, account
 
 
 def expansion(past, theta):
@@ -183,7 +185,7 @@ def neglected(parts, theta, root, average):
     return float(mean.max()), float((ratio / 2 + 2 * skew**2).max())
 
 
-def bent(past, theta):
+def curvature_change(past, theta):
     """Return the largest change of the curvature of gone rows, 1 where there are none."""
     found, gone = 1.0, past.gone()
     for one in gone:

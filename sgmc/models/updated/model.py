@@ -89,7 +89,7 @@ class UpdatedRegression(Regression):
     def take_rows(self, first, new_data, columns):
         """Take new rows by the formula of the fit."""
         from sgmc.formula import caller_scope
-        from sgmc.formula.again import read_again
+        from sgmc.formula.apply_design import read_new_rows
         from sgmc.results.outcomes.labels import RowLabels, labels_of
 
         for name in GIVEN:
@@ -101,7 +101,7 @@ class UpdatedRegression(Regression):
             columns[name] = told if columns[name] is None else columns[name]
             if name not in ("subset", "weights") and (columns[name] is None) != (told is None):
                 raise ArgumentError(f"update: {name} does not apply: the fit had none")
-        table = read_again(
+        table = read_new_rows(
             first.spec, new_data, outcome=self.family.outcome, scope=caller_scope(), **columns
         )
         self.take_table(table, first.formula, {**first.inputs}, alone=False)

@@ -7,7 +7,7 @@ import numpy as np
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.problem import RegressionForms
-from sgmc.models.updated.taylor import Rows, Taylor
+from sgmc.models.updated.taylor import ExactRows, ExpandedRows
 
 MOST_UPDATED = 512  # of which a full precision matrix is carried on: 2 MB
 
@@ -44,7 +44,7 @@ class Past:
     @property
     def at_hand(self):
         """Whether all rows are still there."""
-        return all(isinstance(one, Rows) for one in self.parts)
+        return all(isinstance(one, ExactRows) for one in self.parts)
 
     def expansion(self, theta):
         """(gradient, precision) at theta."""
@@ -54,12 +54,14 @@ class Past:
 
     def gone(self):
         """The parts whose rows are gone."""
-        return [one for one in self.parts if isinstance(one, Taylor)]
+        return [one for one in self.parts if isinstance(one, ExpandedRows)]
 
     def straight(self):
         """The same with parts whose rows are gone up to the second order alone."""
         gone = (one.straight() for one in self.gone())
-        return replace(self, parts=(*gone, *(one for one in self.parts if isinstance(one, Rows))))
+        return replace(
+            self, parts=(*gone, *(one for one in self.parts if isinstance(one, ExactRows)))
+        )
 
     def without_rows(self):
         """The same for a file: parts whose rows are there are expanded at the last mode, and what
@@ -67,7 +69,9 @@ class Past:
         """
         with one_blas_thread():
             found = [
-                one.taylor(self.place, self.root) for one in self.parts if isinstance(one, Rows)
+                one.taylor(self.place, self.root)
+                for one in self.parts
+                if isinstance(one, ExactRows)
             ]
         if not found:
             return self
@@ -108,7 +112,7 @@ def past_of(results):
     where, mode = problem.approximation, problem.mode
     update = problem.own
     before = None if update is None else update.past
-    own = Rows(problem, prior=before is None)
+    own = ExactRows(problem, prior=before is None)
     return Past(
         (*(() if before is None else before.parts), own),
         where.back @ mode.theta,

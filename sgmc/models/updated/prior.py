@@ -99,4 +99,4 @@ class Carried(RegressionMode):
         return self.terms.density()
 
     def trouble(self, data, family):
-        return [], self.concerns
+        return [], self.warnings

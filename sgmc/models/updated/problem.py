@@ -91,13 +91,13 @@ def updated_problem(model, settings):
     kernel = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
 
     def search(terms, start):
-        mode, concerns = search_of(kernel, terms, table, family)(start, True)
+        mode, warnings = search_of(kernel, terms, table, family)(start, True)
         if not mode.whole:
             raise OutOfTime
-        return mode, concerns
+        return mode, warnings
 
     try:
-        terms, mode, concerns, account = anchored(past, search, back)
+        terms, mode, warnings, account = anchored(past, search, back)
     except OutOfTime:
         raise ArgumentError(
             "update: time_limit ended the search for the new mode; give more time"
@@ -113,7 +113,7 @@ def updated_problem(model, settings):
         mode=replace(mode, anchor=None),
         cavities=[],
         power=power_of(family),
-        concerns=concerns,
+        warnings=warnings,
         modes=ModeSearch(1, (1.0,), can_search=False),
     )
     other = None

@@ -22,7 +22,7 @@ PRIOR_STEP = 1e-3  # of the prior's differences, in posterior sds: it may bend a
 
 
 @dataclass(frozen=True)
-class Taylor:
+class ExpandedRows:
     """See the module.
 
     Attributes
@@ -123,7 +123,7 @@ def curves(precision_at, d):
     return (third + third.transpose(1, 0, 2) + third.transpose(2, 1, 0)) / 3, fourth
 
 
-class Rows:
+class ExactRows:
     """The same part of a log posterior while its rows are there: exact at every place.
 
     Parameters
@@ -175,7 +175,7 @@ class Rows:
             )
         else:
             tilt = axes.T @ self.tilt(place, axes, rows)
-        return Taylor(place, gradient, precision, axes, third, fourth, self.nobs, tilt)
+        return ExpandedRows(place, gradient, precision, axes, third, fourth, self.nobs, tilt)
 
     def tilt(self, place, axes, rows):
         """T : axes axes' / 2, by second differences of gradients along each axis."""

@@ -77,9 +77,9 @@ def weighed(results, model, back):
     """
     draws = results.draws
     theta = draws.reshape(-1, draws.shape[2]).copy()
-    logs = results.priors.auxiliary
-    if logs:
-        theta[:, -logs:] = np.log(theta[:, -logs:])
+    log_params = results.priors.auxiliary
+    if log_params:
+        theta[:, -log_params:] = np.log(theta[:, -log_params:])
     most = int(WEIGHED_WORK / (model.n * model.dim))
     kept = evenly(len(theta), most)
     if len(kept) < FEWEST_OLD_DRAWS:

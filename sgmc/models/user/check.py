@@ -128,7 +128,7 @@ def check_prior(report, layout, prior):
     except ArgumentError as error:
         report.findings.append(str(error))
         return None
-    low, high = layout.ends()
+    low, high = layout.bounds()
     flat = [
         name
         for name, p, a, b in zip(layout.names, priors.used, low, high)

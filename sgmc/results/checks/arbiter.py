@@ -15,7 +15,7 @@ from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import make_plan, sample
-from sgmc.subsampling.block import Block
+from sgmc.subsampling.block import CircularBlock
 
 REJECTED_BELOW = 0.01  # p-value, corrected, below which draws are not those of the posterior
 SUBSAMPLED = "mhss"
@@ -92,7 +92,7 @@ def arbiter(fit, names, draws, steps, seed, ess):
         fit.settings,
         sampler=spec,
         gradient=None,
-        scheme=Block,
+        scheme=CircularBlock,
         step_size=None,
         batch_size=None,
         adaptive=False,

@@ -104,21 +104,21 @@ def broken(gradient, ends):
     return None
 
 
-def with_kink(fit, concerns, found):
+def with_kink(fit, warnings, found):
     """Warnings of chains that mix badly, with the reason and the cure where the gradient of a
     user's log density jumps: the curvature by which coordinates are whitened is then by chance.
 
     Parameters
     ----------
     fit : Fit
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     found : Disagreement or None
     """
     cures = {"sampler='nuts'": fit.plan.spec.name != "nuts"}
     cures["precondition=None"] = fit.settings.precondition is not None
     cure = ", ".join(name for name, other in cures.items() if other)
     if found is None or found.kind != "kink" or not cure:
-        return concerns
+        return warnings
     return [
         type(one)(
             f"{one.message} Of the log density {found.text}: curvature tells no scale there.",
@@ -126,5 +126,5 @@ def with_kink(fit, concerns, found):
         )
         if isinstance(one, (ConvergenceWarning, LowESSWarning, ModeWarning))
         else one
-        for one in concerns
+        for one in warnings
     ]

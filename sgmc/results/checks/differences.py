@@ -19,7 +19,7 @@ from sgmc.core.slopes import diverged_index, surely_apart
 from sgmc.results.checks.breaks import BREAK_HALVINGS, INTERVALS, broken
 from sgmc.results.checks.stein import MOST_LEARNED, spread_of
 from sgmc.results.outcomes.rows import evenly
-from sgmc.subsampling.uniform import Everything
+from sgmc.subsampling.uniform import FullBatch
 
 MATTERS = 0.05  # disagreement of a slope that moves a mean or an sd by a twentieth
 LONG_STEP, SHORT_STEP = 2.0**-6, 2.0**-11  # in posterior sds
@@ -121,12 +121,12 @@ def disagreement(fit, entropy):
     unknown = fit.settings.robust or fit.plan.spec.sticky or problem.partial
     if not problem.foreign or unknown or problem.model.refreshes:
         return None
-    look = Look(fit, np.random.default_rng(seed_sequence(entropy, "diagnostics", 1)))
+    look = DensityComparison(fit, np.random.default_rng(seed_sequence(entropy, "diagnostics", 1)))
     with np.errstate(all="ignore"):
         return look.rows_apart() or look.slopes_apart() or look.boundary() or look.broken()
 
 
-class Look:
+class DensityComparison:
     """Comparisons at the outer draws of a fit.
 
     Parameters
@@ -139,7 +139,7 @@ class Look:
         self.problem, self.rng, self.spec = fit.problem, rng, fit.plan.spec
         self.n, self.d = fit.problem.model.n, fit.problem.dim
         self.names = fit.problem.free_names
-        rows = Everything(self.n)
+        rows = FullBatch(self.n)
         stream = Rng(seed_sequence(0, "diagnostics"))
         self.exact = fit.problem.gradient("simple", rows, stream)
         x = fit.x.reshape(-1, self.d)

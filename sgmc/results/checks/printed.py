@@ -34,7 +34,7 @@ COLUMNS = [
 
 
 @dataclass(frozen=True)
-class Numbers:
+class PrintedStatistics:
     """What is printed of each parameter: mean, sd and the ends of its interval.
 
     Attributes
@@ -129,10 +129,10 @@ def errors_of_part(theta, moved, vouched, weights, at, quantiles, batches=BATCHE
         Of each chain, by whose means Monte Carlo errors are told.
     """
     part = np.ascontiguousarray(theta[..., at])
-    now = Numbers.of(part, weights, quantiles)
+    now = PrintedStatistics.of(part, weights, quantiles)
     errors = mcse = np.full(now.values.shape, np.nan)
     if vouched is not None:
-        right = Numbers.of(moved(at), weights)
+        right = PrintedStatistics.of(moved(at), weights)
         errors = (now.values - right.values) / right.units
         known = vouched.controls(part, weights, at)
         mcse = np.empty(errors.shape)

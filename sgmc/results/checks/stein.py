@@ -20,8 +20,8 @@ from sgmc.fit import POLL_SECONDS
 from sgmc.fit.choose import WIDE
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
-from sgmc.subsampling.block import Block
-from sgmc.subsampling.uniform import Everything, Uniform
+from sgmc.subsampling.block import CircularBlock
+from sgmc.subsampling.uniform import FullBatch, Uniform
 
 MAX_QUADRATIC_DRAWS = 1000  # draws in a double sum
 MAX_LINEAR_DRAWS = 10_000  # draws in what takes linear time
@@ -196,7 +196,9 @@ def estimator(problem, entropy, part, kind, batch=SCORE_BATCH):
     n, rng = problem.model.n, Rng(seed_sequence(entropy, "scores", part))
     exact = kind == "exact"
     rows = (
-        Everything(n) if exact else (Block if problem.rows.shuffled else Uniform)(n, min(n, batch))
+        FullBatch(n)
+        if exact
+        else (CircularBlock if problem.rows.shuffled else Uniform)(n, min(n, batch))
     )
     name = kind if not exact else "simple" if by_products(problem) else problem.defaults.estimator
     return problem.gradient(name, rows, rng), rng

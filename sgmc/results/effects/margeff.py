@@ -104,7 +104,7 @@ def get_margeff(results, at, method, dummy, count, data):
                 "method='dydx' or 'eydx', at='overall' or 'mean'"
             )
     places = places_of(results, data)
-    columns = Columns(results, places)
+    columns = DesignSummary(results, places)
     how = columns.discrete(dummy, count)
     if at == "overall":
         total, weight, found = 0.0, 0.0, None
@@ -171,7 +171,7 @@ def of_block(rows, X, eta, weight, method, how):
     return out
 
 
-class Columns:
+class DesignSummary:
     """Facts of the columns of a design, from one pass over its rows.
 
     Attributes

@@ -59,7 +59,7 @@ class Atom(NamedTuple):
     factor: object
 
 
-class Curve:
+class MeanFunction:
     """The mean of an outcome as a function of its linear predictor.
 
     Parameters
@@ -100,7 +100,7 @@ class Curve:
         return [self.mean(eta, None), *self.around(eta, None, FIRST, SECOND)]
 
 
-class Part(NamedTuple):
+class AveragedSum(NamedTuple):
     """What is averaged over rows of a quantity: a combination of sums, times a coefficient.
 
     Attributes
@@ -203,7 +203,7 @@ class Pass:
 
     def __init__(self, results, places, quantities, link, columns, first, expanded):
         self.results, self.places, self.quantities = results, places, quantities
-        self.columns, self.expanded, self.curve = columns, expanded, Curve(first, link)
+        self.columns, self.expanded, self.curve = columns, expanded, MeanFunction(first, link)
         self.all = first if expanded else thinned(first, places.n)
         self.drawn, self.centre = self.all, self.all.at_mean().coefficients[0]
         if expanded:
@@ -275,7 +275,7 @@ class Pass:
         """Places of sums by their keys, and the parts of quantity k."""
         for key in (one for part in keys for one in part):
             self.atoms.setdefault(key, len(self.atoms))
-        self.parts[k] = [Part([self.atoms[one] for one in part], times) for part in keys]
+        self.parts[k] = [AveragedSum([self.atoms[one] for one in part], times) for part in keys]
 
     # ---- sums ------------------------------------------------------------------------------------
 

@@ -117,7 +117,7 @@ class Loo:
 
 
 @dataclass(frozen=True)
-class Task:
+class LeaveOneOutTask:
     """What `loo` begins with: the rows of a fit and what leaving each out is expected to give.
 
     Attributes
@@ -158,7 +158,7 @@ def loo(
     return loo_of_sample(task, drawn(task.expected.size, wanted(task.n, count), seed))
 
 
-def begun(results: "Results", group: bool | str = False) -> Task:
+def begun(results: "Results", group: bool | str = False) -> LeaveOneOutTask:
     """The task of results; `group` is that of `MixedResults.loo`."""
     refuse_working(results, "loo")
     table = results.left_out(group) if hasattr(results, "left_out") else fitted_rows(results, "loo")
@@ -172,7 +172,7 @@ def begun(results: "Results", group: bool | str = False) -> Task:
 
 def task_of(
     results: "Results", table: Rows, expected: Expected | None = None, unit: str = "rows"
-) -> Task:
+) -> LeaveOneOutTask:
     """The task of the units of a table; None is expected where all of them are fitted without."""
     frequency = None if table.frequency is None else in_order(table, table.frequency)
     outcomes = np.stack(
@@ -182,7 +182,7 @@ def task_of(
             if column is not None
         ]
     )
-    return Task(results, table, expected, frequency, outcomes, unit)
+    return LeaveOneOutTask(results, table, expected, frequency, outcomes, unit)
 
 
 def wanted(n: int, count: int | None = None) -> int:
@@ -190,7 +190,7 @@ def wanted(n: int, count: int | None = None) -> int:
     return (n if n <= ALL_ROWS else SAMPLED_ROWS) if count is None else min(count, n)
 
 
-def loo_of_sample(task: Task, sample: Sample) -> Loo:
+def loo_of_sample(task: LeaveOneOutTask, sample: Sample) -> Loo:
     """`Loo` of a task, by the rows of a sample."""
     table, w = task.table, weights_of(task)
     at = table.where(sample.rows)

@@ -24,7 +24,7 @@ class Comma:
         """Nothing is left to do."""
 
 
-class Columns:
+class ParquetOutput:
     """A Parquet file."""
 
     def __init__(self, file):
@@ -52,7 +52,7 @@ class Columns:
             self.writer.close()
 
 
-WRITERS = {".csv": Comma, ".parquet": Columns, ".pq": Columns}
+WRITERS = {".csv": Comma, ".parquet": ParquetOutput, ".pq": ParquetOutput}
 
 
 def checked(to):

@@ -7,7 +7,7 @@ from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.parameters.expression import difference
-from sgmc.results.priors.laws import from_spoken, log_density, refuse_other
+from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
 PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density

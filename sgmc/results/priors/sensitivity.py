@@ -5,7 +5,7 @@ import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import evenly, fitted_rows
-from sgmc.results.priors.laws import from_spoken, log_density, refuse_other
+from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
 
 ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
 SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)

@@ -14,12 +14,12 @@ from sgmc.results.report.verdict import (
 )
 
 
-def verdict(fit, table, concerns, ess, along=None, heat=None):
+def verdict(fit, table, warnings, ess, along=None, heat=None):
     """The verdict on a fit, with what was done about other modes where there may be some.
 
     Parameters are those of `make_verdict`.
     """
-    found = make_verdict(fit, table, concerns, ess, along, heat)
+    found = make_verdict(fit, table, warnings, ess, along, heat)
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit))
     found = beside(found, fit.problem.stand_in_rows)

@@ -14,20 +14,20 @@ LIMITS = dict(zip(KINDS, (TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END
 WORDS = dict(zip(KINDS, ("the mean", "the sd", "the lower end", "the upper end")))
 
 
-def agreeing(fit, concerns, verdict):
+def agreeing(fit, warnings, verdict):
     """Warnings whose advice on the number of draws is the verdict's.
 
     Parameters
     ----------
     fit : Fit
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     verdict : Verdict
     """
     if verdict.trustworthy and fit.settings.begun:
         # draws go on until the verdict is for them: nobody asked for more than that
-        return [one for one in concerns if not isinstance(one, LowESSWarning)]
+        return [one for one in warnings if not isinstance(one, LowESSWarning)]
     if verdict.trustworthy or verdict.shortfall is None:
-        return concerns
+        return warnings
     return [
         LowESSWarning(
             one.message,
@@ -36,7 +36,7 @@ def agreeing(fit, concerns, verdict):
         )
         if isinstance(one, LowESSWarning) and one.shortfall is not None
         else one
-        for one in concerns
+        for one in warnings
     ]
 
 

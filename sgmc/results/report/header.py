@@ -7,11 +7,11 @@ import pandas as pd
 
 from sgmc.results.checks.stein import Discrepancy
 from sgmc.results.path import moments
-from sgmc.results.report.concerns import noise_share
+from sgmc.results.report.fit_warnings import noise_share
 from sgmc.results.report.verdict import Verdict
 
 
-class Facts(NamedTuple):
+class DrawFacts(NamedTuple):
     """What is known of the draws of a fit.
 
     Attributes

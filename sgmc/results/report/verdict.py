@@ -131,7 +131,7 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def make_verdict(fit, table, concerns, ess, along, heat):
+def make_verdict(fit, table, warnings, ess, along, heat):
     """The verdict on what the draws show.
 
     Parameters
@@ -139,7 +139,7 @@ def make_verdict(fit, table, concerns, ess, along, heat):
     fit : Fit
     table : DataFrame
         Of `accuracy`.
-    concerns : list of SGMCWarning
+    warnings : list of SGMCWarning
     ess : (float, float)
         The least effective sizes of a mean and of an sd.
     along : Along or None
@@ -147,7 +147,7 @@ def make_verdict(fit, table, concerns, ess, along, heat):
     heat : Temperatures or None
         Where functionals are judged, not parameters.
     """
-    spec, found = fit.plan.spec, {type(c): c for c in reversed(concerns)}
+    spec, found = fit.plan.spec, {type(c): c for c in reversed(warnings)}
     if spec.distortion:
         return refused("means only", spec.distortion, "Use sampler='auto' for intervals.")
     for kind, word in (

@@ -28,7 +28,7 @@ cdef class Preconditioner:  # x = L u; L L' is a running estimate of the covaria
     cdef void renew(self) noexcept nogil
 
 # when positions are absorbed and the metric renewed, in a warmup of known length
-cdef class Windows:
+cdef class WarmupWindows:
     cdef readonly int64_t first
     cdef readonly int64_t[::1] ends
     cdef bint ends_at(self, int64_t t) noexcept nogil

@@ -145,7 +145,7 @@ cdef class Preconditioner:
         np.asarray(self.mean)[:], self.count = state["mean"], state["count"]
 
 
-cdef class Windows:
+cdef class WarmupWindows:
     """Windows of doubling length, by default between the first 15 % and the last 10 % of a warmup
     (as in Stan).
 

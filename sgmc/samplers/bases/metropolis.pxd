@@ -1,7 +1,7 @@
 # The base of exact samplers: propose, accept or reject, adapt while warming.
 from libc.stdint cimport int64_t
 
-from sgmc.samplers.bases.adaptation cimport Preconditioner, StepSearch, Windows
+from sgmc.samplers.bases.adaptation cimport Preconditioner, StepSearch, WarmupWindows
 from sgmc.core.contract cimport Gradient, Rng, Sampler, State
 
 cdef enum:
@@ -11,7 +11,7 @@ cdef enum:
 cdef class Metropolis(Sampler):
     cdef readonly StepSearch search
     cdef readonly Preconditioner metric
-    cdef Windows windows
+    cdef WarmupWindows windows
     cdef double unit_step, longest  # step to begin with where the metric is known; longest step
     cdef bint first_order                     # proposals use the gradient
     cdef double value, new_value              # log posterior at x and at the proposal y

@@ -32,13 +32,13 @@ cdef class Metropolis(Sampler):
         Sampler.__init__(self, dim, step_size)
         self.search = StepSearch(target)
         self.metric, self.unit_step = Preconditioner(dim, metric), unit_step
-        self.longest, self.first_order, self.windows = float("inf"), True, Windows(0)
+        self.longest, self.first_order, self.windows = float("inf"), True, WarmupWindows(0)
         self.g, self.new_g = np.zeros(dim), np.zeros(dim)
         self.w, self.new_w = np.zeros(dim), np.zeros(dim)
         self.y, self.u = np.zeros(dim), np.zeros(dim)
 
     def plan_warmup(self, steps):
-        self.windows = Windows(steps)
+        self.windows = WarmupWindows(steps)
 
     @property
     def adapted_step(self):

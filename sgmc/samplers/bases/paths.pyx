@@ -112,7 +112,7 @@ cdef class Integrals:
         self.turns, self.every, self.last = turns, every, last
 
 
-cdef class Skeleton:
+cdef class SkeletonBuffer:
     """Turning points of a path: times, positions, and the velocities that lead on from there, as
     many as there is room for.
 
@@ -193,7 +193,7 @@ cdef class Path(Recorder):
     cdef readonly Py_ssize_t kept
     cdef readonly double spacing, time  # between draws; since the end of warmup, to the last turn
     cdef readonly Integrals integrals
-    cdef readonly Skeleton skeleton
+    cdef readonly SkeletonBuffer skeleton
     # the line being travelled, and what follows it once it has ended
     cdef double[::1] begin, along, end, turn
     cdef double run, due                              # time on it, and that of the next draw
@@ -203,7 +203,7 @@ cdef class Path(Recorder):
     def __init__(self, Py_ssize_t draws, Py_ssize_t dim, double spacing, int64_t warmup=0,
                  Py_ssize_t turns=0):
         self.draws, self.spacing, self.warmup = np.zeros((draws, dim)), spacing, warmup
-        self.integrals, self.skeleton = Integrals(dim), Skeleton(dim, turns)
+        self.integrals, self.skeleton = Integrals(dim), SkeletonBuffer(dim, turns)
         self.begin, self.along = np.zeros(dim), np.zeros(dim)
         self.end, self.turn = np.zeros(dim), np.zeros(dim)
         self.due = INFINITY

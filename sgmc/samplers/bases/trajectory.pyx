@@ -10,7 +10,7 @@ from libc.math cimport INFINITY, exp, fabs, fmax, fmin, log, log1p
 from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
-from sgmc.samplers.bases.adaptation cimport IDENTITY, Windows
+from sgmc.samplers.bases.adaptation cimport IDENTITY, WarmupWindows
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 
 cdef enum:
@@ -298,8 +298,8 @@ cdef double log_sum(double a, double b) noexcept nogil:
     return fmax(a, b) + log1p(exp(-fabs(a - b)))
 
 
-cdef Windows early_windows(int64_t warmup):
+cdef WarmupWindows early_windows(int64_t warmup):
     """Windows of ten steps and more, from the tenth step on and up to 85 % of warmup: gradients
     tell scales by few draws.
     """
-    return Windows(warmup, min(10, warmup // 10), int(0.85 * warmup), 10)
+    return WarmupWindows(warmup, min(10, warmup // 10), int(0.85 * warmup), 10)

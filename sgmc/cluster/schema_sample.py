@@ -13,18 +13,18 @@ import pandas as pd
 from sgmc.cluster.transforms import subset_of
 from sgmc.errors import DataError
 from sgmc.formula.columns import is_missing, kind
-from sgmc.formula.dot import columns_named
-from sgmc.formula.dotted import MAX_LEVELS
+from sgmc.formula.dot_columns import MAX_LEVELS
 from sgmc.formula.frames import as_frame
+from sgmc.formula.parser import columns_named
 
 HEAD = 1000  # rows in which many numbers differ as a rule
-MOST_WITNESSES = 2000  # of a column that witnesses are kept for
+MOST_SAMPLED = 2000  # of a column that witnesses are kept for
 DOTTED = re.compile(r"(?<![\w)\]])\.(?!\w)")  # R's dot, no decimal point and no attribute
 STRINGS = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 
 
 @dataclass(frozen=True)
-class Witnesses:
+class SchemaSample:
     """Rows of some partitions that show what these hold.
 
     Attributes
@@ -45,8 +45,8 @@ class Witnesses:
 
 
 @dataclass(frozen=True)
-class Witnessing:
-    """A pass that returns the `Witnesses` of a partition.
+class SchemaSampling:
+    """A pass that returns the `SchemaSample` of a partition.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Witnessing:
         columns = self.needed(frame.columns)
         used = frame if self.subset is None else subset_of(frame, self.subset)
         kinds = {name: kind_of(frame[name]) for name in columns}
-        return Witnesses(chosen(used[columns]), len(frame), kinds, number)
+        return SchemaSample(chosen(used[columns]), len(frame), kinds, number)
 
     def needed(self, columns):
         """Those of the columns that the texts name, in their order."""
@@ -76,7 +76,7 @@ class Witnessing:
 
 
 def merge(one, other):
-    """The `Witnesses` of both; DataError where a column is absent, or of two kinds."""
+    """The `SchemaSample` of both; DataError where a column is absent, or of two kinds."""
     differs = sorted(set(one.kinds) ^ set(other.kinds))
     if differs:
         least = other if differs[0] in one.kinds else one
@@ -92,7 +92,7 @@ def merge(one, other):
     kinds = {name: held or other.kinds[name] for name, held in one.kinds.items()}
     parts = [two.frame[list(kinds)] for two in (one, other) if len(two.frame)]
     whole = pd.concat(parts, ignore_index=True) if parts else one.frame
-    return Witnesses(chosen(whole), one.rows + other.rows, kinds, one.number)
+    return SchemaSample(chosen(whole), one.rows + other.rows, kinds, one.number)
 
 
 def kind_of(column):
@@ -131,7 +131,7 @@ def showing(column, rows):
     if number and len(first) > MAX_LEVELS:
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return rows[[values.argmin(), values.argmax(), 0]]
-    return rows[first[:MOST_WITNESSES]]
+    return rows[first[:MOST_SAMPLED]]
 
 
 def firsts(column):

@@ -8,7 +8,7 @@ import pandas as pd
 from sgmc.core.files import Damaged
 from sgmc.core.memory import available, shown
 from sgmc.errors import DataError, OutOfMemoryError
-from sgmc.formula.columns import Places, is_missing
+from sgmc.formula.columns import LevelIndexer, is_missing
 from sgmc.prepared.recipe import check_sections, kept_arrays
 from sgmc.prepared.rows import check_codes, refuse_cut
 from sgmc.prepared.schema import INT
@@ -19,7 +19,7 @@ READING = 3  # copies of the columns while a fit reads them
 NOT_KEPT = ("date", "complex", "other")  # kinds of columns
 
 
-class KeptColumns(SealedTable):
+class ColumnStore(SealedTable):
     """A prepared table of a formula with group terms or smooths: the columns that it needs, in the
     order of the source.
 
@@ -60,7 +60,7 @@ class KeptColumns(SealedTable):
         return pd.DataFrame({one.name: one.restored(self.arrays[one.section]) for one in self.kept})
 
 
-class KeptColumn:
+class StoredColumn:
     """How a column is kept: numbers as they are, labels as codes.
 
     Parameters
@@ -92,7 +92,7 @@ class KeptColumn:
         if self.levels:
             if is_missing(column).all():
                 return np.full(len(column), -1)
-            return Places(self.levels, self.name).of(column)
+            return LevelIndexer(self.levels, self.name).of(column)
         if self.dtype.kind == "i":
             return column.to_numpy(self.dtype)
         return column.to_numpy(self.dtype, na_value=np.nan)
@@ -112,7 +112,7 @@ class KeptColumn:
 def check_columns(found, arrays, facts):
     """Damaged unless the columns of a recipe are those in the file."""
     kept = found["columns"]
-    if not isinstance(kept, list) or not all(isinstance(one, KeptColumn) for one in kept):
+    if not isinstance(kept, list) or not all(isinstance(one, StoredColumn) for one in kept):
         raise Damaged("is damaged: its recipe lacks the columns")
     names = [one.name for one in kept]
     if not are_texts(names) or len({*names, *facts["columns"]}) != len(facts["columns"]):

@@ -9,7 +9,7 @@ from sgmc.errors import DataError, warn
 from sgmc.formula.subsets import subset_mask
 from sgmc.formula.terms import left_out_warning
 from sgmc.prepared import shuffle
-from sgmc.prepared.kept import NOT_KEPT, KeptColumn
+from sgmc.prepared.column_store import NOT_KEPT, StoredColumn
 from sgmc.prepared.layout import Writer
 from sgmc.prepared.recipe import kept_arrays
 from sgmc.prepared.selection import Selection
@@ -41,7 +41,7 @@ def keep(shop, scan, arguments, passes):
 
     Parameters
     ----------
-    shop : Workshop
+    shop : StagingDirectory
     scan : Scan
     arguments : dict
         As `SealedTable.arguments`.
@@ -92,7 +92,7 @@ def studied(scan, passes):
             if column.kind in NOT_KEPT
         }
     kept = [
-        KeptColumn(facts.columns[name], k, integers.whole[name])
+        StoredColumn(facts.columns[name], k, integers.whole[name])
         for k, name in enumerate(names)
         if name not in left_out
     ]

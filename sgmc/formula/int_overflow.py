@@ -33,7 +33,7 @@ INNER_NAMES = (ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.Generato
 OPERATIONS = (ast.BinOp, ast.UnaryOp, ast.Call)
 
 
-def refuse_wrap(
+def refuse_int_overflow(
     code: str, functions: Mapping[str, Any], names: Mapping[str, Any], label: str
 ) -> None:
     """FormulaError where whole numbers of an expression leave the range of int64.

@@ -163,8 +163,8 @@ def stopped(fit):
             )
         )
     if fit.stopping is not None:
-        found += fit.stopping.concerns()
-    return [*found, *fit.concerns]
+        found += fit.stopping.warnings()
+    return [*found, *fit.warnings]
 
 
 def transitions(fit, ends):

@@ -11,7 +11,7 @@ from sgmc.models.scales.shrinking import Shrunk
 LEAST_PRECISION = 1e-8  # of the likelihood, relative to the largest
 
 
-def turned(centre, shrunk):
+def rotated_ridge(centre, shrunk):
     """The matrix M of b = M c, and `Centre` and `Shrunk` of c, for a ridge of one group.
 
     In units of the prior b has the precision S under the likelihood, the other coefficients
@@ -38,7 +38,7 @@ def turned(centre, shrunk):
     of = Shrunk(
         d,
         shrunk.groups,
-        shrunk.logs,
+        shrunk.log_params,
         where=where,
         group=shrunk.group,
         local=shrunk.local,

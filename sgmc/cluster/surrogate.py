@@ -15,8 +15,8 @@ import numpy as np
 
 from sgmc.cluster import fixed_error as errors
 from sgmc.cluster.passes import gradients_at, kernel_of
-from sgmc.cluster.recipe import Rows
-from sgmc.cluster.reservoir import stand_ins
+from sgmc.cluster.recipe import EncodedRows
+from sgmc.cluster.reservoir import surrogate_rows
 from sgmc.coordinates.collinearity import collinearity
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.modes import ModeSearch
@@ -126,7 +126,7 @@ def table_of(rows, recipe, told, surveyed, settings):
 
 
 @dataclass(frozen=True)
-class StandIn:
+class Surrogate:
     """Rows that stand for all, before their coordinates are chosen.
 
     Attributes
@@ -148,8 +148,8 @@ class StandIn:
     exact: int
 
 
-def stand_in(whole, found, recipe, told, settings):
-    """The `StandIn` of a survey's sample, with its errors measured.
+def surrogate_of(whole, found, recipe, told, settings):
+    """The `Surrogate` of a survey's sample, with its errors measured.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def stand_in(whole, found, recipe, told, settings):
     """
     surveyed, theta = whole.surveyed, whole.centre.theta
     exact = whole.inspected.sample
-    rows, _ = stand_ins(exact, surveyed.sample, surveyed.rows)
+    rows, _ = surrogate_rows(exact, surveyed.sample, surveyed.rows)
     data, table = table_of(rows, recipe, told, surveyed, settings)
     model = compiled(table, recipe.family)
     _, gradient, hessian = expand(model, theta)
@@ -178,7 +178,7 @@ def stand_in(whole, found, recipe, told, settings):
     groups = remainders_of(sampled, table, recipe, whole)
     share = len(sampled) / max(surveyed.rows - len(exact), 1)
     expected = errors.estimated(groups, whole.draws, axes, share)
-    return StandIn(data, table, model, tilt, errors.FixedError(*measured, *expected), len(exact))
+    return Surrogate(data, table, model, tilt, errors.FixedError(*measured, *expected), len(exact))
 
 
 def remainders_of(sampled, table, recipe, whole):
@@ -189,7 +189,7 @@ def remainders_of(sampled, table, recipe, whole):
             return np.zeros((2, *whole.draws.shape))
         columns = ("trials", "offset", "weight", "se")
         beside = {k: pick(getattr(table, k), places) for k in columns}
-        model = kernel_of(Rows(table.X[places], table.y[places], **beside), recipe)
+        model = kernel_of(EncodedRows(table.X[places], table.y[places], **beside), recipe)
         left = errors.remainders(model, whole.centre.theta, whole.points)
         found.append(left @ whole.white)
     return np.array(found)
@@ -229,7 +229,7 @@ def problem_of(whole, one, found, recipe, settings, how):
         )
         core = rotated_prior(core, priors.gaussian and where.map is None, known.terms, where)
     true = Mode(centre.theta, centre.likelihood.hessian, centre.prior)
-    concerns = collinearity(
+    warnings = collinearity(
         true, priors.names, whole.surveyed.rows, priors.auxiliary, priors.chosen
     )
     return built(
@@ -239,6 +239,6 @@ def problem_of(whole, one, found, recipe, settings, how):
         single=single,
         prior=core,
         coordinates=where,
-        concerns=[*found.concerns, *concerns, *how.pop("concerns")],
+        warnings=[*found.warnings, *warnings, *how.pop("warnings")],
         **how,
     )

@@ -9,7 +9,7 @@ FEW_LEVELS = 4
 AS_GOOD = 3.0  # nats: where the density at zero is at most so far below the mode's
 
 
-def concerns_of(rows, effects, family):
+def warnings_of(rows, effects, family):
     """Warnings about a table with groups, a list.
 
     Parameters

@@ -24,7 +24,7 @@ MIXED = 20_000  # draws of slopes over which the density of an intercept is aver
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
 
-def law(spec):
+def distribution(spec):
     """A prior as a frozen distribution of scipy, without its ends, or None for a horseshoe.
 
     Parameters
@@ -55,23 +55,23 @@ def law(spec):
 
 def between(found, spec, tail):
     """Probabilities (low, high) of a law below, or with `tail` above, the ends of a prior."""
-    low, high = spec.ends
+    low, high = spec.bounds
     return (found.sf(high), found.sf(low)) if tail else (found.cdf(low), found.cdf(high))
 
 
 def in_tail(found, spec):
     """Whether ends are above the median, where probabilities above them are the exact ones."""
-    return bool(spec.ends[0] > found.median())
+    return bool(spec.bounds[0] > found.median())
 
 
 def log_density(spec, values):
     """The log density of a proper prior at numbers, normalised; of a horseshoe, without its slab's
     constant.
     """
-    found, values = law(spec), np.asarray(values, dtype=float)
+    found, values = distribution(spec), np.asarray(values, dtype=float)
     if found is not None:
         below, above = between(found, spec, in_tail(found, spec))
-        inside = (spec.ends[0] <= values) & (values <= spec.ends[1])
+        inside = (spec.bounds[0] <= values) & (values <= spec.bounds[1])
         return np.where(inside, found.logpdf(values) - math.log(above - below), -np.inf)
     e = (values - spec.location) / spec.scale
     kernel, _ = exponential_integral(e**2 / 2)
@@ -81,7 +81,7 @@ def log_density(spec, values):
 
 def drawn(spec, size, random):
     """So many independent draws of a proper prior."""
-    found = law(spec)
+    found = distribution(spec)
     if found is not None:
         tail = in_tail(found, spec)
         below, above = between(found, spec, tail)

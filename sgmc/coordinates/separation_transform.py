@@ -72,7 +72,7 @@ class Outcomes:
 
 
 @dataclass(frozen=True)
-class Ramp:
+class SeparatedDensity:
     """The density of one coordinate t, which grows towards the usual outcome, up to a constant;
     t = 0 is the mode.
 
@@ -156,12 +156,13 @@ def quantiles(log, t, grid=GRID):
     return at, log_dt, -grid - np.exp(log_dt) * slope
 
 
-def ramp(wall, prior, mode, outcomes, pull):
-    """The ramp of a wall along t, by which its coefficient grows by 1 / (usual gap); `pull` is the
-    log prior's slope along t at the mode: with its sign reversed it is the likelihood's.
+def separated_density(wall, prior, mode, outcomes, pull):
+    """The `SeparatedDensity` of a wall along t, by which its coefficient grows by 1 / (usual gap);
+    `pull` is the log prior's slope along t at the mode: with its sign reversed it is the
+    likelihood's.
     """
     unit = wall.usual * wall.gap
-    return Ramp(
+    return SeparatedDensity(
         replace(prior, location=(prior.location - mode) * unit, scale=prior.scale * abs(unit)),
         wall.rows,
         wall.contrary,
@@ -170,7 +171,7 @@ def ramp(wall, prior, mode, outcomes, pull):
     )
 
 
-def apart(walls, information):
+def disjoint_walls(walls, information):
     """Make the rows of walls disjoint where one column's lie within another's, and choose walls
     that have rows of their own.
 
@@ -215,7 +216,7 @@ def apart(walls, information):
     return basis, walls, chosen
 
 
-def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate, family):
+def separation_coordinates(mode, back, walls, prior_gradient, priors, intercept, rotate, family):
     """Coordinates with a quantile map for the walls.
 
     Parameters
@@ -240,7 +241,7 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
     basis[columns, columns] = units
     basis[intercept, columns] -= [w.common * u for w, u in zip(walls, units)]
     moved = basis[:, columns]
-    among, walls, chosen = apart(walls, moved.T @ mode.likelihood @ moved)
+    among, walls, chosen = disjoint_walls(walls, moved.T @ mode.likelihood @ moved)
     basis[:, columns] = moved @ among
     heavy = any(priors[w.column].family == "student_t" and w.contrary == 0 for w in walls)
     walls, columns = [w for w, taken in zip(walls, chosen) if taken], columns[chosen]
@@ -259,7 +260,9 @@ def walled_coordinates(mode, back, walls, prior_gradient, priors, intercept, rot
     spread[:, k:] = path @ L
     pull = basis.T @ prior_gradient
     ramps = [
-        ramp(w, priors[w.column], mode.theta[w.column], Outcomes(family, w.usual), pull[w.column])
+        separated_density(
+            w, priors[w.column], mode.theta[w.column], Outcomes(family, w.usual), pull[w.column]
+        )
         for w in walls
     ]
     values, log_slopes, bends = np.reshape([r.quantiles() for r in ramps], (k, 3, -1)).swapaxes(

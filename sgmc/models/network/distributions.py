@@ -73,7 +73,7 @@ class Softmax:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class NumericOutcome:
     """Base of laws of numbers: eta times `factor`, plus `shift`, is in the units of the outcomes.
 
     Attributes
@@ -118,7 +118,7 @@ class Numbers:
         return found.reshape(n, self.outcomes)
 
 
-class Gaussian(Numbers):
+class Gaussian(NumericOutcome):
     """y_k ~ N(eta_k, sigma_k^2) in standardised units."""
 
     @classmethod
@@ -194,7 +194,7 @@ class Heteroscedastic(Gaussian):
         return np.hstack([self.means(eta), np.log(self.sds(eta, sigma))])
 
 
-class Poisson(Numbers):
+class PoissonOutcome(NumericOutcome):
     """y ~ Poisson(exp(eta + shift))."""
 
     @classmethod
@@ -237,7 +237,7 @@ LAWS = {
     "softmax": Softmax,
     "gaussian": Gaussian,
     "heteroscedastic": Heteroscedastic,
-    "poisson": Poisson,
+    "poisson": PoissonOutcome,
 }
 
 

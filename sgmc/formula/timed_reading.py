@@ -24,11 +24,11 @@ ROWS_IN_TIME = 50_000  # of designs of few columns these are read in well under 
 FEWER_ROWS = 5_000  # where these take too long, or there are not many more
 
 
-def read_in_time(
+def read_with_deadline(
     formula: "str | SafeFormula", data: Any, **how: Any
 ) -> "tuple[Table, Grouping | Crossing | None, str]":
     """A `Table`, its grouping or None, and what became of the rows where the time for reading was
-    up, see `in_time`.
+    up, see `with_deadline`.
 
     Parameters
     ----------
@@ -41,10 +41,10 @@ def read_in_time(
         table = read(formula, frame, **most, **how)
         return table, table.grouping()
 
-    return in_time(grouped, len(frame))
+    return with_deadline(grouped, len(frame))
 
 
-def in_time(
+def with_deadline(
     reading: "Callable[..., tuple[Table, Grouping | Crossing | None]]", n: int
 ) -> "tuple[Table, Grouping | Crossing | None, str]":
     """What some reading returns, and what became of the rows where the time for it was up: empty,

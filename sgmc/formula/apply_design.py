@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.arguments.types import Series
 from sgmc.errors import DataError
-from sgmc.formula import dot
+from sgmc.formula import parser
 from sgmc.formula.columns import codes_of, is_missing, kind
 from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import Reader, numbers_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from sgmc.formula.table import Table
 
 
-def read_again(
+def read_new_rows(
     spec: Any,
     data: Any,
     *,
@@ -52,14 +52,16 @@ def read_again(
     if frame.empty:
         raise DataError(f"the new data are empty: {len(frame)} rows, {frame.shape[1]} columns")
     spec.check_new(frame)
-    parsed = dot.parse(like(f"{outcome_text(spec)} ~ 1", spec.formula), frame.columns, scope)
+    parsed = parser.parse(like(f"{outcome_text(spec)} ~ 1", spec.formula), frame.columns, scope)
     vectors = {
         argument: numbers_of(argument, value, frame)
         for argument, value in given.items()
         if value is not None
     }
     rows = subset_rows(subset, frame)
-    return Again(spec, parsed, frame, vectors, rows, outcome, spec.offset).table([], missing)
+    return NewRowsReader(spec, parsed, frame, vectors, rows, outcome, spec.offset).table(
+        [], missing
+    )
 
 
 def outcome_text(spec: Any) -> str:
@@ -67,7 +69,7 @@ def outcome_text(spec: Any) -> str:
     return spec.expanded.partition(" ~ ")[0]
 
 
-class Again(Reader):
+class NewRowsReader(Reader):
     """Reader of new rows with the design of a fit."""
 
     def __init__(self, spec: Any, *how: Any) -> None:
