@@ -1,4 +1,4 @@
-"""Constants: one name, one meaning, one place."""
+"""Constants and classes: one name, one meaning, one place."""
 
 import re
 from collections import defaultdict
@@ -13,6 +13,11 @@ PLAIN = re.compile(
 )
 MEMBER = re.compile(r"^    ([A-Z][A-Z0-9_]{2,}) = (.+)$")
 NUMBERS = re.compile(r"[-+*/<(), \d.e_]+")
+CLASS = re.compile(r"^[ \t]*(?:cdef |cpdef )?class (\w+)[ \t]*[(:\[]", re.M)
+# classes of one name that stay two, and why
+TWO = {
+    "Model": "users derive from `sgmc.Model`, and their Cython code from `core.contract.Model`",
+}
 
 
 def constants(text):
@@ -74,3 +79,45 @@ def test_copies_are_found(one, other, found):
 
 def test_a_module_and_its_declarations_are_one():
     assert repeated({"a.pyx": "MOST = 50", "a.pxd": "cdef enum:\n    MOST = 50"}) == {}
+
+
+def same_classes(sources):
+    """Names of classes that are defined more than once: {name: [path, ...]}.
+
+    Parameters
+    ----------
+    sources : dict of str
+        Texts by path; pxd files declare what pyx files define, and are not among them.
+    """
+    places = defaultdict(list)
+    for path, text in sorted(sources.items()):
+        for name in CLASS.findall(text):
+            places[name].append(path)
+    return {name: paths for name, paths in places.items() if len(paths) > 1}
+
+
+def test_no_class_has_the_name_of_another():
+    sources = {
+        path.relative_to(PACKAGE).as_posix(): path.read_text()
+        for path in PACKAGE.rglob("*.p*")
+        if path.suffix in (".py", ".pyx")
+    }
+    assert len(CLASS.findall("\n".join(sources.values()))) > 500
+    found = same_classes(sources)
+    assert {name: paths for name, paths in found.items() if name not in TWO} == {}
+    assert set(TWO) <= set(found), "no longer defined twice"
+
+
+@pytest.mark.parametrize(
+    "one, other, found",
+    [
+        ("class Rows:", "class Rows:", True),
+        ("class Rows(Base):", "@final\ncdef class Rows(Base):", True),
+        ("class Rows:", "def f():\n    class Rows(NamedTuple):", True),
+        ("class Rows:", "class Cells(Rows):", False),
+        ("class Rows:", '"""Rows, in one\nclass Rows is not of."""', False),
+        ("class Rows:", "from a import Rows", False),
+    ],
+)
+def test_classes_of_one_name_are_found(one, other, found):
+    assert bool(same_classes({"a.py": one, "b.pyx": other})) is found
