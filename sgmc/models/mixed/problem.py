@@ -104,9 +104,11 @@ class GroupedMode:
     curved: np.ndarray
 
     def terms_of(self, priors):
+        """The `PriorTerms` of priors of these parameters."""
         return PriorTerms(priors, self.shift, bent=self.curved)
 
     def density_of(self, priors):
+        """Priors of these parameters, compiled."""
         return density(priors, self.shift, self.curved)
 
 
