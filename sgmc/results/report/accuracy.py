@@ -18,6 +18,7 @@ from sgmc.results.checks.printed import HALF_WIDTH, KINDS, LOOKED_AT, printed_er
 # times this
 UNSEEN_TAIL = 2.0
 LONG_TAIL = 0.2  # tail index: of draws of exponential laws it is found below
+EIGHT_MOMENTS = 0.125  # tail index up to which errors of an sd are told as by their estimates
 AS_LONG = 0.1  # difference of two indices, which is their error
 
 
@@ -59,7 +60,7 @@ def accuracy(fit, theta, names, some, quantiles):
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
     # independent draws have no scores; of sds that rows settle the tail is known without them
     settled = np.array([name in shape.settled for name in names], dtype=bool)
-    unknown &= ~(settled & (bounds <= AS_LONG))
+    unknown &= ~(settled & (bounds <= EIGHT_MOMENTS))
     if unknown.any():
         some = far_out(theta[..., unknown], LOOKED_BEYOND, quantiles.of(unknown))
         unknown[unknown] = some
