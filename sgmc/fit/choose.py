@@ -44,7 +44,7 @@ from sgmc.subsampling.uniform import FullBatch
 
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
 DIRECT = "direct"  # where the posterior has independent draws
-INDEPENDENT = (
+CONJUGATE = (
     "Direct draws chosen: given sigma and the sd of effects the coefficients are normal, so that "
     "draws are independent"
 )
@@ -109,7 +109,7 @@ def choose_sampler(problem, settings) -> Choice:
             "all rows"
         )
     if problem.transport is not None:  # the settings leave room for draws that need no chain
-        why = "" if given else INDEPENDENT
+        why = "" if given else CONJUGATE
         spec = given or direct()
         return Choice(problem=problem, settings=settings, gradient="simple", spec=spec, reason=why)
     if given is not None and given.direct:
