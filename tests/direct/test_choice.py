@@ -1,6 +1,7 @@
 """When linear regressions have independent draws, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sgmc
@@ -160,3 +161,17 @@ def test_the_reason_is_in_the_details():
     text = results.summary(details=True).as_text()
     assert "Direct draws chosen: given sigma" in text
     assert "Errors are estimated by independent draws." in text
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
+def test_a_fit_without_a_number_of_draws_goes_on():
+    """Effects of three groups have long tails: 1,000 draws per chain leave sds unknown."""
+    frame = pd.DataFrame(
+        {"g": np.repeat(["a", "b", "c"], 3), "y": [55, 53, 54, 26, 31, 32, 84, 82, 79.0]}
+    )
+    results = sgmc.ols("y ~ 1 + (1 | g)", frame, seed=1)
+    assert results.sampler == DIRECT
+    assert results.draws.shape[1] > 1000
+    assert results.verdict.trustworthy
+    again = sgmc.ols("y ~ 1 + (1 | g)", frame, seed=1, draws=results.draws.shape[1])
+    assert np.array_equal(again.draws, results.draws)
