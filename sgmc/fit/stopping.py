@@ -306,10 +306,8 @@ def counted_work(done):
     and by the densities that they evaluate, not by a clock.
     """
     model, rows = done.problem.model, done.problem.rows
-    spec = done.plan.spec
-    # direct draws read sums of rows, once for all
-    by_passes = spec.all_rows and not spec.direct
-    calls = done.passes if by_passes else sum(c.steps for c in done.chains)
+    # an exact step may evaluate several densities; draws of a law that is known, none
+    calls = max(done.passes if done.plan.spec.all_rows else 0.0, sum(c.steps for c in done.chains))
     call = CALL
     if done.problem.foreign:  # of users, and maybe in Python
         call = USERS_CALL * (done.problem.dim if done.problem.differenced else 1)

@@ -156,6 +156,22 @@ def test_samplers_in_continuous_time_keep_their_draws():
     assert stopping.next_look(other._fit, False, None) == 0
 
 
+RAILS = {  # travel times of ultrasound in six rails (Devore 2000)
+    "y": [55, 53, 54, 26, 37, 32, 78, 91, 85, 92, 100, 96, 49, 51, 50, 80, 85, 83],
+    "g": [name for name in "ABCDEF" for _ in range(3)],
+}
+
+
+def test_independent_draws_go_on():
+    """Of six groups the sd has a long tail, of which more draws tell; no rows are read for them."""
+    found = sgmc.ols("y ~ 1 + (1 | g)", RAILS, seed=1)
+    draws = found.draws.shape[1]
+    assert found.sampler.name == "direct" and draws > FIRST and found.verdict.trustworthy
+    np.testing.assert_array_equal(
+        found.draws, sgmc.ols("y ~ 1 + (1 | g)", RAILS, seed=1, draws=draws).draws
+    )
+
+
 def test_numbers_that_runs_begin_with():
     """Those of classes of models are left open, those that are given are not."""
     for given, numbers in (

@@ -51,6 +51,16 @@ def test_one_number_is_advised_where_a_warning_asks_for_more():
         assert found.shortfall == pytest.approx(4.0)
 
 
+@pytest.mark.parametrize("size", [np.inf, np.nan])
+def test_no_number_is_advised_by_errors_that_are_none(size):
+    ends = verdict.Worst(0.0, 0.0, size)
+    errors = verdict.Errors(NOTHING, NOTHING, ends)
+    found = verdict.by_comparison(errors, "", 0.2, "scores", 1.0, verdict.Length(1000))
+    assert "Take" in found.text and not found.trustworthy
+    far = verdict.Errors(NOTHING, verdict.Worst(0.0, 0.0, np.inf), NOTHING)
+    assert "Take more draws." in verdict.by_effective_draws(far, [9, 9], "", verdict.Length(9)).text
+
+
 def test_what_more_draws_cure_is_told_apart():
     """Means that are off by 0.3 sd: by chance, of as few draws, or by the sampler."""
     off = verdict.Worst(0.3, 0.28, 0.32)

@@ -102,6 +102,8 @@ def too_few(seen):
 
 def take(draws, times):
     """Advice to take so many times as many draws."""
+    if not math.isfinite(times):  # errors that are no numbers
+        return "Take more draws."
     return f"Take draws={math.ceil(draws * times / 100) * 100}."
 
 
