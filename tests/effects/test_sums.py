@@ -76,6 +76,26 @@ def test_one_pass_is_all_tables(call, verb, formula, by, monkeypatch):
     assert apart(one, by_tables(monkeypatch, found)) < STEPS_APART
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.cover(1)
+@pytest.mark.parametrize("how", [{}, {"slope": "dyex"}, {"type": "link"}])
+@pytest.mark.parametrize("formula", FORMULAS)
+@pytest.mark.parametrize("verb", ["logit", "ols", "survreg"])
+def test_slopes_of_rows_are_those_of_all_tables(verb, formula, how, monkeypatch):
+    """Also in their order, where some variables are columns of their own and others are not."""
+    res, new = fit(verb, FORMULAS[formula]), table(30, 3)
+    new.loc[4, "z"] = np.nan
+    found = res.slopes(data=new, **how)
+    monkeypatch.setattr(averages, "slopes_together", lambda *given: {})
+    expected = res.slopes(data=new, **how)
+    labels = ["rowid", "term", "contrast", "x", "z"]
+    pd.testing.assert_frame_equal(found[labels], expected[labels])
+    assert np.isnan(found.estimate[found.rowid == 4]).all()
+    known = ~np.isnan(expected.estimate.to_numpy())
+    sd = np.maximum(expected.draws[known].std(axis=1, keepdims=True), 1e-9)
+    assert np.abs((found.draws - expected.draws)[known] / sd).max() < STEPS_APART
+
+
 @pytest.mark.parametrize("weights", [None, "w"])
 def test_new_rows_weights_and_offsets(weights, monkeypatch):
     res = sgmc.poisson(
@@ -86,6 +106,16 @@ def test_new_rows_weights_and_offsets(weights, monkeypatch):
         return res.avg_slopes(data=table(900, 3), weights=weights, by="g")
 
     assert apart(found(), by_tables(monkeypatch, found)) < STEPS_APART
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize("how", [{}, {"type": "link"}])
+@pytest.mark.parametrize("verb", ["logit", "ols"])
+def test_a_row_without_a_variable_has_no_average(verb, how):
+    new = table(30, 3)
+    new.loc[4, "z"] = np.nan
+    with pytest.raises(sgmc.errors.DataError, match="row 4 of the data lacks a variable"):
+        fit(verb).avg_slopes("x", data=new, **how)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -131,7 +161,7 @@ def many():
     """A fit of many rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", sgmc.errors.LowESSWarning)
-        return fit("logit", FORMULAS["plain"], MANY, draws=60)
+        return fit("logit", FORMULAS["plain"], MANY, draws=40)
 
 
 @pytest.fixture
@@ -156,24 +186,25 @@ def test_averages_of_many_rows_are_within_the_stated_error(call, by, many, monke
     assert np.abs((found.estimate - exact.estimate) / exact.std_error).max() < 1e-3
 
 
-def half_bent(self, eta, slope, known=sums.Curve.derivatives):
+def half_bent(self, eta, slope, known=sums.MeanFunction.derivatives):
     """Derivatives with half of the curvature."""
     value, first, second = known(self, eta, slope)
     return value, first, second / 2
 
 
-def tilted(self, eta, slope, known=sums.Curve.derivatives):
+def tilted(self, eta, slope, known=sums.MeanFunction.derivatives):
     """Derivatives with a first one that is a tenth off."""
     value, first, second = known(self, eta, slope)
     return value, 1.1 * first, second
 
 
+@pytest.mark.extended
 @pytest.mark.usefixtures("expand")
 @pytest.mark.parametrize("mistake", [half_bent, tilted])
 def test_wrong_quadratic_functions_are_not_taken(mistake, many, monkeypatch):
     """The draws that are computed exactly tell, and then all are."""
     right = many.avg_slopes()
-    monkeypatch.setattr(sums.Curve, "derivatives", mistake)
+    monkeypatch.setattr(sums.MeanFunction, "derivatives", mistake)
     monkeypatch.setattr(sums, "EXPANSION_ERROR", 0.002)
     found = many.avg_slopes()
     assert found.attrs["draws_error"] == 0.0

@@ -9,7 +9,7 @@ from sgmc.errors import DataError
 from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import numbers_at, rows_at, thinned, variables_of
 from sgmc.results.effects.quantities import shown_value
-from sgmc.results.effects.sums import together
+from sgmc.results.effects.sums import column_of, slopes_by_row, slopes_together, together
 from sgmc.results.effects.table import NUMBERS, Summaries, beside
 
 TAKEN = ("rowid", "term", "contrast", "group", *NUMBERS)
@@ -37,16 +37,31 @@ def sliced(numbers, at):
 def by_row(results, places, quantities, link, kinds, level):
     """A table with a line a row, kind and quantity; NaN where a variable is missing."""
     found, names = Summaries(level), variables_of(results)
-    for quantity in quantities:
+
+    def add(k, piece, at, value, weights):
+        """Rows of the k-th quantity, (kind, row, draw)."""
+        quantity = quantities[k]
+        shown = piece.frame[[name for name in names if name in piece.frame]].iloc[at]
+        shown = beside(shown.assign(**quantity.cell), TAKEN)
+        rowid = np.arange(piece.start + at.start, piece.start + at.stop)
+        for j, one in enumerate(value):
+            columns = {"rowid": rowid, **of_kind(kinds, j), **quantity.labels}
+            head = pd.DataFrame(columns, index=shown.index)
+            found.add(pd.concat([head, shown], axis=1), one, weights, k)
+
+    shared = slopes_together(results, places, quantities, link)
+    for k, quantity in enumerate(quantities):
+        if k in shared:
+            continue
         for piece, at, parts, weights in blocks(results, places, quantity, link):
-            value = quantity.final(*parts)
-            shown = piece.frame[[name for name in names if name in piece.frame]].iloc[at]
-            shown = beside(shown.assign(**quantity.cell), TAKEN)
-            rowid = np.arange(piece.start + at.start, piece.start + at.stop)
-            for k, one in enumerate(value):
-                columns = {"rowid": rowid, **of_kind(kinds, k), **quantity.labels}
-                head = pd.DataFrame(columns, index=shown.index)
-                found.add(pd.concat([head, shown], axis=1), one, weights)
+            add(k, piece, at, quantity.final(*parts), weights)
+    own = [quantities[k].moves.term for k in shared]
+    for piece, at, slope, rows in slopes_by_row(results, places, link, own) if shared else ():
+        for k, j in shared.items():
+            value = slope * rows.coefficients[:, j]
+            if quantities[k].elastic:
+                value *= column_of(rows.X[at], j)[:, None]
+            add(k, piece, at, value[None], rows.weights)
     return found.table()
 
 

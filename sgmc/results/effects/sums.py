@@ -23,6 +23,7 @@ from sgmc.diagnostics import moments
 from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import MOST_NUMBERS, piece_size, rows_at, thinned
+from sgmc.results.effects.variables import as_numbers
 from sgmc.results.outcomes.rows import CELLS, Rows, evenly
 
 EXACT_WORK = 1e7  # rows x draws up to which every draw is computed: part of a second
@@ -88,16 +89,23 @@ class MeanFunction:
         """g at linear predictors (row, draw)."""
         if not slope:
             return self.mean(eta, extra)
-        return np.ones_like(eta) if self.straight else self.around(eta, extra, FIRST)[0]
+        return ones_of(eta) if self.straight else self.around(eta, extra, FIRST)[0]
 
     def derivatives(self, eta, slope):
         """g, g' and g'' at linear predictors (row,)."""
         if self.straight:
-            one = np.ones_like(eta)
+            one = ones_of(eta)
             return (one, 0 * one, 0 * one) if slope else (eta, one, 0 * one)
         if slope:
             return self.around(eta, None, FIRST, SECOND, THIRD)
         return [self.mean(eta, None), *self.around(eta, None, FIRST, SECOND)]
+
+
+def ones_of(eta):
+    """Ones where linear predictors are numbers, else NaN: rows that lack a variable have no value,
+    of the slope neither.
+    """
+    return np.where(np.isfinite(eta), 1.0, np.nan)
 
 
 class AveragedSum(NamedTuple):
@@ -119,15 +127,14 @@ def together(results, places, quantities, link):
     """`Groups` with the averages of each quantity, and how far draws may be off, in sds; None where
     an average is no sum of functions of one linear predictor, or not finite.
     """
-    family = results.model.family
-    linear = all(one.linear is not None for one in quantities)
-    if not linear or family.several or family.parts or family.outcome == "ordered":
+    if any(one.linear is None for one in quantities) or not single(results.model.family):
         return None
     columns = {
         one.moves.term: own_column(results, one.moves.term) for one in quantities if one.moves
     }
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        first = first_rows(results, places)
+        own = [name for name, j in columns.items() if j is not None]
+        first = first_rows(results, places, own)
         if first is None:
             return None
         found, error = [], 0.0
@@ -141,6 +148,43 @@ def together(results, places, quantities, link):
                 return None
             found, error = [*found, *one[0]], max(error, one[1])
         return found, error
+
+
+def single(family):
+    """Whether outcomes have one linear predictor and one mean."""
+    return not (family.several or family.parts or family.outcome == "ordered")
+
+
+def slopes_together(results, places, quantities, link):
+    """Derivatives theta_j f'(eta) among quantities: place -> j, of columns of their own."""
+    asked = {k: one for k, one in enumerate(quantities) if one.linear and one.moves}
+    asked = {k: own_column(results, one.moves.term) for k, one in asked.items() if one.moves.slope}
+    found = {k: j for k, j in asked.items() if j is not None}
+    if not found or not single(results.model.family):
+        return {}
+    names = [quantities[k].moves.term for k in found]
+    return {} if first_rows(results, places, names) is None else found
+
+
+def slopes_by_row(results, places, link, names):
+    """f'(eta) of all rows, (row, draw), in blocks: a `Piece`, a slice of it, numbers, and the
+    piece's `Rows`; `names` are the variables.
+    """
+    curve = MeanFunction(first_rows(results, places, names), link)
+    for piece in places.pieces():
+        refuse_text(piece, names)
+        rows = thinned(rows_at(results, piece.frame, piece.offset), places.n)
+        for start in range(0, rows.n, rows.block):
+            deadline.check()
+            at = slice(start, min(start + rows.block, rows.n))
+            eta = linear(rows.X[at], rows.coefficients, rows.offset[at])
+            yield piece, at, curve.value(eta, rows.extra, True), rows
+
+
+def refuse_text(piece, names):
+    """DataError where variables that held numbers in the fit do not."""
+    for name in names:
+        as_numbers(name, piece.frame[name])
 
 
 def batches(results, places, quantities, columns):
@@ -159,9 +203,12 @@ def batches(results, places, quantities, columns):
     return found
 
 
-def first_rows(results, places):
-    """`Rows` of one row; None where linear predictors are not those of the design alone."""
+def first_rows(results, places, names):
+    """`Rows` of one row; None where linear predictors are not those of the design alone.  `names`
+    are variables that held numbers in the fit.
+    """
     piece = next(iter(places.pieces()))
+    refuse_text(piece, names)
     offset = piece.offset[:1] if np.ndim(piece.offset) else piece.offset
     rows = rows_at(results, piece.frame.head(1), offset)
     if type(rows) is not Rows or rows.X.shape[1] != rows.coefficients.shape[1]:
@@ -215,7 +262,9 @@ class Pass:
     def run(self):
         """A list of `Groups`, one a quantity, and the largest error of a draw in its sds."""
         groups, report = Groups(self.places.by), phases.reporting()
+        own = [name for name, j in self.columns.items() if j is not None]
         for piece in self.places.pieces():
+            refuse_text(piece, own)
             rows = rows_at(self.results, piece.frame, piece.offset)
             atoms = self.atoms_of(piece, rows)
             code = groups.codes(piece.by)

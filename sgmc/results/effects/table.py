@@ -54,10 +54,13 @@ class Summaries:
         alpha = 1 - fraction("level", probability, advice="give e.g. 0.95")
         self.ends = [alpha / 2, 1 - alpha / 2]
         self.columns, self.numbers, self.draws, self.size = [], [], [], 0
-        self.weights = None
+        self.places, self.weights = [], None
 
-    def add(self, columns: Frame, draws: Floats, weights: Floats | None) -> None:
-        """Rows with their columns, a DataFrame, and draws (row, draw)."""
+    def add(self, columns: Frame, draws: Floats, weights: Floats | None, place: int = 0) -> None:
+        """Rows with their columns, a DataFrame, and draws (row, draw); those of a lower place come
+        first in the table.
+        """
+        self.places.append(place)
         self.columns.append(columns)
         with np.errstate(invalid="ignore"):
             self.numbers.append(moments_and_ends(draws, self.ends, weights))
@@ -66,12 +69,15 @@ class Summaries:
 
     def table(self) -> EffectTable:
         """All rows, an `EffectTable`: the columns that name an effect, numbers, other columns."""
-        columns = pd.concat(self.columns, ignore_index=True)
-        numbers = pd.DataFrame(np.concatenate(self.numbers), columns=NUMBERS)
+        order = sorted(range(len(self.places)), key=self.places.__getitem__)
+        columns = pd.concat([self.columns[k] for k in order], ignore_index=True)
+        numbers = np.concatenate([self.numbers[k] for k in order])
+        numbers = pd.DataFrame(numbers, columns=NUMBERS)
         first = [name for name in ("rowid", "term", "contrast", "group") if name in columns]
         rest = [name for name in columns if name not in first]
         out = EffectTable(pd.concat([columns[first], numbers, columns[rest]], axis=1))
-        kept = np.concatenate(self.draws) if self.size <= DRAWS_KEPT else None
+        whole = self.size <= DRAWS_KEPT
+        kept = np.concatenate([self.draws[k] for k in order]) if whole else None
         object.__setattr__(out, "_held", (kept, self.weights))
         return out
 
