@@ -248,7 +248,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     report, given = Report(priors.auxiliary, fold, priors.report), None
-    if mode.whole and not bounded and suits_table(kernel, effects, settings, precondition):
+    near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
+    # of several sds that may be zero, those that are not tabulated would not be about normal
+    open_ = mode.whole and not bounded and len(near) < 2
+    if open_ and suits_table(kernel, effects, settings, precondition):
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
         z = np.random.default_rng(settings.seed).normal(size=(DRAWS, kernel.dim))
@@ -257,7 +260,6 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     warnings = warnings + warnings_of(rows, effects, family) + rounded(table, data)
     if kernel.glm.width > 1:
         warnings = warnings + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
-    near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
     warnings = warnings + undecided(near, effects)
     if data.intercept is not None:
         warnings = warnings + collinearity(
@@ -329,16 +331,15 @@ def few_rows(rows, kernel, family, effects, sd, start):
 
 
 def suits_table(kernel, effects, settings, precondition) -> bool:
-    """Whether the parameters may be sampled given one sd, whose density has a table: the effects of
-    one factor have one, and nothing is asked that coordinates whitened at the mode are for.
+    """Whether the parameters may be sampled given one sd, whose density has a table: they are few,
+    and nothing is asked that coordinates whitened at the mode are for.
     """
     sampler = settings.sampler
     free = sampler is None or sampler.independent
-    single = effects.loading.q <= 4 and not kernel.closed
-    narrow = kernel.dim <= MOST_CONDITIONED
+    narrow = kernel.dim <= MOST_CONDITIONED and not kernel.closed
     whole = left_open(settings) and settings.precondition == "mode" and precondition == "dense"
     # a node alone is right around the mode, and the table goes far from it
-    return free and single and narrow and whole and kernel.nodes > 1 and not settings.robust
+    return free and narrow and whole and kernel.nodes > 1 and not settings.robust
 
 
 def sds_near_zero(kernel, terms, mode, effects, first):
