@@ -335,7 +335,7 @@ def test_fits_step_in_units_of_the_metric_whatever_the_coordinates():
 
 
 def test_momenta_need_the_derivative_of_the_root():
-    with pytest.raises(NotSupported, match="Positive has no derivative of its root"):
+    with pytest.raises(NotSupported, match="PositiveMetric has no derivative of its root"):
         draws(sgmc.SGRHMC(), exact_gradient(Rates(COUNTS)), np.ones(2), 0.1, 10)
 
 

@@ -67,7 +67,7 @@ def test_draws_keep_between_ends(frame, how):
     results = sgmc.logit(f"k ~ x + {GROUPS}", frame, seed=1, draws=200, **how)
     (name, one), draws = next(iter(how["prior"].items())), whole(results)
     j = list(results.params.index).index(name)
-    low, high = one.ends
+    low, high = one.bounds
     assert low < draws[:, j].min() and draws[:, j].max() < high
     assert np.isfinite(results.predict(frame)).all()
 
