@@ -39,11 +39,12 @@ KINDS = ("saved", "prepared", "checkpoint", "formula", "table")
 
 
 def frame():
-    """A table with two numbers, a factor, groups and gaps nowhere."""
+    """A table with two numbers, factors of few and of many levels, groups and gaps nowhere."""
     rng = np.random.default_rng(11)
     made = pd.DataFrame({"x": rng.normal(size=N), "z": rng.uniform(1, 2, N)})
     made["g"] = rng.choice(list("abc"), N)
     made["h"] = rng.choice([f"k{k}" for k in range(6)], N)
+    made["w"] = [f"w{k}" for k in rng.integers(0, 200, N)]  # stays codes in a file
     return made.assign(y=(rng.random(N) < 1 / (1 + np.exp(0.3 - made.x))).astype(int))
 
 
@@ -70,7 +71,7 @@ class Samples:
             path = folder / f"fit{k}"
             fit(formula, sampler="laplace").save(path)
             saved.append(path.read_bytes())
-        for k, formula in enumerate(["y ~ x + g", "y ~ poly(z, 2) + x + (1 | h)", "y ~ h + x"]):
+        for k, formula in enumerate(["y ~ x + g", "y ~ poly(z, 2) + x + (1 | h)", "y ~ w + x"]):
             path = folder / f"table{k}"
             sgmc.prepare(formula, frame(), path, seed=1)
             prepared.append(path.read_bytes())
