@@ -3,10 +3,12 @@ expected to widen posterior sds.  docs/registered.py puts them into the page.
 """
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.fit import choose, noise, paths, plan, tolerance
+from sgmc.fit.settings import check_settings
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
 from sgmc.results.report import fit_warnings
@@ -16,9 +18,14 @@ ROWS, COEFFICIENTS = 100_000, 10
 # V1 of the worst coefficient
 NOISES = {"`taylor`, usual": 1.0, "`cv` on Default": 22.0, "`cv` on a9a": 2740.0}
 WHITENED = SimpleNamespace(max_precision=1.0, min_precision=1.0, whitened=True, scaled=True)
-OPEN = SimpleNamespace(
-    batch_size=None, adaptive=False, step_size=None, thin=None, warmup=None, subsample="block"
-)
+OPEN = check_settings(progress=False)
+
+
+def choice(spec, settings):
+    """A sampler and settings, for a table of so many rows and coefficients."""
+    model = SimpleNamespace(n=ROWS)
+    problem = SimpleNamespace(model=model, dim=COEFFICIENTS, coordinates=WHITENED)
+    return plan.Choice(problem=problem, settings=settings, gradient="", spec=spec)
 
 
 def sd_change(variance):
@@ -38,7 +45,7 @@ def stochastic(spec):
     """A line of the table of stochastic samplers."""
     cells = []
     for one_row in NOISES.values():
-        made = plan.plan(spec, "", "", OPEN, Noise(one_row, 0), (ROWS, COEFFICIENTS), WHITENED)
+        made = plan.plan_of_steps(choice(spec, OPEN), Noise(one_row, 0))
         variance = Noise(one_row, 0).of(made.batch, ROWS) if spec.minibatches else 0.0
         h = made.langevin_time
         cells.append(
@@ -50,8 +57,8 @@ def stochastic(spec):
 
 def unbiased(spec):
     """A line of the table of samplers without a bias of their own."""
-    guess, made = spec.first_step(COEFFICIENTS), SimpleNamespace(**vars(OPEN), sampler=spec)
-    done = plan.unbiased_plan(spec, "", made, ROWS, COEFFICIENTS, WHITENED)
+    guess, made = spec.first_step(COEFFICIENTS), replace(OPEN, sampler=spec)
+    done = plan.unbiased_plan(choice(spec, made))
     chained = spec.exact and not spec.direct
     step = f"searched from {spec.from_langevin(guess):.3g}" if chained else "-"
     return f"| `{spec.name}` | {parameters(spec) or '-'} | {step} | {done.warmup} | {done.thin} |"
