@@ -46,6 +46,10 @@ INTERPOLATED = (
 )
 
 
+ORDERED_SUMS = (
+    "copies of rows are summed in another order: draws of 33 parameters are the same to 1e-13 at "
+    "first, and a proposal among the next thousand is accepted by one chain alone"
+)
 UNORDERED = "its three classes are places in the plane, which no line orders"
 
 
@@ -69,6 +73,8 @@ def expected_to_fail(estimator):
     }
     if isinstance(estimator, BayesianOrdinalClassifier):
         found["check_classifiers_train"] = UNORDERED
+        for kind in ("dense", "sparse"):
+            found[f"check_sample_weight_equivalence_on_{kind}_data"] = ORDERED_SUMS
     return found
 
 

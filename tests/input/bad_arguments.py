@@ -74,8 +74,9 @@ ARGUMENTS = [
     ],
     *[
         (dict(draws=v), ArgumentError, f"draws={v!r} must be a whole number")
-        for v in (0, -5, 10.0, None, "100")
+        for v in (0, -5, 10.0, None)
     ],
+    (dict(draws="100"), ArgumentError, "draws='100' must be 'auto', or a whole number"),
     *[
         (dict(chains=v), ArgumentError, f"chains={v!r} must be a whole number")
         for v in (0, -1, 1.5, None)
@@ -300,7 +301,7 @@ ARGUMENTS = [
         TypeError,
         "unexpected keyword argument 'sampel'; did you mean 'sampler'?",
     ),
-    (dict(n_draws=10), TypeError, "unexpected keyword argument 'n_draws'; did you mean 'draws'?"),
+    (dict(drawz=10), TypeError, "unexpected keyword argument 'drawz'; did you mean 'draws'?"),
     (dict(family="binomial"), TypeError, "unexpected keyword argument 'family'"),
 ]
 OF_FIT = [

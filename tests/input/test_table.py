@@ -14,7 +14,7 @@ from .cases import CASES
 from .conftest import content
 from .table import TABLE, main
 
-NATIVE = {"sampel", "n_draws", "family", "pvalues", "predict before", "load a file that"}
+NATIVE = {"sampel", "drawz", "family", "pvalues", "predict before", "load a file that"}
 # positional, or refused by name elsewhere
 NOT_HERE = ("formula", "data", "tune")
 NONSENSE = [
