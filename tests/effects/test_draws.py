@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.results.effects import averages, kept, variables
+from sgmc.results.effects import kept, sums, variables
 
 from .cases import fitted, means_of, row, table
 
@@ -56,9 +56,9 @@ def test_labels_are_compared_with_the_reference():
         np.testing.assert_allclose(draws, res.flat[:, res.names.index(name)], **CLOSE)
 
 
-def of_the_link(blocks):
-    """Blocks as they would be, were the type left at "link"."""
-    return lambda results, places, quantity, link: blocks(results, places, quantity, True)
+def of_the_link(made):
+    """Means as they would be, were the type left at "link"."""
+    return lambda self, first, link: made(self, first, True)
 
 
 def reversed_levels(levels):
@@ -67,7 +67,12 @@ def reversed_levels(levels):
 
 
 MISTAKES = {
-    "averages on the scale of the link": (check_averages, averages, "blocks", of_the_link),
+    "averages on the scale of the link": (
+        check_averages,
+        sums.MeanFunction,
+        "__init__",
+        of_the_link,
+    ),
     "weights of the fit forgotten": (check_averages, kept.Kept, "importance", lambda _: None),
     "another reference level": (check_reference, variables.Variables, "levels", reversed_levels),
 }

@@ -21,12 +21,20 @@ from .cases import table
 # of values relative to their sd: differences of the slow way have errors of (1e-4 of the range)^2
 STEPS_APART = 2e-6
 N, MANY = 400, 40_000
+
+
+def set_values(res):
+    """Two values of x, and of g where it is in the formula."""
+    given = {"x": [0, 1], "g": ["a", "c"]}
+    return {name: given[name] for name in given if name == "x" or "g[T.b]" in res.params}
+
+
 CALLS = {
     "slopes": lambda res, **how: res.avg_slopes(**how),
     "elasticities": lambda res, **how: res.avg_slopes(slope="dyex", **how),
     "differences": lambda res, **how: res.avg_comparisons(**how),
     "ratios": lambda res, **how: res.avg_comparisons(comparison="ratio", **how),
-    "set": lambda res, **how: res.avg_comparisons({"x": [0, 1], "g": ["a", "c"]}, **how),
+    "set": lambda res, **how: res.avg_comparisons(set_values(res), **how),
     "means": lambda res, **how: res.avg_predictions(**how),
     "link": lambda res, **how: res.avg_slopes(type="link", **how),
 }
@@ -175,14 +183,16 @@ def expand(monkeypatch):
 @pytest.mark.parametrize("by", [None, "g"])
 @pytest.mark.parametrize("call", CALLS)
 def test_averages_of_many_rows_are_within_the_stated_error(call, by, many, monkeypatch):
-    """Of all draws, of which 16 were looked at: the largest error is at most twice theirs."""
+    """Of all draws, of which 16 were looked at.  The largest of 1,000 normal errors is 1.5 times
+    the largest of 16, and errors are cubes of such numbers at least: three times theirs.
+    """
     found = CALLS[call](many, by=by)
     stated = found.attrs["draws_error"]
     assert (stated >= 0 if call == "link" else stated > 0) and stated < sums.EXPANSION_ERROR
     monkeypatch.setattr(sums, "EXACT_WORK", np.inf)
     exact = CALLS[call](many, by=by)
     assert exact.attrs["draws_error"] == 0.0
-    assert apart(found, exact) <= 2 * stated + STEPS_APART
+    assert apart(found, exact) <= 3 * stated + STEPS_APART
     assert np.abs((found.estimate - exact.estimate) / exact.std_error).max() < 1e-3
 
 
