@@ -232,13 +232,13 @@ def test_wrong_usage_is_one_line(arguments):
 TELLING = """
 import sys, sgmc.api.cli as cli
 from sgmc.fit import chains
-chunk, told = chains.Task.chunk, []
+chunk, told = chains.ChainTask.chunk, []
 def telling(task):
     done = chunk(task)
     if task.k == 0 and task.chain.recorder.kept > 20 and not told:
         told.append(print("ready", file=sys.stderr, flush=True))
     return done
-chains.Task.chunk = telling
+chains.ChainTask.chunk = telling
 sys.exit(cli.main(sys.argv[1:]))
 """
 

@@ -20,7 +20,7 @@ def test_your_own_model(capsys):
     names = {}
     exec(compile(example(), str(PAGE), "exec"), names)
     told = capsys.readouterr().out
-    assert "Decay: nothing wrong was found" in told and "trustworthy to about" in told
+    assert "Decay: nothing wrong was found" in told and "Verdict: trustworthy" in told
     res = names["res"]
     assert abs(res.mean_of("rate") - 1.5) < 4 * res.sd_of("rate")
     assert res.draws_of("rate").shape == (4, 1000)

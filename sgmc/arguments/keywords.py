@@ -6,7 +6,7 @@ command line and the package's stub.  A new argument of a fit is a row here, and
 """
 
 from sgmc.arguments.covariances import COVARIANCES
-from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_word
+from sgmc.arguments.parameter import REQUIRED, Keyword, number_or_auto, number_or_word
 
 # Who takes an argument.
 FORMULA = "formula"  # verbs, and from_formula() of regressions
@@ -192,7 +192,7 @@ TABLE = (
         'int >= 1, or "auto"',
         'int | Literal["auto"]',
         FIT,
-        number_or_word,
+        number_or_auto,
     ),
     Keyword(
         "accuracy",

@@ -140,6 +140,11 @@ class Keyword(Declared):
         return self.span
 
 
+def number_or_auto(text: str) -> int | str:
+    """Return a whole number, or "auto"; ValueError for another text."""
+    return text if text == "auto" else int(text)
+
+
 def number_or_word(text: str) -> int | str:
     """A whole number of the command line, or the word that an argument also may be."""
     try:

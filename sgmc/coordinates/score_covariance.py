@@ -8,7 +8,7 @@ from sgmc.coordinates.sandwich import score_covariance, score_moments
 from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.expansion import expand, of_rows, row_curvatures, squared_lengths
-from sgmc.core.storage import spans
+from sgmc.core.storage import spans, too_many
 from sgmc.errors import ClusterCountWarning, DataError, LeverageWarning
 
 FEWEST_CLUSTERS = 30  # below, 95 % intervals cover visibly less; see benchmarks/clusters.py
@@ -148,6 +148,8 @@ def heavy_leverage(model, mode, where, weight, d):
     d : int
         Coefficients.
     """
+    if too_many(model, 3):  # of tables that stay in files nothing is kept for each row
+        return []
     h = row_leverages(model, mode.theta, weight, d)
     if h.max() <= 1 - 1 / (1 + NARROW):  # no score is divided by less
         return []

@@ -163,12 +163,13 @@ RAILS = {  # travel times of ultrasound in six rails (Devore 2000)
 
 
 def test_independent_draws_go_on():
-    """Of six groups the sd has a long tail, of which more draws tell; no rows are read for them."""
-    found = sgmc.ols("y ~ 1 + (1 | g)", RAILS, seed=1)
+    """Of three groups the sd has a long tail, of which more draws tell; no rows are read."""
+    rails = {name: values[:9] for name, values in RAILS.items()}
+    found = sgmc.ols("y ~ 1 + (1 | g)", rails, seed=1)
     draws = found.draws.shape[1]
     assert found.sampler.name == "direct" and draws > FIRST and found.verdict.trustworthy
     np.testing.assert_array_equal(
-        found.draws, sgmc.ols("y ~ 1 + (1 | g)", RAILS, seed=1, draws=draws).draws
+        found.draws, sgmc.ols("y ~ 1 + (1 | g)", rails, seed=1, draws=draws).draws
     )
 
 

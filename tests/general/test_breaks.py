@@ -155,7 +155,7 @@ def test_no_density_that_is_continuous_is_said_to_jump(kind):
             more = {"smooth": 0.0, "steep": steep, "kink without harm": -2 * np.sign(mu)}[kind]
             return {"mu": np.sum(self.y[rows] - mu) + more * part}
 
-    res = fitted(Smooth(), sampler="mala")
+    res = fitted(Smooth(), sampler="mala", draws=1000)
     assert not any("jump" in str(w) for w in res.warnings)
 
 

@@ -27,7 +27,7 @@ def table(n=1500):
 FITS = {
     "rotated": lambda: sgmc.logit("y ~ a + b", table(), seed=1, draws=300),
     "scaled": lambda: sgmc.logit("y ~ a + b", table(), seed=1, draws=300, precondition="diag"),
-    "a log": lambda: sgmc.ols("z ~ a + b", table(), seed=1, draws=300),
+    "a log": lambda: sgmc.ols("z ~ a + b", table(), seed=1, draws=300, sampler="lmsgld"),
     "walls": lambda: sgmc.logit("y ~ a + apart", table(), seed=1, draws=300),
     "an sd": lambda: sgmc.logit("y ~ a + (1 | h)", table(), seed=1, draws=300),
 }
