@@ -34,6 +34,7 @@ MOST_NODES = 80
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
 TABLE_CELLS = 2_000  # of the distribution function
 TABLE_END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
+MOST_TABULATED = 3_000  # groups
 MOST_CONDITIONED = 60  # parameters besides the sd: a table of their roots
 
 

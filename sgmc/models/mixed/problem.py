@@ -28,7 +28,7 @@ from sgmc.models.mixed.direct import grouped_transport, summed_groups
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
-from sgmc.models.mixed.given_sd import MOST_CONDITIONED, given_sd
+from sgmc.models.mixed.given_sd import MOST_CONDITIONED, MOST_TABULATED, given_sd
 from sgmc.models.mixed.group_warnings import near_zero, undecided, warnings_of
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
@@ -336,7 +336,8 @@ def suits_table(kernel, effects, settings, precondition) -> bool:
     """
     sampler = settings.sampler
     free = sampler is None or sampler.independent
-    narrow = kernel.dim <= MOST_CONDITIONED and not kernel.closed
+    # of more groups mini-batches cost less than the table, whose nodes take all of them
+    narrow = kernel.dim <= MOST_CONDITIONED and kernel.n <= MOST_TABULATED and not kernel.closed
     whole = left_open(settings) and settings.precondition == "mode" and precondition == "dense"
     # a node alone is right around the mode, and the table goes far from it
     return free and narrow and whole and kernel.nodes > 1 and not settings.robust
