@@ -37,7 +37,8 @@ def test_a_fit_goes_on_until_it_is_trusted(found):
     assert not fit(FIRST, **SLOW).verdict.trustworthy
     whole = fit(LAST, **SLOW)
     np.testing.assert_array_equal(found.draws, whole.draws)
-    assert found._chains == whole._chains and found.ksd() == whole.ksd()
+    # as text: a NaN is not equal to itself
+    assert repr(found._chains) == repr(whole._chains) and found.ksd() == whole.ksd()
     assert same(found, sgmc.logit("y ~ a + b", FRAME, seed=3, threads=1, **SLOW))
 
 
