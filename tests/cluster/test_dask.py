@@ -90,7 +90,7 @@ def test_a_worker_that_dies_changes_no_bit(client, table, undisturbed, monkeypat
             time.sleep(0.2)
             return function(number, data)
 
-        names = {"Witnessing": PHASES[0], "Survey": PHASES[1], "Expansion": PHASES[2]}
+        names = {"SchemaSampling": PHASES[0], "Survey": PHASES[1], "Expansion": PHASES[2]}
         now = names.get(type(function).__name__, PHASES[3])
         if type(function).__name__ == "Encoding" or now != phase or done:
             return right(self, function)
