@@ -214,7 +214,7 @@ class Checkpoint:
             self.write()
 
     def write(self):
-        """Write; a failure does not end a run, and is told by `warnings`."""
+        """Write; a failure does not end a run, and is a warning."""
         self.new, begun = False, time.perf_counter()
         try:
             write_sealed(

@@ -59,7 +59,7 @@ WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmu
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
 SAME_POSTERIOR = 0.02  # sd of log weights, at which an approximation is taken for the posterior
 WORTH_WEIGHING = 0.2  # sd of log weights, at which a draw of imh is worth .7 independent ones
-SHORT_WORK = 0.5  # seconds of densities below which they are computed anyway
+FEW_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
@@ -112,11 +112,12 @@ def choose_sampler(problem, settings) -> Choice:
         why = "" if given else CONJUGATE
         spec = given or direct()
         return Choice(problem=problem, settings=settings, gradient="simple", spec=spec, reason=why)
-    if given is not None and given.direct:
+    if given is not None and given.direct and not problem.defaults.nearly_normal:
         raise NotSupported(
             f"{given.name} draws from the posterior of a linear regression with normal errors "
             "(ols), normal or flat priors of its coefficients, at most one effect of each group or "
-            "one smooth, and predictors that are not nearly collinear; use sampler='auto'",
+            "one smooth, and predictors that are not nearly collinear, or of other regressions "
+            "with effects of groups; use sampler='auto'",
             because="mathematics",
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator
@@ -131,9 +132,10 @@ def choose_sampler(problem, settings) -> Choice:
     if given is None and problem.summed is not None:
         return exact(choice, "few rows have the sums of all")
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
-    found = independent(choice, rng) if given is None and left_open(settings) else None
-    if found is not None:
-        return found
+    if problem.defaults.nearly_normal and (given is None or given.direct):
+        found = independent(choice, rng)
+        if found is not None:
+            return found
     # draws without gradients are of the approximation: its shape is all that the answer rests on
     rests_on_shape = given is not None and not given.uses_gradient
     z = draws_of_laplace(settings.seed, problem.dim, SHAPE_PAIRS if rests_on_shape else PAIRS)
@@ -384,33 +386,38 @@ def products(problem, settings):
 
 def independent(choice, rng) -> Choice | None:
     """The choice of independent draws, where coordinates make the posterior nearly standard normal;
-    None where they do not, or chains would cost less.
+    None where log weights vary too much.
 
     Draws of the standard normal itself, without their densities, where log weights have an sd of
     SAME_POSTERIOR at most: by Cauchy and Schwarz's inequality no mean is further off, in sds.
+    Numbers of draws do not decide, so that they are the first ones of a longer run.
     """
-    problem, settings = choice.problem, choice.settings
-    if not problem.defaults.near or why_exact(problem):
-        return None
+    problem, settings, given = choice.problem, choice.settings, choice.spec
     z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
     both = np.concatenate([z, -z])
     with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
         value = full_many(problem.all_rows(), both, slopes=False)[0] + 0.5 * (both**2).sum(axis=1)
         here, there = np.split(value, 2)
         plain, skewed = float(np.std(value)), float(np.std(np.logaddexp(here, there)))
-    if not skewed < WORTH_WEIGHING:
+    if given is not None and not plain <= SAME_POSTERIOR:
+        raise NotSupported(
+            f"{given.name}: log weights of its draws have an sd of {plain:.2g}, and they are taken "
+            f"for draws of the posterior up to {SAME_POSTERIOR:g}; use sampler='auto'",
+            because="limit",
+        )
+    if not skewed < WORTH_WEIGHING or given is None and why_exact(problem):
         return None
-    steps = settings.chains * (settings.draws * (settings.thin or 1) + IMH_WARMUP)
-    seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
-    # what densities would correct is not worth them
-    if plain <= SAME_POSTERIOR and seconds > SHORT_WORK:
+    # of many rows, what densities would correct is not worth them
+    if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > FEW_CELLS):
         why = f"Independent draws chosen: log weights have an sd of {plain:.2g}"
         evidence = *problem.evidence, Unweighed(plain)
         nearly = replace(problem, transport=Standard(), evidence=evidence)
-        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason=why)
+        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason="" if given else why)
     spec = registry.room("samplers")["imh"]()
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
     why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
+    steps = settings.chains * (settings.draws * (settings.thin or 1) + IMH_WARMUP)
+    seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, 1, seconds, None, IMH_WARMUP)
     return replace(choice, spec=spec, reason=why, counted=counted, pilot=seen)
 

@@ -115,7 +115,7 @@ class Defaults:
         tells them; at least so many of an exact one.
     warmup : int or None
         Steps of warmup of the default sampler where no pilot tells them; None: those of its plan.
-    near : bool
+    nearly_normal : bool
         Whether the posterior is nearly standard normal in its coordinates, so that independent
         draws are looked at first.
     step_plan : callable or None
@@ -129,7 +129,7 @@ class Defaults:
     sampler: object = None
     thinning: Callable = each_step
     warmup: int | None = None
-    near: bool = False
+    nearly_normal: bool = False
     step_plan: Callable | None = None
 
     def exact(self):

@@ -11,6 +11,7 @@ from scipy import integrate, special
 import sgmc
 from sgmc.coordinates.conditioned import Conditioned
 from sgmc.core.engine import full_many
+from sgmc.errors import NotSupported
 from sgmc.models.mixed import given_sd
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -129,3 +130,20 @@ def test_mistakes_in_the_table_leave_weights(monkeypatch, name, mistake):
     monkeypatch.setattr(given_sd.SdTable, "of", wrong)
     results = sgmc.logit("y ~ x + (1 | g)", data, seed=1, draws=50)
     assert spread_of_weights(results._fit.problem) > 0.12  # .04 without
+
+
+def test_numbers_of_draws_do_not_decide_how_they_are_made():
+    """Of 3,000 rows they are taken without weights; the first ones are those of a longer run."""
+    data = table(3000, 10)
+    few, many = (sgmc.logit("y ~ x + (1 | g)", data, seed=1, draws=m) for m in (20, 2000))
+    assert few.sampler.name == many.sampler.name == "direct"
+    assert np.array_equal(few.draws, many.draws[:, :20])
+    assert np.array_equal(few.resume(30).draws, many.draws[:, :50])
+    named = sgmc.logit("y ~ x + (1 | g)", data, seed=1, draws=20, sampler="direct")
+    assert np.array_equal(named.draws, few.draws)
+    assert "without weights" in str(many.verdict)
+
+
+def test_draws_that_need_weights_are_not_taken_without():
+    with pytest.raises(NotSupported, match=r"log weights of its draws have an sd of 0\.\d"):
+        sgmc.logit("y ~ x + (1 | g)", table(), sampler="direct")

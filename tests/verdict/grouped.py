@@ -52,6 +52,8 @@ GROUPED = {
     "many groups": ("logit", "y ~ x + (1 | g)", logit, (4, 3000, 6, 0.7)),
     "group slopes": ("ols", "y ~ x + (1 + x | g)", normal, (5, 20, 9, 0.7, 0.0, 0.5)),
     "nested groups": ("poisson", "y ~ x + (1 | g/h)", poisson, (6, 12, 9, 0.7, 0.4)),
+    "large groups": ("logit", "y ~ x + (1 | g)", logit, (11, 8, 400, 0.7)),
+    "group slopes of 0/1": ("logit", "y ~ x + (1 + x | g)", logit, (12, 30, 12, 0.8, 0.0, 0.5)),
     "crossed": ("logit", "y ~ x + (1 | g) + (1 | h)", logit, (7, 40, 15, 600, 0.8, 0.5)),
     "crossed, few levels": ("ols", "y ~ x + (1 | g) + (1 | h)", normal, (8, 30, 5, 200, 0.6, 0.2)),
     "crossed, slopes": (

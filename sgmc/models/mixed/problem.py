@@ -298,7 +298,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
-            near=given is not None,
+            nearly_normal=given is not None,
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
@@ -335,7 +335,7 @@ def suits_table(kernel, effects, settings, precondition) -> bool:
     and nothing is asked that coordinates whitened at the mode are for.
     """
     sampler = settings.sampler
-    free = sampler is None or sampler.independent
+    free = sampler is None or sampler.independent or sampler.direct
     # of more groups mini-batches cost less than the table, whose nodes take all of them
     narrow = kernel.dim <= MOST_CONDITIONED and kernel.n <= MOST_TABULATED and not kernel.closed
     whole = left_open(settings) and settings.precondition == "mode" and precondition == "dense"

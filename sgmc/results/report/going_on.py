@@ -62,7 +62,7 @@ def reason(rhat, errors):
 def no_time_to_go_on(fit):
     """The warning where `time_limit` leaves chains no time for as many draws again."""
     return InterruptedWarning(
-        f"time_limit left no time to go on after {fit.x.shape[1]} draws a chain, which do not "
+        f"time_limit left no time to go on after {fit.x.shape[1]} draws per chain, which do not "
         "suffice.",
         "Give a larger time_limit, or call resume().",
     )
