@@ -298,7 +298,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
-            nearly_normal=given is not None,
+            # of several sds those without a table leave weights of proposals long tails
+            nearly_normal=given is not None and effects.loading.q == 1,
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
