@@ -59,7 +59,7 @@ WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmu
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
 SAME_POSTERIOR = 0.02  # sd of log weights, at which an approximation is taken for the posterior
 WORTH_WEIGHING = 0.1  # the same of skewed proposals: above, few of them may have most of the weight
-FEW_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
+WEIGHED_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
@@ -408,11 +408,12 @@ def independent(choice, rng) -> Choice | None:
     if not skewed < WORTH_WEIGHING or given is None and why_exact(problem):
         return None
     # of many rows, what densities would correct is not worth them
-    if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > FEW_CELLS):
+    if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > WEIGHED_CELLS):
         why = f"Independent draws chosen: log weights have an sd of {plain:.2g}"
         evidence = *problem.evidence, Unweighed(plain)
         nearly = replace(problem, transport=Standard(), evidence=evidence)
-        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason="" if given else why)
+        why = "" if given else why
+        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason=why)
     spec = registry.room("samplers")["imh"]()
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
     why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"

@@ -183,16 +183,14 @@ def expand(monkeypatch):
 @pytest.mark.parametrize("by", [None, "g"])
 @pytest.mark.parametrize("call", CALLS)
 def test_averages_of_many_rows_are_within_the_stated_error(call, by, many, monkeypatch):
-    """Of all draws, of which 16 were looked at.  The largest of 1,000 normal errors is 1.5 times
-    the largest of 16, and errors are cubes of such numbers at least: three times theirs.
-    """
+    """Of all draws, of which some were looked at: the largest error is at most twice theirs."""
     found = CALLS[call](many, by=by)
     stated = found.attrs["draws_error"]
     assert (stated >= 0 if call == "link" else stated > 0) and stated < sums.EXPANSION_ERROR
     monkeypatch.setattr(sums, "EXACT_WORK", np.inf)
     exact = CALLS[call](many, by=by)
     assert exact.attrs["draws_error"] == 0.0
-    assert apart(found, exact) <= 3 * stated + STEPS_APART
+    assert apart(found, exact) <= 2 * stated + STEPS_APART
     assert np.abs((found.estimate - exact.estimate) / exact.std_error).max() < 1e-3
 
 

@@ -52,7 +52,7 @@ class Effects:
     counts of successes.  Effects of group terms are zero; smooths are included.
 
     Averages over many rows are quadratic functions of the coefficients, expanded at the posterior
-    mean.  ``attrs["draws_error"]`` of their table is the largest error of 16 draws that are
+    mean.  ``attrs["draws_error"]`` of their table is the largest error of 32 draws that are
     computed exactly, in posterior sds of the effect: at most 0.01, and 0 where all draws are exact.
     """
 

@@ -28,7 +28,7 @@ from sgmc.results.outcomes.rows import CELLS, Rows, evenly
 
 EXACT_WORK = 1e7  # rows x draws up to which every draw is computed: part of a second
 EXPANDED = 200  # coefficients, and groups, up to which there are quadratic functions of them
-CHECKED = 16  # draws that are computed beside the quadratic functions: half of them the farthest
+CHECKED = 32  # draws that are computed beside the quadratic functions: half of them the farthest
 FARTHEST_OF = 1000  # draws among which these are looked for
 # sds of an effect by which such a draw may be off; Monte Carlo errors of 4,000 draws are larger
 EXPANSION_ERROR = 0.01
