@@ -1,5 +1,6 @@
 """The record of the verdict; ``python -m tests.test_verdict [SEEDS]`` prints all of it."""
 
+import hashlib
 import sys
 
 import numpy as np
@@ -15,8 +16,13 @@ from .verdict.record import outcome_of, print_record
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning", "ignore::RuntimeWarning")
 
 
+def lot(case):
+    """A number of a case that does not depend on which others there are."""
+    return hashlib.sha256(str(case).encode()).digest()[0]
+
+
 @pytest.mark.cover(0)
-@pytest.mark.parametrize("case", CASES[::-5], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if lot(case) % 5 == 0], ids=str)
 def test_no_trust_is_misplaced(case):
     seen = outcome_of(case)
     assert not (seen.trusted and seen.wrong) or seen.unseen

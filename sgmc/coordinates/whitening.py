@@ -138,6 +138,9 @@ class Coordinates:
             for a in range(0, len(flat), size):
                 theta[a : a + size] = self.theta(flat[a : a + size])
             return theta.reshape(*np.shape(x)[:-1], -1)
+        if np.ndim(x) > 2:  # draws of chains: a product with a single row would have other bits
+            rows = flat if len(flat) > 1 else np.repeat(flat, 2, axis=0)
+            return self.theta(rows)[: len(flat)].reshape(*np.shape(x)[:-1], -1)
         with one_blas_thread():
             if self.rotated and self.map is not None and self.map.affine:  # in one product
                 centre = self.theta_centre + self.to_theta @ np.asarray(self.map.centre)
