@@ -1,39 +1,107 @@
-"""Independent draws of models with normal errors that have one scale of effects: given it and sigma
-all coefficients are normal, and without them the density of the two numbers has a table.
+"""Independent draws of regressions with normal errors that have few scales of effects: given them
+and sigma all coefficients are normal, and without them the density of these numbers has a table.
+
+With t = 1 / sigma^2 and ratios r_j = s_j / sigma of the effects' sds, what effects leave of the
+rows' covariance is sigma^2 times a matrix of the ratios alone.  So one root for each point of the
+ratios tells the density for every sigma.
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.plane import Plane, plane_of
+from sgmc.coordinates.grid import Grid, grid_of
 from sgmc.coordinates.transport import Transport
 from sgmc.core.contract import Map, Prior
-from sgmc.core.expansion import of_prior
+from sgmc.core.expansion import of_priors
 
-MOST_INTEGRATED = 100  # coefficients: a precision's root for each of some thousand pairs
-PRECISIONS_AT_ONCE = 1 << 21  # numbers
+MOST_OPERATIONS = 5e10  # floating-point ones of a table
+PAIRS_AT_ONCE = 1 << 20  # numbers
+
+
+class Sds(Protocol):
+    """Coordinates of standard deviations, see `Loading`."""
+
+    q: int
+    scale: Floats
+
+    def sds(self, bent: Floats) -> Floats:
+        """Return sds of their coordinates (.., q)."""
+        ...
+
+    def curved(self, sds: Floats) -> Floats:
+        """Return coordinates of sds (.., q)."""
+        ...
+
+    def times(self, factor: float) -> "Sds":
+        """Return the coordinates of sds that are so many times as large."""
+        ...
+
+
+class Sums:
+    """What rows tell of coefficients and effects, as sums over them.
+
+    Attributes
+    ----------
+    weight : float
+        Sum of the weights.
+    count : int
+        Effects that are drawn.
+    operations : float
+        Floating-point operations of `at` for each point.
+    """
+
+    weight: float
+    count: int
+    operations: float
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return the products of the columns of the coefficients and of the residuals in units of
+        the rows' covariance over sigma^2, (m, d + 1, d + 1), and half the log of its determinant,
+        (m,), at ratios (m, q).
+        """
+        raise NotImplementedError
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        """Return effects (m, count) over sigma: normal ones given coefficients, of standard normal
+        numbers z.
+
+        Parameters
+        ----------
+        ratios : array (m, q)
+        pull : array (m, d + 1)
+            What leads from the columns and the residuals to those that are left, over sigma.
+        z : array (m, count)
+        """
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConditionallyNormal(Transport):
-    """Draws of coefficients that are normal given pairs (phi, u): the coordinate of an sd, and log
-    sigma.
+    """Draws of coefficients that are normal given (psi, u): coordinates of the ratios, which are
+    like those of the sds in `loading`, and log sigma.
 
     Attributes
     ----------
     map : Map
-        From the sampler's coordinates to natural ones.
+        From the sampler's coordinates to natural ones, (beta, effects that are drawn, phi, u).
     prior : Prior
         Of (beta, phi, u).
     beta : array (d,)
-        Fixed coefficients at which `given` is told.
+        Fixed coefficients at which residuals are taken.
     slope, precision : array (d,), (d, d)
         Gradient and curvature of their log prior there.
-    plane : Plane or None
-        Of (phi, u).
+    sums : Sums
+    loading : Sds
+        Of the sds.
+    ratios : Sds
+        Of the ratios.
+    rounding : float
+        See `Dispersed`.
+    grid : Grid or None
+        Of (psi, u).
     """
 
     map: Map
@@ -41,56 +109,108 @@ class ConditionallyNormal(Transport):
     beta: Floats
     slope: Floats
     precision: Floats
-    plane: Plane | None = None
+    sums: Sums
+    loading: Sds
+    ratios: Sds
+    rounding: float
+    grid: Grid | None = None
 
-    def given(self, pairs: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return precisions of the coefficients, gradients at those where they are told, and log
-        densities there, without the prior of the pairs: (m, k, k), (m, k) and (m,).
+    @classmethod
+    def tabulated(
+        cls, mode: Floats, covariance: Floats, *, loading: Sds, **parts: Any
+    ) -> Self | None:
+        """Return the transport with its table, see `grid_of`; None where there is none.
+
+        Parameters
+        ----------
+        mode : array (q + 1,)
+            About that of (phi, u).
+        covariance : array (q + 1, q + 1)
+            About that of (phi, u).
+        loading, parts
+            Attributes; the sds are not correlated.
         """
-        raise NotImplementedError
-
-    @property
-    def count(self) -> int:
-        """Number of the coefficients that are normal given pairs."""
-        raise NotImplementedError
-
-    def natural(self, moved: Floats, pairs: Floats) -> Floats:
-        """Return natural coordinates (m, size) of coefficients, from where they are told on."""
-        raise NotImplementedError
-
-    def log_density(self, pairs: Floats) -> Floats:
-        """Return the log density of pairs (m, 2), the coefficients integrated out."""
-        size = max(1, PRECISIONS_AT_ONCE // self.count**2)
-        parts = [self.of_pairs(pairs[a : a + size]) for a in range(0, len(pairs), size)]
-        return np.concatenate(parts)
-
-    def of_pairs(self, pairs: Floats) -> Floats:
-        """Return the same of pairs whose precisions are kept at once."""
-        H, slope, value = self.given(pairs)
-        root = np.linalg.cholesky(H)
-        half = np.linalg.solve(root, slope[..., None])[..., 0]
-        value += 0.5 * (half**2).sum(axis=1)
-        value -= np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-        known = [of_prior(self.prior, np.append(self.beta, one), False)[0] for one in pairs]
-        return value + known
-
-    def tabulated(self, centre: Floats, covariance: Floats) -> Self | None:
-        """Return this transport with the table of its pairs, see `plane_of`; None where there is
-        none, or coefficients are so many that it would take long.
-        """
-        if self.count > MOST_INTEGRATED:
-            return None
+        phi, u = mode[:-1], mode[-1]
+        side = np.where(phi < 0, -1.0, 1.0)  # signs of sds have no meaning
+        ratios = loading.times(np.exp(-u))
+        made = cls(loading=loading, ratios=ratios, **parts)
+        # d psi = (d phi ds/dphi / sigma - r du) / (dr/dpsi)
+        sds = np.abs(loading.sds(phi))
+        psi = ratios.curved(sds * np.exp(-u))
+        steep = stretch(ratios, psi)
+        J = np.diag(np.append(side * stretch(loading, side * phi) * np.exp(-u) / steep, 1.0))
+        J[:-1, -1] = -sds * np.exp(-u) / steep
+        # all points of the ratios are looked at some times, and drawn from once
+        most = MOST_OPERATIONS / made.sums.operations
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                plane = plane_of(self.log_density, centre, covariance)
-        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some pair
+                grid = grid_of(made.log_density, np.append(psi, u), J @ covariance @ J.T, most)
+        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
             return None
-        return None if plane is None else replace(self, plane=plane)
+        return None if grid is None else replace(made, grid=grid)
+
+    def log_density(self, psi: Floats, u: Floats) -> Floats:
+        """Return the log density of (psi, u) at m points psi (m, q) and some u (m, k) beside each,
+        the coefficients integrated out: (m, k).
+        """
+        size = max(1, PAIRS_AT_ONCE // ((len(self.beta) + 1) * (len(self.beta) + 1 + u.shape[1])))
+        steps = range(0, len(psi), size)
+        return np.concatenate([self.at(psi[a : a + size], u[a : a + size]) for a in steps])
+
+    def at(self, psi: Floats, u: Floats) -> Floats:
+        """Return the same of points whose products are kept at once."""
+        S, logs = self.sums.at(self.ratios.sds(psi))
+        d, t = len(self.beta), np.exp(-2 * u)
+        # products and the prior's precision have one set of axes, so that no sigma needs a root
+        own = 1 / t[:, t.shape[1] // 2]
+        root = np.linalg.cholesky(S[:, :d, :d] + own[:, None, None] * self.precision)
+        half = np.linalg.solve(root, S[:, :d, :d])
+        half = np.linalg.solve(root, np.swapaxes(half, 1, 2))
+        share, axes = np.linalg.eigh(0.5 * (half + np.swapaxes(half, 1, 2)))
+        pull = np.stack(
+            np.broadcast_arrays(S[:, :d, d], self.slope), axis=-1
+        )  # of rows, over sigma^2, and of the prior
+        pull = np.swapaxes(axes, 1, 2) @ np.linalg.solve(root, pull)
+        left = np.maximum(1 - share, 0.0) / own[:, None]
+        told = t[:, :, None] * share[:, None] + left[:, None]
+        push = t[:, :, None] * pull[:, None, :, 0] + pull[:, None, :, 1]
+        value = 0.5 * (push**2 / told - np.log(told)).sum(axis=-1)
+        known = logs + np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
+        square = S[:, d, d] + self.sums.weight * self.rounding
+        value -= known[:, None] + self.sums.weight * u + 0.5 * t * square[:, None]
+        return value + self.of_scales(psi, u)
+
+    def of_scales(self, psi: Floats, u: Floats) -> Floats:
+        """Return the log prior density of (psi, u), (m, k)."""
+        phi = self.phi(psi, u)
+        beta = np.broadcast_to(self.beta, (*u.shape, len(self.beta)))
+        points = np.concatenate([beta, phi, u[..., None]], axis=-1)
+        value = of_priors(self.prior, points.reshape(-1, points.shape[-1])).reshape(u.shape)
+        steep = stretch(self.ratios, psi)[:, None] * np.exp(u)[..., None]
+        return value + np.log(steep / stretch(self.loading, phi)).sum(axis=-1)
+
+    def phi(self, psi: Floats, u: Floats) -> Floats:
+        """Return phi (m, k, q) of points psi (m, q) and u (m, k)."""
+        return self.loading.curved(self.ratios.sds(psi)[:, None] * np.exp(u)[..., None])
 
     def draws(self, z: Floats) -> Floats:
-        pairs = self.plane(z[:, -2:])
-        H, slope, _ = self.given(pairs)
-        root = np.linalg.cholesky(H)
-        half = np.linalg.solve(root, slope[..., None]) + z[:, :-2, None]
+        d, q = len(self.beta), self.ratios.q
+        points = self.grid(z[:, -1 - q :])
+        psi, u = points[:, :-1], points[:, -1]
+        ratios, t = self.ratios.sds(psi), np.exp(-2 * u)[:, None]
+        S, _ = self.sums.at(ratios)
+        root = np.linalg.cholesky(t[..., None] * S[:, :d, :d] + self.precision)
+        half = np.linalg.solve(root, (t * S[:, :d, d] + self.slope)[..., None]) + z[:, :d, None]
         moved = np.linalg.solve(np.swapaxes(root, 1, 2), half)[..., 0]
-        return self.map.inverse(self.natural(moved, pairs))
+        pull = np.concatenate([-moved, np.ones((len(z), 1))], axis=1) * np.sqrt(t)
+        effects = self.sums.effects(ratios, pull, z[:, d : len(z.T) - 1 - q]) / np.sqrt(t)
+        phi = self.phi(psi, u[:, None])[:, 0]
+        return self.map.inverse(
+            np.concatenate([self.beta + moved, effects, phi, u[:, None]], axis=1)
+        )
+
+
+def stretch(loading: Sds, phi: Floats) -> Floats:
+    """Return derivatives of sds by their coordinates phi (.., q)."""
+    scale = np.asarray(loading.scale)
+    return np.where(scale > 0, scale * np.cosh(np.where(scale > 0, phi, 0.0)), 1.0)

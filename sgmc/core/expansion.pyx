@@ -380,3 +380,14 @@ def of_prior(Prior prior, theta, bint slope=True):
     with nogil:
         prior.add(&at[0], &value, &grad[0] if slope else NULL)
     return value, np.asarray(grad)
+
+
+def of_priors(Prior prior, points):
+    """Log densities of a prior at points (n, dim)."""
+    cdef double[:, ::1] at = np.array(points, dtype=float, order="C")
+    cdef double[::1] value = np.zeros(at.shape[0])
+    cdef Py_ssize_t i
+    with nogil:
+        for i in range(at.shape[0]):
+            prior.add(&at[i, 0], &value[i], NULL)
+    return np.asarray(value)

@@ -60,9 +60,9 @@ class Direct(SamplerSpec):
     a density of log sigma alone (Gelman et al. 2013, Bayesian Data Analysis, section 14.2).  Its
     quantile function is tabulated, so that standard normal numbers become independent draws.  The
     likelihood is a function of X'WX, X'Wy and y'Wy: two passes over the rows are all that a fit
-    needs.  With one effect of each group, or one smooth, the density of log sigma and of the
-    effects' sd is tabulated; the second has the quantile of its distribution given the first
-    (Rosenblatt 1952, doi:10.1214/aoms/1177729394).
+    needs.  With one effect of each group, or with crossed factors and smooths that have up to three
+    sds, the density of log sigma and of the sds is tabulated; each has the quantile of its
+    distribution given those before (Rosenblatt 1952, doi:10.1214/aoms/1177729394).
 
     Of other outcomes with effects of groups all parameters are about normal given the sd of one of
     the effects, whose density is tabulated by Laplace approximations (Tierney & Kadane 1986,

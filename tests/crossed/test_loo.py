@@ -89,12 +89,13 @@ def truth(by=None):
 
 
 def test_rows_have_the_density_without_them():
-    """Of normal outcomes.  Monte Carlo errors of a row are up to 0.02, 0.15 where draws have seen
+    """Of normal outcomes.  Monte Carlo errors of a row are about 0.003, 0.06 where draws have seen
     it most; that of the sum is told within a factor of two.
     """
     loo, exact = fitted("ols").loo(), truth()
     assert loo.draws == len(fitted("ols").whole("")) == 2500
-    assert np.abs(loo.elpd_i - exact).max() < 0.15 and np.median(np.abs(loo.elpd_i - exact)) < 0.02
+    assert np.abs(loo.elpd_i - exact).max() < 0.15
+    assert np.median(np.abs(loo.elpd_i - exact)) < 0.006
     assert loo.pareto_k.max() < loo.good_k
     assert abs(loo.elpd - exact.sum()) < 3 * loo.mcse < 0.6
     assert f"Monte Carlo error {loo.mcse:.2g}" in str(loo)
@@ -124,7 +125,7 @@ def test_mistakes_move_densities(name, mistake):
         found[left.order] = special.logsumexp(left.densities(left.X[:, 0])[1], axis=1)
         found -= np.log(left.m)
         assert abs(found.sum() - exact.sum()) > 1
-    assert np.median(np.abs(found - exact)) > 0.02 or np.abs(found - exact).max() > 0.15
+    assert np.median(np.abs(found - exact)) > 0.006 or np.abs(found - exact).max() > 0.15
 
 
 def by_grid(name, rows, draw=7, q=1):

@@ -59,19 +59,20 @@ EFFECTS = {
     "a smooth": ("y ~ s(x0, k=5)", {}, True),
     "a walk": ("y ~ rw1(g)", {}, True),
     "two effects": ("y ~ x0 + (1 + x1 | g)", {}, False),
-    "two smooths": ("y ~ s(x0, k=4) + s(x1, k=4)", {}, False),
+    "two smooths": ("y ~ s(x0, k=4) + s(x1, k=4)", {}, True),
     "a group and heavy tails": ("y ~ x0 + (1 | g)", dict(prior=sgmc.student_t(4)), False),
     "a smooth and heavy tails": ("y ~ s(x0, k=5) + x1", dict(prior=sgmc.student_t(4)), False),
     "a group and a sampler": ("y ~ x0 + (1 | g)", dict(sampler="mala"), False),
     "a group and known sigma": ("y ~ x0 + (1 | g)", dict(sigma=1.0), False),
     "nested groups": ("y ~ x0 + (1 | g / h)", {}, False),
-    "crossed groups": ("y ~ x0 + (1 | g) + (1 | h)", {}, False),
+    "crossed groups": ("y ~ x0 + (1 | g) + (1 | h)", {}, True),
+    "crossed slopes": ("y ~ x0 + (1 + x0 | g) + (1 | h)", {}, False),
 }
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 @pytest.mark.parametrize("name", EFFECTS)
-def test_one_scale_of_effects_has_independent_draws(name):
+def test_scales_of_effects_have_independent_draws(name):
     formula, how, direct = EFFECTS[name]
     frame = table(60, 2).assign(g=np.arange(60) % 6, h=np.arange(60) // 6 % 5)
     assert (sgmc.ols(formula, frame, seed=1, draws=20, **how).sampler == DIRECT) == direct

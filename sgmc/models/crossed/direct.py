@@ -1,64 +1,124 @@
-"""Independent draws of regressions with normal errors and one smooth: sums over the rows tell the
-density of (sd, sigma), with the coefficients, those of the curve among them, integrated out.
+"""Independent draws of regressions with normal errors and effects of several factors or smooths:
+sums over the rows tell the density of (sds, sigma), with all coefficients and effects integrated
+out.
 """
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
+from scipy.linalg.lapack import dtrtrs
 
-from sgmc.arguments.types import Floats
-from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.arguments.types import Floats, Ints
+from sgmc.coordinates.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.mode import PriorTerms
 from sgmc.coordinates.transport import Transport
 from sgmc.core.contract import Model
 from sgmc.fit.problem import Problem
+from sgmc.models.crossed.gram import as_sparse
 from sgmc.models.crossed.table import CrossedRows
-from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.summed import model_of, summed_table, whole_model
 
+MOST_SCALES = 3  # sds of a table
+MOST_WITH_ROOTS = 400  # effects that have a root with each other
+PRODUCTS_AT_ONCE = 1 << 21  # numbers
 
-@dataclass(frozen=True, kw_only=True)
-class CurveTransport(ConditionallyNormal):
-    """Draws of (beta, b, phi, u), the curve's coefficients b being sd v with v standard normal.
+
+@dataclass(frozen=True)
+class EffectSums(Sums):
+    """Products of the columns of effects, of coefficients and of residuals e at some coefficients.
+
+    One of the effects, that of most levels, has a diagonal of products with itself, so that its
+    levels cost a product each and not a root.
 
     Attributes
     ----------
-    products : array (k + 1, k + 1)
-        Of the columns of beta and b and of the residuals at (beta, 0), by the weights.
+    products : array (k, k)
+        Of the columns of all other effects, of the coefficients and of e, by the weights.
+    diagonal : array (m,)
+        Of the columns of that effect with themselves; may be empty.
+    beside : array (m, k)
+        With the others.
+    own : array (k - d - 1,) of int
+        Number of the sd of each of the other effects.
+    first : int
+        Number of the sd of that effect.
+    order : array (count,) of int
+        Where the effects stand, that effect's first.
     weight : float
-        Sum of the weights.
-    loading : Loading
-    rounding : float
-        See `Dispersed`.
     """
 
     products: Floats
+    diagonal: Floats
+    beside: Floats
+    own: Ints
+    first: int
+    order: Ints
     weight: float
-    loading: Loading
-    rounding: float
-
-    def given(self, pairs: Floats) -> tuple[Floats, Floats, Floats]:
-        sd, u = self.loading.sds(pairs[:, :1])[:, 0], pairs[:, 1]
-        k, d = len(self.products) - 1, len(self.beta)
-        scale = np.ones((len(pairs), k))
-        scale[:, d:] = sd[:, None]
-        t = np.exp(-2 * u)
-        H = t[:, None, None] * self.products[:k, :k] * scale[:, :, None] * scale[:, None]
-        H[:, :d, :d] += self.precision
-        H[:, range(d, k), range(d, k)] += 1.0
-        slope = t[:, None] * self.products[:k, k] * scale
-        slope[:, :d] += self.slope
-        square = self.products[k, k] + self.weight * self.rounding
-        return H, slope, -self.weight * u - 0.5 * t * square
 
     @property
     def count(self) -> int:
-        return len(self.products) - 1
+        """All effects."""
+        return len(self.order)
 
-    def natural(self, moved: Floats, pairs: Floats) -> Floats:
-        d, sd = len(self.beta), self.loading.sds(pairs[:, :1])
-        return np.concatenate([self.beta + moved[:, :d], sd * moved[:, d:], pairs], axis=1)
+    @property
+    def operations(self) -> float:
+        """See `Sums`."""
+        k = len(self.products)
+        return len(self.diagonal) * k**2 + k**3 / 3 + 30 * k**2
+
+    def roots(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return roots (m, k, k) of what that effect leaves of the products, the rows of all other
+        effects in units of their sds: L and (L^-1 C)' of their own part and of the one with the
+        coefficients, and the products (m, d + 1, d + 1) of what is left of these.
+        """
+        q, k = len(self.own), len(self.products)
+        size = 1 + self.diagonal * (ratios[:, self.first, None] ** 2)
+        P = np.broadcast_to(self.products, (len(ratios), k, k)).copy()
+        if len(self.diagonal):
+            scale = ratios[:, self.first, None] / np.sqrt(size)
+            for at, one in zip(P, scale):
+                beside = one[:, None] * self.beside
+                at -= beside.T @ beside
+        scale = ratios[:, self.own]
+        P[:, :q] *= scale[:, :, None]
+        P[:, :, :q] *= scale[:, None]
+        P[:, range(q), range(q)] += 1.0
+        rest = P[:, q:, q:].copy()
+        P[:, range(q, k), range(q, k)] *= 2  # so that residuals of zero leave a root
+        root = np.linalg.cholesky(P)
+        half = root[:, q:, :q]
+        return root[:, :, :q], rest - half @ np.swapaxes(half, 1, 2)
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        step = max(1, PRODUCTS_AT_ONCE // self.products.size)
+        parts = [self.root_and_log(ratios[a : a + step]) for a in range(0, len(ratios), step)]
+        return tuple(np.concatenate(one) for one in zip(*parts))
+
+    def root_and_log(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return `at` of ratios whose roots are kept at once."""
+        root, left = self.roots(ratios)
+        q = len(self.own)
+        logs = np.log(np.diagonal(root[:, :q], axis1=1, axis2=2)).sum(axis=1)
+        logs += 0.5 * np.log1p(self.diagonal * ratios[:, self.first, None] ** 2).sum(axis=1)
+        return left, logs
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        q, m = len(self.own), len(self.diagonal)
+        root, _ = self.roots(ratios)
+        half = np.einsum("nji,nj->ni", root[:, q:], pull) + z[:, m:]
+        out = np.empty((len(z), m + q))
+        for at, one, to in zip(root, half, out[:, m:]):
+            to[:] = dtrtrs(at[:q].T, one)[0]
+        out[:, m:] *= ratios[:, self.own]
+        r = ratios[:, self.first, None]
+        size = 1 + self.diagonal * r**2
+        left = np.concatenate([-out[:, m:], pull], axis=1) @ self.beside.T
+        out[:, :m] = r**2 / size * left + r / np.sqrt(size) * z[:, :m]
+        back = np.empty_like(out)
+        back[:, self.order] = out
+        return back
 
 
 def summed_rows(rows: CrossedRows, family: Any) -> tuple[CrossedRows, Model] | None:
@@ -84,40 +144,76 @@ def summed_rows(rows: CrossedRows, family: Any) -> tuple[CrossedRows, Model] | N
     return few, model_of(table, every, family)
 
 
-def curve_transport(
-    problem: Problem, rows: CrossedRows, terms: PriorTerms, place: Floats, covariance: Floats
+def effect_sums(rows: CrossedRows, beta: Floats) -> EffectSums | None:
+    """Return the sums of rows, of residuals at coefficients beta (d,); None where they are of too
+    many effects.
+    """
+    table, blocks, d = rows.table, rows.blocks, rows.blocks.d
+    number, effects = np.asarray(blocks.number), np.arange(blocks.effects)
+    crossed = np.isin(number, np.arange(len(rows.factor)))  # not of smooths, whose columns overlap
+    largest = np.bincount(number[crossed]).argmax() if crossed.any() else -1
+    first, rest = effects[number == largest], effects[number != largest]
+    if len(rest) > MOST_WITH_ROOTS:
+        return None
+    e = table.y - (0.0 if table.offset is None else table.offset)
+    X = as_sparse(table.X)[:, : d + len(effects)]
+    e = e - X[:, :d] @ beta
+    weight = np.ones(len(e)) if table.weight is None else table.weight
+    columns = sparse.csr_array(sparse.hstack([sparse.csr_array(X), e[:, None]]))
+    found = sparse.csr_array(columns.T @ (sparse.diags_array(weight) @ columns))
+    others = np.concatenate([d + rest, np.arange(d), [columns.shape[1] - 1]])
+    return EffectSums(
+        products=found[others][:, others].toarray(),
+        diagonal=found.diagonal()[d + first],
+        beside=found[d + first][:, others].toarray(),
+        own=number[rest],
+        first=max(int(largest), 0),
+        order=np.concatenate([first, rest]),
+        weight=float(weight.sum()),
+    )
+
+
+def effects_transport(
+    problem: Problem,
+    rows: CrossedRows,
+    model: Model,
+    terms: PriorTerms,
+    place: Floats,
+    covariance: Floats,
 ) -> Transport | None:
-    """Return the transport of a regression with one smooth; None where the density of (sd, sigma)
-    has no table.
+    """Return the transport of a regression with effects of several factors or smooths; None where
+    the density of (sds, sigma) has no table.
 
     Parameters
     ----------
     problem : Problem
-        With the model of few rows.
     rows : CrossedRows
-        These rows.
+        All rows, or few that have their sums.
+    model : Model
+        Of these rows.
     terms : PriorTerms
         Of (beta, phi, u).
     place : array (dim,)
         The mode of (beta, v, phi, u).
-    covariance : array (2, 2)
+    covariance : array (q + 1, q + 1)
         About that of (phi, u).
     """
-    table, model, d, loading = rows.table, problem.few.model, rows.blocks.d, rows.blocks.loading
-    beta, centre = place[:d], place[-2:]
-    _, slope, precision = terms(np.append(beta, centre))
-    e = table.y - table.X[:, :d] @ beta
-    columns = np.column_stack([table.X[:, rows.dense], e])
-    found = CurveTransport(
+    blocks, d = rows.blocks, rows.blocks.d
+    if blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
+        return None
+    sums = effect_sums(rows, place[:d])
+    if sums is None:
+        return None
+    _, slope, precision = terms(place[blocks.places])
+    return ConditionallyNormal.tabulated(
+        place[d + blocks.effects :],
+        covariance,
         map=problem.coordinates.map,
         prior=problem.prior.fixed,
-        beta=beta,
+        beta=place[:d],
         slope=slope[:d],
         precision=precision[:d, :d],
-        products=columns.T @ (table.weight[:, None] * columns),
-        weight=float(table.weight.sum()),
-        loading=loading,
+        sums=sums,
+        loading=blocks.loading,
         rounding=model.rounding,
     )
-    side = np.array([1.0 if centre[0] >= 0 else -1.0, 1.0])
-    return found.tabulated(side * centre, covariance * np.outer(side, side))

@@ -29,7 +29,7 @@ from sgmc.fit.parts import (
     rotating_paths,
 )
 from sgmc.fit.problem import SEARCH, Problem
-from sgmc.models.crossed.direct import curve_transport
+from sgmc.models.crossed.direct import effects_transport
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.refusals import refuse
@@ -181,20 +181,22 @@ def crossed_problem(data, family, crossing, prior, settings):
         table=table,
         own=SampledEffects(rows, effects, known),
     )
-    if found.summed is None or stopped:
+    if stopped:
         return made
-    few, model = found.summed
+    few, model = found.summed or (rows, None)
     made = replace(made, summed=model)
     priors, d = found.priors, data.d
     conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
-    if effects.loading.q > 1 or not conjugate:  # chains of few rows
+    if not (conjugate and family.summed and settings.unchained):
         return made
-    # given sigma and the sd of one smooth, normal priors of coefficients leave these normal
-    moved = curve_transport(made, few, found.terms, centre.place, covariance)
+    # given sigma and the sds, normal priors of coefficients leave these and the effects normal
+    moved = effects_transport(
+        made, few, model or found.model, found.terms, centre.place, covariance
+    )
     if moved is None:
         return made
-    # each column of a smooth with normal outcomes has a density that falls as 1 / sd
-    decay = {effects.sds[0]: int(np.asarray(rows.blocks.levels)[0])}
+    # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
+    decay = dict(zip(effects.sds, map(int, rows.blocks.levels)))
     bounds = partial(tail_bounds, priors, decay=decay)
     shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
     return replace(made, transport=moved, shape=shape)

@@ -1,11 +1,11 @@
 """Independent draws of regressions with normal errors and one effect of each group: sums over the
 rows of each group tell the density of (sd, sigma), with coefficients and effects integrated out.
 
-With e = y - X beta, S_g = Z_g'W Z_g and t = 1 / sigma^2, the effects leave
+With e = y - X beta, S_g = Z_g'W Z_g and r = sd / sigma, the effects leave
 
-    -W u - sum_g log(a_g) / 2 - t (e'We - sum_g t sd^2 (Z_g'W e)^2 / a_g) / 2
+    -W u - sum_g log(a_g) / 2 - (e'We - sum_g r^2 (Z_g'W e)^2 / a_g) / (2 sigma^2)
 
-with a_g = 1 + t S_g sd^2 of the log density.  e'We is split into squares within the groups, of what
+with a_g = 1 + S_g r^2 of the log density.  e'We is split into squares within the groups, of what
 is left of the rows by their own regression on Z, and (Z_g'W e)^2 / S_g: these have the weight
 1 / a_g, so that nothing cancels.  All is quadratic in beta.
 
@@ -17,14 +17,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.coordinates.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.transport import Transport
 from sgmc.core.design import design
 from sgmc.fit.problem import Problem
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.mixed.gaussian import GaussianMarginal
-from sgmc.models.mixed.loading import Loading
 from sgmc.models.mixed.rows import GroupedRows
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm import Glm
@@ -34,11 +33,11 @@ MOST_GROUPED_NUMBERS = (
 )  # numbers of the rows, and of the groups' products, that sums are made of
 TIMES_FEWER = 2  # rows per row that stands for them, at least
 MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
-PAIRS_AT_ONCE = 1 << 20  # groups times pairs (sd, sigma)
+SHARES_AT_ONCE = 1 << 20  # groups times sds
 
 
 @dataclass(frozen=True)
-class GroupSums:
+class GroupSums(Sums):
     """Sums over the rows of the columns of the design and of residuals e at some coefficients,
     d + 1 columns in all.
 
@@ -50,8 +49,8 @@ class GroupSums:
         Products of Z_g'W (X, e), of groups with the same S_g together.
     told : array (kinds,)
         S_g.
-    count : array (kinds,)
-        Groups of each kind.
+    groups : array (kinds,)
+        Of each kind.
     weight : float
         Sum of the weights.
     """
@@ -59,7 +58,7 @@ class GroupSums:
     within: Floats
     between: Floats
     told: Floats
-    count: Floats
+    groups: Floats
     weight: float
 
     @classmethod
@@ -79,51 +78,29 @@ class GroupSums:
         within = columns.T @ (w[:, None] * columns)
         return cls(within, between.reshape(len(kinds), -1), kinds, count, float(w.sum()))
 
-    def at(self, sd: Floats, u: Floats) -> tuple[Floats, Floats]:
-        """Return the products of all columns in units of the rows' covariance, (m, d + 1, d + 1),
-        and half the log of its determinant, (m,), at some sds and logs of sigma.
-        """
-        k, size = len(self.within), max(1, PAIRS_AT_ONCE // len(self.told))
-        found, logs = np.empty((len(sd), k, k)), np.empty(len(sd))
-        for a in range(0, len(sd), size):
-            at = slice(a, a + size)
-            t = np.exp(-2 * u[at])[:, None]
-            more = t * sd[at, None] ** 2 * self.told
-            share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))
-            found[at] = t[..., None] * (self.within + (share @ self.between).reshape(-1, k, k))
-            logs[at] = 0.5 * np.log1p(more) @ self.count + self.weight * u[at]
-        return found, logs
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupedTransport(ConditionallyNormal):
-    """Draws of (beta, phi, u).
-
-    Attributes
-    ----------
-    sums : GroupSums
-        Of residuals at `beta`.
-    loading : Loading
-    rounding : float
-        See `Dispersed`.
-    """
-
-    sums: GroupSums
-    loading: Loading
-    rounding: float
-
-    def given(self, pairs: Floats) -> tuple[Floats, Floats, Floats]:
-        sd, u, d = np.abs(self.loading.sds(pairs[:, :1])[:, 0]), pairs[:, 1], len(self.beta)
-        K, logs = self.sums.at(sd, u)
-        square = K[:, d, d] + self.sums.weight * self.rounding * np.exp(-2 * u)
-        return K[:, :d, :d] + self.precision, K[:, :d, d] + self.slope, -logs - 0.5 * square
-
     @property
     def count(self) -> int:
-        return len(self.beta)
+        """Zero: effects are no parameters."""
+        return 0
 
-    def natural(self, moved: Floats, pairs: Floats) -> Floats:
-        return np.concatenate([self.beta + moved, pairs], axis=1)
+    @property
+    def operations(self) -> float:
+        """See `Sums`."""
+        return 2.0 * self.between.size
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        k, size = len(self.within), max(1, SHARES_AT_ONCE // len(self.told))
+        found, logs = np.empty((len(ratios), k, k)), np.empty(len(ratios))
+        for a in range(0, len(ratios), size):
+            at = slice(a, a + size)
+            more = ratios[at] ** 2 * self.told
+            share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))
+            found[at] = self.within + (share @ self.between).reshape(-1, k, k)
+            logs[at] = 0.5 * np.log1p(more) @ self.groups
+        return found, logs
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        return z
 
 
 def grouped_transport(
@@ -157,7 +134,10 @@ def grouped_transport(
     sums = GroupSums.of(X, e, rows.Z[:, 0], weight, rows.starts)
     if len(sums.told) > MOST_KINDS:
         return None
-    found = GroupedTransport(
+    covariance = np.linalg.inv(mode.precision)[d:, d:]
+    return ConditionallyNormal.tabulated(
+        mode.theta[d:],
+        covariance,
         map=problem.coordinates.map,
         prior=problem.prior,
         beta=beta,
@@ -167,9 +147,6 @@ def grouped_transport(
         loading=kernel.loading,
         rounding=kernel.rounding,
     )
-    side = np.array([1.0 if mode.theta[d] >= 0 else -1.0, 1.0])
-    covariance = np.linalg.inv(mode.precision)[d:, d:] * np.outer(side, side)
-    return found.tabulated(side * mode.theta[d:], covariance)
 
 
 def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedRows, Glm] | None:

@@ -129,6 +129,10 @@ cdef class Loading:
         scale = np.asarray(self.scale)
         return np.where(scale > 0, scale * np.sinh(np.where(scale > 0, bent, 0.0)), bent)
 
+    def times(self, double factor):
+        """The same coordinates of sds that are so many times as large."""
+        return Loading(self.blocks, np.asarray(self.scale) * factor)
+
     def coordinates_of(self, sds, correlation):
         """phi of standard deviations (q,) and a correlation matrix (q, q)."""
         L, phi = np.linalg.cholesky(correlation), np.zeros(self.size)
