@@ -64,7 +64,7 @@ EFFECTS = {
     "a smooth and heavy tails": ("y ~ s(x0, k=5) + x1", dict(prior=sgmc.student_t(4)), False),
     "a group and a sampler": ("y ~ x0 + (1 | g)", dict(sampler="mala"), False),
     "a group and known sigma": ("y ~ x0 + (1 | g)", dict(sigma=1.0), False),
-    "nested groups": ("y ~ x0 + (1 | g / h)", {}, False),
+    "nested groups": ("y ~ x0 + (1 | g / h)", {}, True),
     "crossed groups": ("y ~ x0 + (1 | g) + (1 | h)", {}, True),
     "crossed slopes": ("y ~ x0 + (1 + x0 | g) + (1 | h)", {}, False),
 }

@@ -10,7 +10,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.coordinates import integrated
-from sgmc.models.crossed import direct as crossed
+from sgmc.models.regression import effect_sums
 
 from .cases import departures
 
@@ -47,12 +47,13 @@ CASES = {
 }
 
 
-def quadrature(X, parts, y, w, nodes=None):
+def quadrature(X, parts, y, w):
     """Means and sds of beta, sds and sigma, and mean predictions: effects with columns Z (n, k) of
     one sd each, rows with the variances sigma^2 / w.
     """
-    nodes = nodes or (70 if len(parts) == 1 else 34)
-    axes = [np.linspace(-9, 4, nodes)] * len(parts) + [np.linspace(-2.5, 2.5, nodes)]
+    # steps of a sum over logs of sds that have sds of 0.2 or more, of log sigma of 0.1
+    axis, last = (np.linspace(-9, 4, 70), 70) if len(parts) == 1 else (np.linspace(-6, 3.5, 42), 34)
+    axes = [axis] * len(parts) + [np.linspace(-2.5, 2.5, last)]
     scales = np.exp(np.stack(np.meshgrid(*axes, indexing="ij"), -1).reshape(-1, len(axes)))
     found = [conditional(X, parts, y, w, some) for some in np.array_split(scales, 20)]
     value, mean, variance, predicted = (np.concatenate(one) for one in zip(*found))
@@ -156,6 +157,9 @@ SEVERAL = {
     "no effect": ("e ~ x + (1 | g) + (1 | h)", None),
     "level and curve": ("y ~ x + (1 | h) + s(z, k=4)", None),
     "curves": ("y ~ x + s(t, k=4) + s(z, k=4)", None),
+    "nested": ("y ~ x + (1 | g / h)", None),
+    "nested, weights": ("y ~ x + (0 + z | g) + (1 | g:h)", "w"),
+    "slopes apart": ("y ~ x + (1 + z || g)", None),
 }
 
 
@@ -169,21 +173,29 @@ def several(seed=6, n=36):
     return pd.DataFrame({"x": x, "z": z, "t": t, "g": g, "h": h, "y": y, "w": w, "e": 1 + e})
 
 
+def dummies(rows):
+    """Columns of the levels of each effect, in the order of the model's rows."""
+    if hasattr(rows, "codes"):
+        return [rows.codes[:, [k]] == np.arange(rows.levels[k]) for k in rows.factor]
+    starts = [rows.starts] * rows.Z.shape[1]
+    if rows.subgroups is not None:
+        starts[1:] = [rows.subgroups.starts]
+    codes = [np.repeat(np.arange(len(one) - 1), np.diff(one)) for one in starts]
+    return [code[:, None] == np.arange(code.max() + 1) for code in codes]
+
+
 def fitted_several(name):
     """The same of several sds."""
     formula, weights = SEVERAL[name]
     frame = several()
     results = sgmc.ols(formula, frame, prior=PRIOR, weights=weights, seed=1, draws=DRAWS)
     rows = results._fit.problem.own.rows
-    table = rows.fixed
+    table = getattr(rows, "fixed", None) or rows.table
     X = np.asarray(table.X) + table.shift
-    levels = [rows.codes[:, [k]] == np.arange(rows.levels[k]) for k in rows.factor]
-    curves = (
-        np.split(rows.curves, len(rows.blocks.levels) - len(levels), axis=1)
-        if rows.curves.size
-        else []
-    )
-    parts = [one * rows.Z[:, [j]] for j, one in enumerate(levels)] + curves
+    parts = [one * z[:, None] for one, z in zip(dummies(rows), rows.Z.T)]
+    if table is not rows.table:
+        smooths = len(rows.blocks.levels) - len(parts)
+        parts += np.split(rows.curves, smooths, axis=1) if smooths else []
     w = np.ones(len(frame)) if weights is None else table.weight
     return results, quadrature(X, parts, table.y, w)
 
@@ -240,9 +252,9 @@ def rows_off(monkeypatch):
 
 def pull_reversed(monkeypatch):
     """Effects moved away from their means."""
-    effects = crossed.EffectSums.effects
+    effects = effect_sums.EffectSums.effects
     monkeypatch.setattr(
-        crossed.EffectSums,
+        effect_sums.EffectSums,
         "effects",
         lambda self, ratios, pull, z: effects(self, ratios, -pull, z),
     )

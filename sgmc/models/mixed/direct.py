@@ -1,5 +1,6 @@
-"""Independent draws of regressions with normal errors and one effect of each group: sums over the
-rows of each group tell the density of (sd, sigma), with coefficients and effects integrated out.
+"""Independent draws of regressions with normal errors and an effect of each group, of their
+subgroups, too, or two effects that are not correlated: sums over the rows of each group tell the
+density of (sds, sigma), with coefficients and effects integrated out.
 
 With e = y - X beta, S_g = Z_g'W Z_g and r = sd / sigma, the effects leave
 
@@ -13,17 +14,19 @@ Whatever the effects, the rows of a group count by their products alone: few row
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from scipy import sparse
 
-from sgmc.arguments.types import Floats
+from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.transport import Transport
 from sgmc.core.design import design
 from sgmc.fit.problem import Problem
 from sgmc.fit.tolerance import SMALLEST_BATCH
-from sgmc.models.mixed.gaussian import GaussianMarginal
+from sgmc.models.mixed.loading import Loading
 from sgmc.models.mixed.rows import GroupedRows
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm import Glm
@@ -103,26 +106,139 @@ class GroupSums(Sums):
         return z
 
 
+@dataclass(frozen=True)
+class NestedSums(Sums):
+    """Sums over the rows of groups and of their subgroups, which have an effect each; a group may
+    be its own subgroup.
+
+    With z and v the covariates of a group's effect and of a subgroup's, and h running over the
+    subgroups, the effects of these leave of the products of any columns a, b
+
+        sum_h [a'Wb - (v'Wa)(v'Wb) / S_h + (v'Wa)(v'Wb) / (S_h (1 + r_2^2 S_h))],  S_h = v'Wv,
+
+    in which nothing cancels; then those of the groups take off the part along z.
+
+    Attributes
+    ----------
+    within : array (k, k)
+        Products of what is left of the columns (X, e) by their regressions on v in each subgroup.
+    between : array (subgroups, k)
+        v'W(X, e).
+    told : array (subgroups,)
+        S_h, one where it is zero.
+    across : array (subgroups,)
+        v'Wz.
+    outer : array (groups,), array (groups, k)
+        The same products of what is left of z, with itself and with the columns, summed over the
+        subgroups of each group.
+    first : array (groups,) of int
+        First subgroup of each group.
+    weight : float
+    """
+
+    within: Floats
+    between: Floats
+    told: Floats
+    across: Floats
+    outer: tuple[Floats, Floats]
+    first: Ints
+    weight: float
+
+    @classmethod
+    def of(cls, columns: Floats, Z: Floats, w: Floats, starts: Ints, groups: Ints) -> "NestedSums":
+        """Of columns (n, k), covariates (z, v) (n, 2), weights, first rows of subgroups and first
+        subgroups of groups, both with an end.
+        """
+        begin, (z, v) = starts[:-1], Z.T
+        told = np.add.reduceat(w * v**2, begin)
+        told = np.where(told > 0, told, 1.0)
+        across = np.add.reduceat(w * v * z, begin)
+        between = np.add.reduceat((w * v)[:, None] * columns, begin, axis=0)
+        sizes = np.diff(starts)
+        left = columns - v[:, None] * np.repeat(between / told[:, None], sizes, axis=0)
+        apart = w * (z - v * np.repeat(across / told, sizes))
+        first = groups[:-1]
+        outer = (
+            np.add.reduceat(np.add.reduceat(apart * z, begin), first),
+            np.add.reduceat(np.add.reduceat(apart[:, None] * left, begin, axis=0), first, axis=0),
+        )
+        within = left.T @ (w[:, None] * left)
+        return cls(within, between, told, across, outer, first, float(w.sum()))
+
+    @cached_property
+    def gathered(self) -> sparse.csr_array:
+        """Products of v'Wz with v'W(X, e, z), (subgroups, groups (k + 1)), each in the columns of
+        its group.
+        """
+        products = self.across[:, None] * np.column_stack([self.between, self.across])
+        m, k = products.shape
+        group = np.searchsorted(self.first, np.arange(m), side="right") - 1
+        columns = k * group[:, None] + np.arange(k)
+        parts = products.ravel(), columns.ravel(), k * np.arange(m + 1)
+        return sparse.csr_array(parts, shape=(m, k * len(self.first)))
+
+    @property
+    def count(self) -> int:
+        """Zero: effects are no parameters."""
+        return 0
+
+    @property
+    def operations(self) -> float:
+        """See `Sums`."""
+        return 4.0 * self.between.size * self.between.shape[1]
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        size = max(1, SHARES_AT_ONCE // self.between.size)
+        parts = [self.of_few(ratios[a : a + size]) for a in range(0, len(ratios), size)]
+        found, logs = (np.concatenate(one) for one in zip(*parts))
+        return found, logs
+
+    def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return `at` of few ratios."""
+        k = len(self.within)
+        more = ratios[:, 1:] ** 2 * self.told
+        share = 1 / ((1 + more) * self.told)
+        products = (self.between[:, :, None] * self.between[:, None]).reshape(-1, k * k)
+        found = self.within + (share @ products).reshape(-1, k, k)
+        outer = (share @ self.gathered).reshape(len(ratios), -1, k + 1)
+        told, pull = self.outer[0] + outer[..., k], self.outer[1] + outer[..., :k]
+        further = ratios[:, :1] ** 2 * told
+        pull *= (ratios[:, :1] / np.sqrt(1 + further))[..., None]
+        logs = 0.5 * (np.log1p(more).sum(axis=1) + np.log1p(further).sum(axis=1))
+        return found - np.swapaxes(pull, 1, 2) @ pull, logs
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        return z
+
+
 def grouped_transport(
-    problem: Problem, kernel: GaussianMarginal, rows: GroupedRows, terms: PriorTerms, mode: Mode
+    problem: Problem,
+    glm: Glm,
+    loading: Loading,
+    rows: GroupedRows,
+    terms: PriorTerms,
+    mode: Mode,
 ) -> Transport | None:
-    """Return the transport of a regression with one effect of each group; None where sums would be
-    too large, or the density of (sd, sigma) has no table.
+    """Return the transport of a regression with effects of groups that are not correlated; None
+    where sums would be too large, or the density of (sds, sigma) has no table.
 
     Parameters
     ----------
     problem : Problem
-    kernel : GaussianMarginal
-        With sigma among its parameters.
+    glm : Glm
+        Of the rows without effects, sigma among its parameters.
+    loading : Loading
+        Of all effects.
     rows : GroupedRows
     terms : PriorTerms
         Of the coefficients, normal ones.
     mode : Mode
     """
-    table, d = rows.table, len(mode.theta) - 2
+    table, d = rows.table, len(mode.theta) - 1 - loading.q
     size = max(len(table.y), len(rows.level) * (d + 1)) * (d + 1)
     if (
-        not isinstance(table.X, np.ndarray)
+        loading.size > loading.q
+        or not isinstance(table.X, np.ndarray)
         or size > MOST_GROUPED_NUMBERS
         or problem.coordinates.map is None
     ):
@@ -131,8 +247,8 @@ def grouped_transport(
     e = table.y - X @ beta - (0.0 if table.offset is None else table.offset)
     weight = np.ones(len(e)) if table.weight is None else table.weight
     _, slope, precision = terms(mode.theta)
-    sums = GroupSums.of(X, e, rows.Z[:, 0], weight, rows.starts)
-    if len(sums.told) > MOST_KINDS:
+    sums = sums_of(rows, X, e, weight)
+    if sums is None:
         return None
     covariance = np.linalg.inv(mode.precision)[d:, d:]
     return ConditionallyNormal.tabulated(
@@ -144,9 +260,23 @@ def grouped_transport(
         slope=slope[:d],
         precision=precision[:d, :d],
         sums=sums,
-        loading=kernel.loading,
-        rounding=kernel.rounding,
+        loading=loading,
+        rounding=glm.rounding,
     )
+
+
+def sums_of(rows: GroupedRows, X: Floats, e: Floats, weight: Floats) -> Sums | None:
+    """Return the sums of rows; None where they would be too large."""
+    starts, Z = rows.starts, rows.Z
+    if Z.shape[1] == 1 and rows.subgroups is None:
+        sums = GroupSums.of(X, e, Z[:, 0], weight, starts)
+        return sums if len(sums.told) <= MOST_KINDS else None
+    first = np.arange(len(starts))  # each group is its own subgroup
+    if rows.subgroups is not None:
+        starts, first = rows.subgroups.starts, rows.subgroups.first
+    if Z.shape[1] > 2 or (Z.shape[1] == 1 and rows.subgroups is not None):
+        return None
+    return NestedSums.of(np.column_stack([X, e]), Z, weight, starts, first)
 
 
 def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedRows, Glm] | None:

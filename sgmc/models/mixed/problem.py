@@ -312,11 +312,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
-    # sums tell the density of one sd and sigma, where all else is normal given these
-    single = kernel.closed and rows.subgroups is None and effects.loading.q == 1
+    # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
-    if single and conjugate and settings.unchained and mode.whole:
-        moved = grouped_transport(found, kernel, rows, terms, mode)
+    if kernel.closed and conjugate and settings.unchained and mode.whole:
+        moved = grouped_transport(found, kernel.glm, effects.loading, rows, terms, mode)
         shape = replace(found.shape, settled=tuple(effects.sds))
         found = replace(found, transport=moved, shape=shape) if moved else found
     return found
