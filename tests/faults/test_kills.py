@@ -81,7 +81,8 @@ def test_a_table_whose_making_is_killed_again_and_again_has_the_same_bits(seed, 
         sgmc.prepare("y ~ x*g", df, path, seed=1)
 
     seconds = duration(lambda: sgmc.prepare("y ~ x*g", df, tmp_path / "other.sgmc", seed=1))
-    for share in np.random.default_rng(seed).uniform(0, 0.9, 3):
+    # the first comes so early that one is surely killed
+    for share in (0.0, *np.random.default_rng(seed).uniform(0, 0.9, 2)):
         kills += ended(Child(run), share * seconds)
     sgmc.prepare("y ~ x*g", df, path, seed=1)
     assert kills and path.read_bytes() == (tmp_path / "whole.sgmc").read_bytes()

@@ -280,8 +280,9 @@ def sums_of(rows: GroupedRows, X: Floats, e: Floats, weight: Floats) -> Sums | N
 
 
 def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedRows, Glm] | None:
-    """Return rows with the sums of each group's, fewer in large groups, and their compiled model
-    without effects; None where they would hardly be fewer, or mini-batches cost less.
+    """Return rows with the sums of each group's, or subgroup's, fewer in large ones, and their
+    compiled model without effects; None where they would hardly be fewer, or mini-batches cost
+    less.
 
     With Q R the columns of the design, of the effects and the outcomes of a group by the roots of
     the weights, the rows of R with one weight for all have the products of the group's rows.
@@ -289,12 +290,12 @@ def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedR
     Parameters
     ----------
     rows : GroupedRows
-        Of one factor.
     glm : Glm
         Of all rows, with normal errors.
     family : Family
     """
-    table, starts = rows.table, rows.starts
+    table, inner = rows.table, rows.subgroups
+    starts = inner.starts if inner else rows.starts
     if not isinstance(table.X, np.ndarray) or table.se is not None:
         return None
     (n, d), k = table.X.shape, table.X.shape[1] + rows.Z.shape[1] + 1
@@ -303,7 +304,7 @@ def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedR
     total = np.add.reduceat(weight, starts[:-1])
     # a mini-batch is of so many groups at least: where all of these rows are no more than its own,
     # exact steps cost less
-    batch = SMALLEST_BATCH * n / len(sizes)
+    batch = SMALLEST_BATCH * n / len(rows.level)
     if sizes.sum() > min(n / TIMES_FEWER, batch) or not (total > 0).all():
         return None
     y = table.y if table.offset is None else table.y - table.offset
@@ -320,4 +321,6 @@ def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedR
     made = family.kernel(design(X), small.y, None, own)
     if family.auxiliary:
         made.rounding = glm.rounding
-    return replace(rows, table=small, starts=np.append(0, np.cumsum(sizes)), Z=Z), made
+    ends = np.append(0, np.cumsum(sizes))
+    found = replace(rows, table=small, starts=ends[inner.first] if inner else ends, Z=Z)
+    return replace(found, subgroups=inner and replace(inner, starts=ends)), made

@@ -235,7 +235,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale
     terms = PriorTerms(searched, shift, bent=bent)
     small = None
-    if kernel.closed and rows.subgroups is None and settings.unchained:
+    if kernel.closed and settings.unchained:
         small = few_rows(rows, kernel, family, effects, nonzero(table.sd), start)
     found, mode, warnings = find(small or kernel, terms, start)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
