@@ -244,6 +244,8 @@ def why_exact(problem, lost=False):
     """What of a posterior speaks for an exact sampler, whatever the work, in words; empty where
     nothing does.
     """
+    if problem.defaults.why_exact:
+        return problem.defaults.why_exact
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero"
     if lost:

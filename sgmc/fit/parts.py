@@ -105,6 +105,8 @@ class Defaults:
         Name of the gradient estimator; "simple" where there is no mini-batch.
     exact_sampler : str
         What "auto" takes where mini-batches will not do.
+    why_exact : str
+        What speaks for an exact sampler whatever the work, in words; empty where nothing does.
     unsurveyed : str
         What restricts a fit to exact samplers, in words: no pilot measures gradient noise and
         shape, as it would cost more than it tells.  Empty where one does.
@@ -125,6 +127,7 @@ class Defaults:
 
     estimator: str
     exact_sampler: str = EXACT
+    why_exact: str = ""
     unsurveyed: str = ""
     sampler: object = None
     thinning: Callable = each_step

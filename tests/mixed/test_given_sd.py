@@ -133,8 +133,8 @@ def test_mistakes_in_the_table_leave_weights(monkeypatch, name, mistake):
 
 
 def test_numbers_of_draws_do_not_decide_how_they_are_made():
-    """Of 3,000 rows they are taken without weights; the first ones are those of a longer run."""
-    data = table(3000, 10)
+    """Of 8,000 rows they are taken without weights; the first ones are those of a longer run."""
+    data = table(8000, 10)
     few, many = (sgmc.logit("y ~ x + (1 | g)", data, seed=1, draws=m) for m in (20, 2000))
     assert few.sampler.name == many.sampler.name == "direct"
     assert np.array_equal(few.draws, many.draws[:, :20])

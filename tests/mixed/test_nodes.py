@@ -9,6 +9,7 @@ from sgmc import registry
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ModeWarning, QuadratureWarning, SGMCWarning
 from sgmc.fit.settings import check_settings
+from sgmc.models.mixed import search
 
 from ..verdict import grouped
 from .groups import mixed
@@ -59,6 +60,23 @@ def test_the_mode_is_that_of_the_last_nodes():
     problem = coarse(None).problem(None, check_settings(seed=1))
     assert problem.own.rule.nodes > 9 and problem.own.rule.error < 0.01
     assert not any(isinstance(one, ModeWarning) for one in problem.warnings)
+
+
+def test_groups_of_many_rows_take_fewer_nodes(monkeypatch):
+    """Five where 9 tell the same; that they do not is in the rule's error."""
+    frame, rng = grouped.table(8, 40, 60, 1.0)
+    frame = frame.assign(y=grouped.logit(frame, rng))
+    rich = mixed(registry.room("families")["logit"], "y ~ x", frame, "g")
+    problem = rich.problem(None, check_settings(seed=1))
+    assert problem.own.rule.nodes == 5 and problem.own.rule.error < 0.002
+    assert spread(problem.model, problem.mode) < 0.002
+    # planted: fewer nodes whatever they miss
+    monkeypatch.setattr(search, "SAVED", np.inf)
+    frame, rng = grouped.table(8, 60, 8, 2.0)
+    frame = frame.assign(y=grouped.logit(frame, rng))
+    poor = mixed(registry.room("families")["logit"], "y ~ x", frame, "g")
+    problem = poor.problem(None, check_settings(seed=1))
+    assert problem.own.rule.error > 0.01
 
 
 @pytest.mark.mistake("nodes: {mistake}")

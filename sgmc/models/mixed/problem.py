@@ -298,6 +298,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
+            why_exact=few_groups(kernel.n, effects),
             # of several sds those without a table leave weights of proposals long tails
             nearly_normal=given is not None and effects.loading.q == 1,
         ),
@@ -319,6 +320,13 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         shape = replace(found.shape, settled=tuple(effects.sds))
         found = replace(found, transport=moved, shape=shape) if moved else found
     return found
+
+
+def few_groups(groups, effects):
+    """What speaks for an exact sampler of so many groups; empty where nothing does."""
+    if effects.loading.size == 1 or groups > MOST_TABULATED:
+        return ""
+    return f"the sds of effects of {groups:,} groups are skewed"
 
 
 def few_rows(rows, kernel, family, effects, sd, start):

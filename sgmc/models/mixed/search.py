@@ -22,6 +22,7 @@ WARM_TOLERANCE, TOLERANCE = (
 FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a direction counts as flat
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
+SAVED = 0.2  # share of what is enough by which rules are made coarser for their speed
 CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
 
 
@@ -33,7 +34,7 @@ class IntegrationRule(NamedTuple):
     nodes : int
         Of each effect, or points of each group; 0 where integrals are in closed form.
     error : float
-        Of differences of log posterior densities, nats: against the next finer rule of the scheme.
+        Of differences of log posterior densities, nats: against a finer rule of the scheme.
     scheme : Scheme or None
     """
 
@@ -215,8 +216,20 @@ def with_rule(kernel, points, nodes, scheme):
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
         if nodes or error <= scheme.enough or finer.nodes > scheme.most:
-            return kernel, IntegrationRule(kernel.nodes, error, scheme)
+            break
         kernel, values = finer, better
+    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes)
+    while error <= scheme.enough and fewer:  # as few as will do: time goes with their number
+        coarser = kernel.with_nodes(fewer)
+        try:
+            values = pace.run(lambda: densities(coarser, points, some), scheme.count(fewer))
+        except OutOfTime:
+            break
+        apart = float(np.abs(values - values[0] - best).max()) * kernel.n / some
+        if not apart <= SAVED * scheme.enough:  # or no number
+            break
+        kernel, error, fewer = coarser, apart, scheme.coarser(fewer)
+    return kernel, IntegrationRule(kernel.nodes, error, scheme)
 
 
 def densities(kernel, points, groups):
