@@ -55,7 +55,7 @@ cdef class Arrow(Map):
     cdef double[::1] cross                        # D^-1 B', a row a tip, stored as CSR
     cdef bint full                                # or, where it is hardly sparse, row by row
     cdef readonly double[:, ::1] root             # R^-T, upper triangular
-    cdef double log_scale
+    cdef readonly double log_scale
 
     def __init__(self, centre, tips, blocks, cross, border):
         self.centre = np.array(centre, dtype=float)

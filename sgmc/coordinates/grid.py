@@ -16,8 +16,8 @@ from scipy.special import ndtr
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.interpolation import POLYNOMIAL_DEGREE, polynomials
 
-FIRST_NODES = {2: 33, 3: 17, 4: 13}  # of each axis, by the number of axes
-END_NODES = {2: 25, 3: 13, 4: 9}  # the same of tables that find the ends
+FIRST_NODES = {1: 65, 2: 33, 3: 17, 4: 13}  # of each axis, by the number of axes
+END_NODES = {1: 25, 2: 25, 3: 13, 4: 9}  # the same of tables that find the ends
 FINEST_NODES = 129
 LARGEST_GRID = 1 << 20  # of a table
 POINTS_A_CELL = 4  # points of integrals per node
@@ -91,15 +91,30 @@ class Grid:
         """Nodes of each axis."""
         return np.array(self.tables[-1].shape)
 
-    def log_density(self, points: Floats) -> Floats:
-        """Return the table's log density at points (n, k)."""
+    def places(self, points: Floats) -> Floats:
+        """Return points (n, k) in units of the nodes."""
         inside = np.array(points)
         inside[:, -1] -= self.ridge(points[:, :-1])
-        places = (inside - self.low) / (self.high - self.low) * (self.sizes - 1)
+        return (inside - self.low) / (self.high - self.low) * (self.sizes - 1)
+
+    def nodes(self) -> Floats:
+        """Return the nodes, (m_1, .., m_k, k)."""
+        points = mesh([np.linspace(*one) for one in zip(self.low, self.high, self.sizes)])
+        points[..., -1] += self.ridge(points[..., :-1])
+        return points
+
+    def log_density(self, points: Floats) -> Floats:
+        """Return the table's log density at points (n, k)."""
+        places = self.places(points)
         rows = looked_up(self.tables[-1], places[:, :-1])
         k, weight = polynomials(places[:, -1], rows.shape[1])
         near = np.take_along_axis(rows, k[:, None] + np.arange(POLYNOMIAL_DEGREE + 1), 1)
         return (near * weight).sum(1)
+
+
+def mesh(axes: list[Floats]) -> Floats:
+    """Return the points (m_1, .., m_k, k) of some axes; one without numbers of none."""
+    return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1) if axes else np.zeros((1, 0))
 
 
 def spread(m: int) -> Floats:
@@ -165,11 +180,16 @@ def inverted(density: Floats, p: Floats) -> Floats:
 
 
 def grid_of(
-    log_density: Density, centre: Floats, covariance: Floats, most: float = np.inf
+    log_density: Density,
+    centre: Floats,
+    covariance: Floats,
+    most: float = np.inf,
+    even: int = -1,
+    off: float = NATS_OFF,
+    nodes: tuple[int, int] | None = None,
 ) -> Grid | None:
-    """Return the table of a density of two to four numbers, all of which but the last are not
-    negative; None where its tails are too long, or as many nodes as may be do not tell it to
-    NATS_OFF nats.
+    """Return the table of a density of one to four numbers; None where its tails are too long, or
+    as many nodes as may be do not tell it.
 
     Parameters
     ----------
@@ -182,15 +202,27 @@ def grid_of(
         About that of the density.
     most : float
         Points (n, k - 1) at which the density may be asked for.
+    even : int
+        How many of the first numbers are not negative; by default all but the last.
+    off : float
+        Nats by which the table may be off at some of its draws; with infinity none are looked at.
+    nodes : (int, int), optional
+        Nodes of each axis to find the ends with, and to begin with.
     """
     covariance, count = np.asarray(covariance), len(centre)
+    even = count - 1 if even < 0 else even
+    ending, beginning = nodes or (END_NODES[count], FIRST_NODES[count])
     slope = np.linalg.solve(covariance[:-1, :-1], covariance[:-1, -1])
+    slope = slope if even < count else 0 * slope  # what is left of a last number has no end
     own = np.diag(covariance).copy()
     own[-1] = max(own[-1] - slope @ covariance[:-1, -1], 1e-6 * own[-1])
     width = FIRST_WIDTH * np.sqrt(own)
-    middle = np.append(centre[:-1], 0.0)
-    low, high = middle - width, middle + width
-    low[:-1] = np.maximum(low[:-1], 0.0)
+    middle = np.array(centre, dtype=float)
+    middle[-1] = 0.0 if even < count else middle[-1]
+    offset = np.asarray(centre) - (middle if even == count else 0.0)
+    offset[:-1] = np.asarray(centre)[:-1]
+    above = np.where(np.arange(count) < even, 0.0, -np.inf)  # where the axes may begin
+    low, high = np.maximum(middle - width, above), middle + width
     asked = 0
 
     def tabulated(sizes: list[int], low: Floats, high: Floats) -> Floats | None:
@@ -199,21 +231,21 @@ def grid_of(
         if asked > most or np.prod(sizes) > LARGEST_GRID:
             return None
         axes = [np.linspace(a, b, m) for a, b, m in zip(low, high, sizes)]
-        first = np.stack(np.meshgrid(*axes[:-1], indexing="ij"), axis=-1).reshape(-1, count - 1)
-        ridge = centre[-1] + (first - centre[:-1]) @ slope
+        first = mesh(axes[:-1]).reshape(int(np.prod(sizes[:-1])), count - 1)
+        ridge = offset[-1] + (first - offset[:-1]) @ slope
         found = log_density(first, axes[-1] + ridge[:, None])
         return np.where(np.isnan(found), -np.inf, found).reshape(sizes)
 
-    ends = ends_of(tabulated, low, high)
+    ends = ends_of(tabulated, low, high, above, ending)
     if ends is None:
         return None
-    sizes = [FIRST_NODES[count]] * count
+    sizes = [beginning] * count
     while max(sizes) <= FINEST_NODES:
         table = tabulated(sizes, *ends)
         if table is None:
             return None
-        found = Grid.of(*ends, np.asarray(centre), slope, table)
-        if is_right(found, log_density):
+        found = Grid.of(*ends, offset, slope, table)
+        if is_right(found, log_density, off):
             return found
         rough = np.array([roughness(found.tables[-1], axis) for axis in range(count)])
         finer = rough >= min(rough.max(), 50 * NATS_OFF)
@@ -222,12 +254,17 @@ def grid_of(
 
 
 def ends_of(
-    tabulated: Callable[[list[int], Floats, Floats], Floats | None], low: Floats, high: Floats
+    tabulated: Callable[[list[int], Floats, Floats], Floats | None],
+    low: Floats,
+    high: Floats,
+    above: Floats,
+    m: int,
 ) -> tuple[Floats, Floats] | None:
-    """Return the ends beyond which a density is lost; None where these are too far."""
+    """Return the ends beyond which a density is lost, above some numbers; None where these are too
+    far.
+    """
     count = len(low)
-    m, every = END_NODES[count], np.arange(count)
-    above = np.append(np.zeros(count - 1), -np.inf)  # where the axes may begin
+    every = np.arange(count)
     for _ in range(MOST_WIDENED):
         table = tabulated([m] * count, low, high)
         least = -np.inf if table is None else table.max() - NATS_LOST
@@ -262,10 +299,12 @@ def roughness(table: Floats, axis: int) -> float:
     return float(np.max(np.where(rows[1::2] > -NATS_SEEN, off, 0.0)))
 
 
-def is_right(found: Grid, log_density: Density) -> bool:
+def is_right(found: Grid, log_density: Density, most: float) -> bool:
     """Return whether a table is right at evenly spread draws of it (Kronecker's sequence of the
     powers of the root of x^k = x + 1).
     """
+    if most == np.inf:
+        return True
     count = len(found.low)
     root = reduce(lambda x, _: (1 + x) ** (1 / count), range(50), 2.0)
     share = (np.arange(COMPARED)[:, None] + 0.5) * root ** -np.arange(count)
@@ -273,4 +312,4 @@ def is_right(found: Grid, log_density: Density) -> bool:
     share[:, 1:] %= 1.0
     points = found.at_shares(share)
     off = log_density(points[:, :-1], points[:, -1:])[:, 0] - found.log_density(points)
-    return bool(np.ptp(off) < NATS_OFF)
+    return bool(np.ptp(off) < most)

@@ -144,6 +144,25 @@ class Transport:
         raise NotImplementedError
 
 
+class WeightedTransport(Transport):
+    """From standard normal numbers to independent proposals for a posterior.
+
+    Attributes
+    ----------
+    plain_sd, skewed_sd : float
+        About the sds of log weights, of `draws` and of `weighted`.
+    """
+
+    plain_sd: float
+    skewed_sd: float
+
+    def weighted(self, z: Floats, share: Floats) -> tuple[Floats, Floats]:
+        """Return proposals x (n, dim) and their log weights, up to a constant, (n,), of standard
+        normal numbers z (n, dim) and uniform ones (n,).
+        """
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class ScaledTransport(Transport):
     """Draws of coefficients and log sigma in the coordinates x = (z, w) of `Dilation`.

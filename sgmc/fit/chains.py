@@ -59,7 +59,7 @@ def build_chain(plan, k):
     transition = spec.build(d, plan.schedule(0))
     chain = Chain(starts(plan, k), transition, gradient, rng, plan.schedule, spec.continuous)
     chain.sampler.plan_warmup(plan.warmup)
-    if spec.direct:
+    if spec.direct or spec.independent:
         chain.sampler.transport = problem.transport
     if spec.continuous:
         paths.equip(chain.sampler, plan)

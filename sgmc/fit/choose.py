@@ -12,7 +12,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.arguments.keywords import SETTINGS
-from sgmc.coordinates.transport import Standard
+from sgmc.coordinates.transport import Standard, WeightedTransport
 from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
@@ -108,6 +108,8 @@ def choose_sampler(problem, settings) -> Choice:
             f"gradient={settings.gradient!r} does not apply to {settings.sampler.name}: it uses "
             "all rows"
         )
+    if isinstance(problem.transport, WeightedTransport):
+        return weighed(problem, settings)
     if problem.transport is not None:  # the settings leave room for draws that need no chain
         why = "" if given else CONJUGATE
         spec = given or direct()
@@ -155,6 +157,30 @@ def choose_sampler(problem, settings) -> Choice:
     if by_work:  # even the least that mini-batches may cost is more
         return for_its_cost(choice, counted, other)
     return automatic(choice, counted, lost)
+
+
+def weighed(problem, settings) -> Choice:
+    """The choice of a transport's proposals, thinned as those of `products` are, or of these
+    themselves, as in `independent`.
+    """
+    plain, skewed = problem.transport.plain_sd, problem.transport.skewed_sd
+    how = dict(settings=settings, gradient="simple")
+    if plain <= SAME_POSTERIOR and problem.rows.cells > WEIGHED_CELLS:
+        return unweighed(problem, plain, **how)
+    spec = registry.room("samplers")["imh"]()
+    thin = max(1, round(0.6 * math.exp(7 * skewed**2)))
+    steps = IMH_WARMUP * thin + settings.draws * (settings.thin or thin)
+    seconds = 2 * settings.chains * steps * problem.rows.cells * SECONDS_A_CELL
+    counted = CostEstimate(spec.name, spec, thin, seconds, None, IMH_WARMUP * thin)
+    why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
+    return Choice(problem=problem, spec=spec, reason=why, counted=counted, **how)
+
+
+def unweighed(problem, sd, **how) -> Choice:
+    """The choice of a transport's draws, whose log weights have that sd."""
+    why = f"Independent draws chosen: log weights have an sd of {sd:.2g}"
+    nearly = replace(problem, evidence=(*problem.evidence, Unweighed(sd)))
+    return Choice(problem=nearly, spec=direct(), reason=why, **how)
 
 
 def of_sandwich(settings):

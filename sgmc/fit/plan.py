@@ -223,12 +223,10 @@ def plan_from_laplace(choice):
     thin, warmup = found.thin, found.warmup
     if spec.direct:  # every step is a draw
         pass
-    elif (
-        usual.unsurveyed and open_
-    ):  # no pilot tells how the default sampler mixes: the problem does
-        thin, warmup = usual.thinning(settings), usual.warmup or warmup
     elif counted is not None and counted.thin is not None:  # chosen for its cost with these steps
         thin, warmup = counted.thin, counted.warmup or warmup
+    elif usual.unsurveyed and open_:  # no pilot tells how chains mix, but the problem does
+        thin, warmup = usual.thinning(settings), usual.warmup or warmup
     elif spec.exact and open_:  # a draw is worth so many steps at least, as the problem knows
         thin = max(thin, usual.thinning(settings))
     single = counted is not None and counted.error is not None

@@ -23,10 +23,13 @@ cdef class IndependenceTransition(Metropolis):
 
     Attributes
     ----------
+    transport : WeightedTransport or None
+        Where proposals come from instead.
     log_weights : array
         log pi / q of all proposals so far, up to one constant.
     """
 
+    cdef public object transport
     cdef bint skew
     cdef Py_ssize_t size, next    # proposals of a block, and which of them comes next
     cdef double[:, ::1] points    # z, and with `skew` -z behind
@@ -68,9 +71,14 @@ cdef class IndependenceTransition(Metropolis):
 
     cdef int start(self, State *s, Gradient g, Rng rng) except -1 nogil:
         """Weigh where the chain is; proposals that were weighed before are left."""
+        if self.transport is not None:        # which has no weight of it: the first one is taken
+            with gil:
+                self.widen()
+            self.next, self.value = self.size, -1e300
+            return OK
+        self.next = self.size
         memcpy(&self.points[0, 0], s.x, s.dim * sizeof(double))
         self.look(g, 1)
-        self.next = self.size
         # finite, so that a proposal can be accepted wherever the chain was put
         self.value = fmax(self.weigh(s.x, self.densities[0], self.densities[1]), -1e300)
         return OK
@@ -80,6 +88,8 @@ cdef class IndependenceTransition(Metropolis):
         cdef Py_ssize_t k, j, n = self.size
         cdef double here, there = -INFINITY
         normal_fill(rng, n * self.dim, &self.points[0, 0])
+        if self.transport is not None:
+            return self.renew_by_transport(rng)
         self.look(g, n)
         for k in range(n):
             here = self.densities[k]
@@ -92,6 +102,25 @@ cdef class IndependenceTransition(Metropolis):
         self.next = 0
         with gil:
             self.seen.append(np.array(self.weights))
+        return OK
+
+    def widen(self):
+        """Make room for a transport's proposals, which cost least many at once."""
+        self.size = WIDE_BLOCK
+        self.points, self.weights = np.zeros((WIDE_BLOCK, self.dim)), np.zeros(WIDE_BLOCK)
+
+    cdef int renew_by_transport(self, Rng rng) except -1 nogil:
+        """The same of the transport's."""
+        cdef Py_ssize_t k
+        for k in range(self.size):
+            self.weights[k] = next_uniform(rng)
+        with gil:
+            x, weights = self.transport.weighted(np.array(self.points[:self.size]),
+                                                 np.array(self.weights))
+            np.asarray(self.points)[:self.size] = x
+            np.asarray(self.weights)[:] = weights
+            self.seen.append(np.array(weights))
+        self.next = 0
         return OK
 
     cdef int propose(self, const State *s, Gradient g, Rng rng, double h,
@@ -115,6 +144,8 @@ cdef class IndependenceTransition(Metropolis):
     def set_state(self, state):
         """Continue from a `state()`."""
         Metropolis.set_state(self, state)
+        if self.transport is not None:
+            self.widen()
         points, weights = state["block"]
         self.seen, self.next = [np.array(state["log_weights"])], self.size - len(weights)
         np.asarray(self.points)[self.next:self.size] = points

@@ -198,7 +198,8 @@ def test_modes_without_draws_are_reported():
 
 
 def test_proposals_with_lighter_tails_are_reported():
-    problem = SimpleNamespace(signs=Signs(), coordinates=SimpleNamespace(light=True))
+    where = SimpleNamespace(light=True)
+    problem = SimpleNamespace(signs=Signs(), transport=None, coordinates=where)
     plan = SimpleNamespace(spec=SimpleNamespace(independent=True))
     (found,) = proposals(SimpleNamespace(plan=plan, problem=problem))
     assert "no outcome bounds the tails of a prior" in str(found)

@@ -15,6 +15,7 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.core.bank import ThinnedDraws
 from sgmc.core.deadline import OutOfTime
+from sgmc.core.rng import seed_sequence
 from sgmc.errors import NotSupported
 from sgmc.fit.parts import (
     ACCEPTED,
@@ -32,6 +33,7 @@ from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.crossed.direct import effects_transport
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
+from sgmc.models.crossed.proposals import proposals
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.fold import FoldedEffects
@@ -187,8 +189,10 @@ def crossed_problem(data, family, crossing, prior, settings):
     made = replace(made, summed=model)
     priors, d = found.priors, data.d
     conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
-    if not (conjugate and family.summed and settings.unchained):
+    if not settings.unchained:
         return made
+    if not (conjugate and family.summed):
+        return with_proposals(made, found, centre, covariance, settings)
     # given sigma and the sds, normal priors of coefficients leave these and the effects normal
     moved = effects_transport(
         made, few, model or found.model, found.terms, centre.place, covariance
@@ -200,6 +204,18 @@ def crossed_problem(data, family, crossing, prior, settings):
     bounds = partial(tail_bounds, priors, decay=decay)
     shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
     return replace(made, transport=moved, shape=shape)
+
+
+def with_proposals(made, found, centre, covariance, settings):
+    """The problem with independent proposals, where these are worth it."""
+    if found.summed or settings.sampler is not None:
+        return made
+    random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "pilot", 2)))
+    try:
+        moved = proposals(made, found.centre, centre, covariance, random)
+    except OutOfTime:
+        return made
+    return replace(made, transport=moved, signs=Signs()) if moved else made
 
 
 def defaults(within_reach, cells, products):

@@ -36,7 +36,7 @@ def proposals(fit):
                 "Use sampler='auto', 'barker' or 'hmc'.",
             )
         ]
-    if fit.problem.coordinates.light:
+    if fit.problem.transport is None and fit.problem.coordinates.light:
         return [
             ProposalWarning(
                 "no outcome bounds the tails of a prior, which fall as powers, and proposals have "
