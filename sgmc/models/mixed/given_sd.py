@@ -101,6 +101,8 @@ class SdTable:
             value, gradient, J = expand(kernel.anchored(theta), theta)
             more, slope, P = terms(theta)
             A, g = (J + P)[np.ix_(rest, rest)], (gradient + slope)[rest]
+            if not np.isfinite(A).all():
+                raise linalg.LinAlgError("the precision is not finite")
             # one step from c, which is near: log density and mean are those of a normal one
             lower = linalg.cholesky(A, lower=True)
             half = linalg.solve_triangular(lower, g, lower=True)
