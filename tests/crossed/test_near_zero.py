@@ -136,6 +136,7 @@ def centred(seed, draws):
     with pytest.MonkeyPatch.context() as patch, pytest.warns(SGMCWarning) as warned:
         patch.setattr(problem, "WITHIN_REACH", 0.0)
         patch.setattr(problem, "NEAR_ZERO", 0.0)
+        patch.setattr(problem, "with_proposals", lambda made, *more: made)
         fit = sgmc.logit(ACCEPTED, acceptances(seed), draws=draws, seed=seed)
         return fit, fit.verdict, [str(one.message) for one in warned]
 

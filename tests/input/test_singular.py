@@ -31,6 +31,8 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "coordinates/score_covariance.py": "of finite curvatures at a mode",
     "coordinates/recession.py": "of finite tables",
     "coordinates/integrated.py": "tabulated within a try; a table's precisions have roots",
+    "coordinates/grid.py": "its callers tabulate within a try",
+    "models/regression/effect_sums.py": "as in coordinates/integrated.py",
     "coordinates/whole.py": "triangular with a unit diagonal, or a rotation",
     "models/mixed/direct.py": "of a mode's precision, whose eigenvalues are positive",
     "models/mixed/given_sd.py": "of such a precision; nodes are made within a try",

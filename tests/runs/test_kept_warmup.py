@@ -149,7 +149,7 @@ def test_only_parameters_whose_draws_are_kept():
 @pytest.mark.extended
 def test_crossed_factors():
     df = FRAME.assign(g=np.arange(len(FRAME)) % 7, h=np.arange(len(FRAME)) % 5)
-    how = dict(seed=1, draws=20, chains=2)
+    how = dict(seed=1, draws=20, chains=2, sampler="hmc")
     plain, kept = (
         sgmc.ols("b ~ a + (1 | g) + (1 | h)", df, **how, keep_warmup=on) for on in (False, True)
     )

@@ -58,6 +58,7 @@ WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no ver
 START = 0.5  # of an sd, in units of its prior
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
+MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several sds cost little
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
@@ -298,7 +299,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
-            why_exact=few_groups(kernel.n, effects),
+            why_exact=few_groups(kernel.n, seen.cells, effects),
             # of several sds those without a table leave weights of proposals long tails
             nearly_normal=given is not None and effects.loading.q == 1,
         ),
@@ -322,9 +323,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     return found
 
 
-def few_groups(groups, effects):
-    """What speaks for an exact sampler of so many groups; empty where nothing does."""
-    if effects.loading.size == 1 or groups > MOST_TABULATED:
+def few_groups(groups, cells, effects):
+    """What speaks for an exact sampler of so many groups and numbers of rows and nodes; empty where
+    nothing does.
+    """
+    if effects.loading.size == 1 or groups > MOST_TABULATED or cells > MOST_EXACT:
         return ""
     return f"the sds of effects of {groups:,} groups are skewed"
 

@@ -215,7 +215,8 @@ def with_rule(kernel, points, nodes, scheme):
             return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
-        if nodes or error <= scheme.enough or finer.nodes > scheme.most:
+        enough = scheme.enough * (1.0 if kernel.nodes >= scheme.first else SAVED)
+        if nodes or error <= enough or finer.nodes > scheme.most:
             break
         kernel, values = finer, better
     best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes)
