@@ -90,6 +90,7 @@ def expected():
     return numbers(reference())
 
 
+@pytest.mark.extended
 def test_posteriors_are_those_of_the_reference(expected):
     """Ten numbers within 4 standard errors: missed by chance in 1 of 1,600."""
     assert apart(expected) < 4

@@ -50,16 +50,16 @@ CASES = {
 @pytest.mark.parametrize("scale", [0.05, 1.0, 20.0])
 @pytest.mark.parametrize("name", CASES)
 def test_draws_have_the_density(name, scale):
-    """Also where its scale is known badly: a Kolmogorov-Smirnov test of 40,000 pairs, and no
+    """Also where its scale is known badly: a Kolmogorov-Smirnov test of 20,000 pairs, and no
     correlation of what is left.
     """
     density, centre, covariance = CASES[name]
     found = grid_of(beside(density), np.array(centre), scale * np.array(covariance))
-    pairs = found(np.random.default_rng(1).normal(size=(40_000, 2)))
+    pairs = found(np.random.default_rng(1).normal(size=(20_000, 2)))
     first, second = uniform(pairs, name)
     assert stats.kstest(first, "uniform").pvalue > 1e-3
     assert stats.kstest(second, "uniform").pvalue > 1e-3
-    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(40_000)
+    assert abs(np.corrcoef(first, second)[0, 1]) < 4 / np.sqrt(20_000)
 
 
 def test_tables_are_made_finer_where_they_are_not_right():

@@ -3,6 +3,8 @@ quadrature over logs of sds and sigma, in which all effects are part of a dense 
 rows.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -211,11 +213,19 @@ def test_several_sds_have_the_posterior_of_quadrature(name):
     assert np.abs(sd).max() < LIMIT
 
 
+@cache
+def by_quadrature():
+    """The mean predictions of levels beside a curve."""
+    return fitted_several("level and curve")[1][-1]
+
+
 def levels_off():
     """Effects of a level that are drawn one by one, and those that have a root with each other: the
     largest error of a mean prediction in Monte Carlo errors, of 800 whole draws.
     """
-    results, (*_, expected) = fitted_several("level and curve")
+    expected = by_quadrature()
+    formula, _ = SEVERAL["level and curve"]
+    results = sgmc.ols(formula, several(), prior=PRIOR, seed=1, draws=DRAWS)
     found = results.get_prediction(several()).summary_frame()
     found = found.iloc[results._fit.problem.own.rows.fixed.order]
     return np.abs((found["mean"] - expected) / (found.mean_se / np.sqrt(800))).max()
