@@ -17,7 +17,7 @@ from sgmc.core.contract import Model
 from sgmc.fit.problem import Problem
 from sgmc.models.crossed.gram import as_sparse
 from sgmc.models.crossed.table import CrossedRows
-from sgmc.models.regression.effect_sums import MOST_SCALES, Effect, effect_sums
+from sgmc.models.regression.effect_sums import MOST_SCALES, effect_sums
 from sgmc.models.regression.summed import model_of, summed_table, whole_model
 
 
@@ -76,13 +76,9 @@ def effects_transport(
     X = sparse.csr_array(as_sparse(table.X)[:, :m])
     e = table.y - (0.0 if table.offset is None else table.offset) - X[:, :d] @ place[:d]
     weight = np.ones(len(e)) if table.weight is None else table.weight
-    ends = np.cumsum(np.bincount(np.asarray(blocks.number)))
-    # effects of levels are in order of the sds; the columns of smooths overlap
-    effects = [
-        Effect(X[:, d + a : d + b], j < len(rows.factor))
-        for j, (a, b) in enumerate(zip(np.append(0, ends), ends))
-    ]
-    sums = effect_sums(effects, X[:, :d], e, weight)
+    # the columns of smooths overlap
+    apart = np.arange(blocks.loading.q) < len(rows.factor)
+    sums = effect_sums(X[:, d:], np.asarray(blocks.number), apart, X[:, :d], e, weight)
     if sums is None:
         return None
     _, slope, precision = terms(place[blocks.places])

@@ -200,7 +200,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     if moved is None:
         return made
     # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
-    decay = dict(zip(effects.sds, map(int, rows.blocks.levels)))
+    decay = dict(zip(effects.sds, map(int, np.bincount(np.asarray(rows.blocks.number)))))
     bounds = partial(tail_bounds, priors, decay=decay)
     shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
     return replace(made, transport=moved, shape=shape)

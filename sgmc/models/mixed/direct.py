@@ -125,7 +125,7 @@ class NestedSums(Sums):
     between : array (subgroups, k)
         v'W(X, e).
     told : array (subgroups,)
-        S_h, one where it is zero.
+        S_h; where it is zero, so are the products with v.
     across : array (subgroups,)
         v'Wz.
     outer : array (groups,), array (groups, k)
@@ -151,12 +151,12 @@ class NestedSums(Sums):
         """
         begin, (z, v) = starts[:-1], Z.T
         told = np.add.reduceat(w * v**2, begin)
-        told = np.where(told > 0, told, 1.0)
+        size = np.where(told > 0, told, 1.0)
         across = np.add.reduceat(w * v * z, begin)
         between = np.add.reduceat((w * v)[:, None] * columns, begin, axis=0)
         sizes = np.diff(starts)
-        left = columns - v[:, None] * np.repeat(between / told[:, None], sizes, axis=0)
-        apart = w * (z - v * np.repeat(across / told, sizes))
+        left = columns - v[:, None] * np.repeat(between / size[:, None], sizes, axis=0)
+        apart = w * (z - v * np.repeat(across / size, sizes))
         first = groups[:-1]
         outer = (
             np.add.reduceat(np.add.reduceat(apart * z, begin), first),
@@ -197,7 +197,7 @@ class NestedSums(Sums):
         """Return `at` of few ratios."""
         k = len(self.within)
         more = ratios[:, 1:] ** 2 * self.told
-        share = 1 / ((1 + more) * self.told)
+        share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))
         products = (self.between[:, :, None] * self.between[:, None]).reshape(-1, k * k)
         found = self.within + (share @ products).reshape(-1, k, k)
         outer = (share @ self.gathered).reshape(len(ratios), -1, k + 1)

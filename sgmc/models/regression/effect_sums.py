@@ -1,7 +1,6 @@
 """What rows of normal outcomes tell of coefficients and of effects that have few sds, as sums."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -11,22 +10,8 @@ from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.integrated import Sums
 
 MOST_SCALES = 3  # sds of a table
-MOST_WITH_ROOTS = 400  # effects that have a root with each other
+MOST_A_DRAW = 2.5e7  # operations: some thousand draws take some seconds
 PRODUCTS_AT_ONCE = 1 << 21  # numbers
-
-
-class Effect(NamedTuple):
-    """The columns of effects of one sd.
-
-    Attributes
-    ----------
-    columns : sparse array (n, levels)
-    apart : bool
-        Whether no row has two of them.
-    """
-
-    columns: sparse.csr_array
-    apart: bool
 
 
 @dataclass(frozen=True)
@@ -69,8 +54,7 @@ class EffectSums(Sums):
     @property
     def operations(self) -> float:
         """See `Sums`."""
-        k = len(self.products)
-        return len(self.diagonal) * k**2 + k**3 / 3 + 30 * k**2
+        return operations(len(self.diagonal), len(self.products))
 
     def roots(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Return roots (m, k, k) of what that effect leaves of the products, the rows of all other
@@ -109,6 +93,12 @@ class EffectSums(Sums):
         return left, logs
 
     def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        step = max(1, PRODUCTS_AT_ONCE // self.products.size)
+        parts = [slice(a, a + step) for a in range(0, len(z), step)]
+        return np.concatenate([self.few_effects(ratios[at], pull[at], z[at]) for at in parts])
+
+    def few_effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        """Return `effects` of ratios whose roots are kept at once."""
         q, m = len(self.own), len(self.diagonal)
         root, _ = self.roots(ratios)
         half = np.einsum("nji,nj->ni", root[:, q:], pull) + z[:, m:]
@@ -126,30 +116,34 @@ class EffectSums(Sums):
 
 
 def effect_sums(
-    effects: list[Effect], X: Floats | sparse.csr_array, e: Floats, weight: Floats
+    Z: sparse.csr_array,
+    number: Ints,
+    apart: Ints,
+    X: sparse.csr_array,
+    e: Floats,
+    weight: Floats,
 ) -> EffectSums | None:
-    """Return the sums of rows; None where they are of too many effects.
+    """Return the sums of rows; None where they are of so many effects that draws would take long.
 
     Parameters
     ----------
-    effects : list of Effect
-        One for each sd.
-    X : array or sparse array (n, d)
+    Z : sparse array (n, effects)
+        Columns of the effects.
+    number : array (effects,) of int
+        Of the sd of each.
+    apart : array (q,) of bool
+        Whether no row has two effects of an sd.
+    X : sparse array (n, d)
         Columns of the coefficients.
     e, weight : array (n,)
         Residuals at some coefficients, and weights.
     """
-    sizes = np.array([one.columns.shape[1] for one in effects])
-    apart = np.array([one.apart for one in effects])
-    largest = int(np.argmax(np.where(apart, sizes, -1)))
-    number = np.repeat(np.arange(len(effects)), sizes)
+    largest = int(np.argmax(np.where(apart, np.bincount(number), -1)))
     one = (number == largest) & apart.any()
     first, rest = np.flatnonzero(one), np.flatnonzero(~one)
-    if len(rest) > MOST_WITH_ROOTS:
+    if operations(len(first), len(rest) + X.shape[1] + 1) > MOST_A_DRAW:
         return None
-    columns = sparse.csr_array(
-        sparse.hstack([*(one.columns for one in effects), sparse.csr_array(X), e[:, None]])
-    )
+    columns = sparse.csr_array(sparse.hstack([Z, X, e[:, None]]))
     found = sparse.csr_array(columns.T @ (sparse.diags_array(weight) @ columns))
     others = np.concatenate([rest, np.arange(len(number), columns.shape[1])])
     return EffectSums(
@@ -161,3 +155,10 @@ def effect_sums(
         order=np.concatenate([first, rest]),
         weight=float(weight.sum()),
     )
+
+
+def operations(m: int, k: int) -> float:
+    """Return floating-point operations for a point: of m effects with a product each, and k columns
+    that have a root with each other.
+    """
+    return m * k**2 + k**3 / 3 + 30 * k**2
