@@ -25,6 +25,7 @@ NATS_LOST = 25.0  # below the largest log density: what is beyond the table has 
 NATS_SEEN = 12.0  # below it: where a table has to be right
 FIRST_WIDTH, WIDENED, MOST_WIDENED = 6.0, 1.6, 16  # sds of the first table, and how it is widened
 NATS_OFF = 2e-3  # nats by which the table may be off at COMPARED of its draws
+ROUGH = 50 * NATS_OFF  # of an axis, see `roughness`: with all its nodes it is then about NATS_OFF
 COMPARED = 128
 INVERSION_STEPS = 6
 GATHERED = 1 << 21  # numbers that are looked up at once
@@ -213,14 +214,13 @@ def grid_of(
     even = count - 1 if even < 0 else even
     ending, beginning = nodes or (END_NODES[count], FIRST_NODES[count])
     slope = np.linalg.solve(covariance[:-1, :-1], covariance[:-1, -1])
-    slope = slope if even < count else 0 * slope  # what is left of a last number has no end
+    # what is left of a last number has no end at zero
+    free = even < count
+    slope, offset = slope * free, np.append(centre[:-1], centre[-1] * free)
     own = np.diag(covariance).copy()
     own[-1] = max(own[-1] - slope @ covariance[:-1, -1], 1e-6 * own[-1])
     width = FIRST_WIDTH * np.sqrt(own)
-    middle = np.array(centre, dtype=float)
-    middle[-1] = 0.0 if even < count else middle[-1]
-    offset = np.asarray(centre) - (middle if even == count else 0.0)
-    offset[:-1] = np.asarray(centre)[:-1]
+    middle = np.append(centre[:-1], centre[-1] * (not free))
     above = np.where(np.arange(count) < even, 0.0, -np.inf)  # where the axes may begin
     low, high = np.maximum(middle - width, above), middle + width
     asked = 0
@@ -248,7 +248,10 @@ def grid_of(
         if is_right(found, log_density, off):
             return found
         rough = np.array([roughness(found.tables[-1], axis) for axis in range(count)])
-        finer = rough >= min(rough.max(), 50 * NATS_OFF)
+        finer = rough >= ROUGH
+        if not finer.any():  # of those that are about as rough as any, the cheapest
+            near = np.where(rough >= 0.5 * rough.max(), sizes, np.inf)
+            finer = np.arange(count) == near.argmin()
         sizes = [2 * m - 1 if more else m for m, more in zip(sizes, finer)]
     return None
 
