@@ -77,7 +77,7 @@ class MissingExtra(SGMCError, ImportError):
     """A package is needed that is not installed; the message names the extra that brings it."""
 
 
-SHORTFALL_UNTOLD = 2.0  # a `shortfall` where nothing tells how many draws would do
+SHORTFALL_UNTOLD = 4.0  # a `shortfall` where nothing tells how many draws would do
 
 
 class SGMCWarning(UserWarning):

@@ -91,6 +91,9 @@ class SamplerSpec(Spec):
         Uses all rows at each step.
     uses_gradient : bool
         False where draws need no gradient at all.
+    integrates : bool
+        Proposals are steps of an integrator, which may diverge; one of a random walk that goes far
+        out is no failure.
     largest_step : float
         Largest default step, in whitened coordinates.
     distortion : str
@@ -140,6 +143,7 @@ class SamplerSpec(Spec):
     exact = False
     all_rows = False
     uses_gradient = True
+    integrates = True
     largest_step = 1.0
     distortion = ""
     needs_noise = False

@@ -221,6 +221,7 @@ cdef class Model:
 
     # of a row's terms at one point, products aside, on a core of about 3 GHz: for counting work
     nanoseconds = 15.0
+    reads = 0  # numbers of theta that a row's terms are made of; 0: all of them
     # rows that `add_curvatures` takes at best, where these may be more than a tile; else 0
     gram_rows = 0
 

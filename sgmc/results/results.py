@@ -38,7 +38,7 @@ from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.fit_warnings import after_sampling, along_directions, of_density, stopped
 from sgmc.results.report.going_on import agreeing, no_time_to_go_on, reason
 from sgmc.results.report.header import DrawFacts, facts
-from sgmc.results.report.verdict import unchecked
+from sgmc.results.report.verdict import length_of, unchecked
 from sgmc.results.views import Views
 
 if TYPE_CHECKING:
@@ -353,9 +353,11 @@ def summarised(
             *along_directions(fit, along, seen.ess.min()),
         ]
         warnings = with_kink(fit, warnings, of_model)
-        least = seen.ess.min(), seen.ess_sd.min()
-        word = verdict(fit, errors, warnings, least, along, heat) if known else unchecked(fit)
-        warnings = agreeing(fit, warnings, word)
+        length = length_of(fit, seen, warnings)
+        word = unchecked(fit)
+        if known:
+            word = verdict(fit, errors, warnings, seen, length, along, heat)
+        warnings = agreeing(fit, warnings, word, length)
         no_mean, no_sd = hidden(shown, fit.problem.shape.tail_index, "diverged" in fit.run.statuses)
     unknown = fit.stand_in is not None and fit.stand_in.unknown
     if unknown:  # draws around some place: nothing that they show is of the posterior

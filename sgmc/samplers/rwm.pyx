@@ -34,6 +34,7 @@ class RWM(MetropolisSpec):
     """
 
     name = "rwm"
+    integrates = False
     parameters = (
         Parameter("target_accept", 0.234, "acceptance rate that warmup aims at", 0.0, 1.0),
         MetropolisSpec.metric_parameter,

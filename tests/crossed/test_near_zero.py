@@ -191,9 +191,10 @@ def test_draws_that_are_missing_near_zero_are_seen():
 
 
 @pytest.mark.parametrize(
-    "sampler, cure", [("hmc", "Use sampler='nuts'."), ("nuts", "Take more draws.")]
+    "sampler, cure, more", [("hmc", "Use sampler='nuts'.", False), ("nuts", "", True)]
 )
-def test_they_are_named_with_a_cure(sampler, cure):
+def test_they_are_named_with_a_cure(sampler, cure, more):
+    """Of `nuts` it is a number of draws, which the verdict names."""
     fit = SimpleNamespace(
         plan=SimpleNamespace(spec=SimpleNamespace(independent=False, direct=False, name=sampler)),
         problem=SimpleNamespace(shape=SimpleNamespace(flat_below={"sd(1|g)": 2.0})),
@@ -201,6 +202,7 @@ def test_they_are_named_with_a_cure(sampler, cure):
     seen = SimpleNamespace(draws=without_zero()[..., None], names=["sd(1|g)"], weights=None)
     (found,) = not_near_zero(fit, seen)
     assert isinstance(found, ConvergenceWarning) and found.advice == cure
+    assert (found.shortfall is not None) == more
     assert "% of the draws of 'sd(1|g)' are below 0.019" in found.message
 
 

@@ -200,9 +200,12 @@ def test_modes_without_draws_are_reported():
 def test_proposals_with_lighter_tails_are_reported():
     where = SimpleNamespace(light=True)
     problem = SimpleNamespace(signs=Signs(), transport=None, coordinates=where)
-    plan = SimpleNamespace(spec=SimpleNamespace(independent=True))
-    (found,) = proposals(SimpleNamespace(plan=plan, problem=problem))
-    assert "no outcome bounds the tails of a prior" in str(found)
+    plan = SimpleNamespace(spec=SimpleNamespace(independent=True, name="imh"))
+    for named, cure in ((None, "mala"), (plan.spec, "auto")):
+        settings = SimpleNamespace(sampler=named, robust=False)
+        (found,) = proposals(SimpleNamespace(plan=plan, problem=problem, settings=settings))
+        assert "no outcome bounds the tails of a prior" in str(found)
+        assert found.advice == f"Use sampler='{cure}'."
 
 
 def test_chains_that_visit_a_place_at_other_rates_are_reported():

@@ -248,7 +248,7 @@ def general_problem(model, prior, settings):
         free_names=coordinate_names(layout, constraints),
         rows=Observations(
             nobs=kernel.n,
-            cells=kernel.n * dim,
+            cells=kernel.n * (kernel.reads or dim),
             shuffled=model.shuffled,
             identity=identity,
         ),

@@ -31,6 +31,13 @@ cdef class Ratings(Model):
         self.n = self.tile = len(table)
         self.dim = dim
 
+    nanoseconds = 3.0
+
+    @property
+    def reads(self):
+        """Two factors; see `Model`."""
+        return 2 * self.rank
+
     cdef const Entry *entries(self, const Batch *b, const Batch *tile) noexcept nogil:
         """All rows come in their sorted order; of a list, the table that it refers to."""
         if tile.rows != NULL:

@@ -49,8 +49,7 @@ def unvisited(fit):
                 ConvergenceWarning(
                     f"{100 * seen:.2g} % of the draws are at a mode that holds about "
                     f"{100 * share:.2g} % of the posterior by Laplace's approximation.",
-                    "Compare the chains; run longer (draws, warmup), constrain parameters, or "
-                    "describe each mode by itself.",
+                    "Compare the chains; constrain parameters, or describe each mode by itself.",
                 )
             ]
     return []
@@ -76,9 +75,7 @@ def rarely_visited(fit, seen):
                     f"chains went to a place far out of {seen.names[stay.k]!r} at most {FEW_STAYS} "
                     f"times and stayed there for long, {100 * stay.share:.2g} % of the draws: how "
                     "much of the posterior lies there is not known.",
-                    "Run longer (draws, warmup), or with more chains; look at the trace of that "
-                    "parameter.",
-                    SHORTFALL_UNTOLD,
+                    shortfall=SHORTFALL_UNTOLD,
                 )
             ]
     return []
@@ -124,7 +121,8 @@ def not_near_zero(fit, seen):
                     f"{100 * found.seen:.2g} % of the draws of {name!r} are below "
                     f"{found.limit:.2g}, where its density implies about "
                     f"{100 * found.expected:.2g} %: chains do not come near zero.",
-                    "Take more draws." if fit.plan.spec.name == "nuts" else "Use sampler='nuts'.",
+                    "" if spec.name == "nuts" else "Use sampler='nuts'.",
+                    SHORTFALL_UNTOLD if spec.name == "nuts" else None,
                 )
             ]
     return []

@@ -5,6 +5,7 @@ import numpy as np
 from sgmc.diagnostics.pareto import tail_shape
 from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER
 from sgmc.errors import ProposalWarning
+from sgmc.results.report.verdict import EXACT, another
 
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
 # that of small differences, has no meaning
@@ -41,7 +42,7 @@ def proposals(fit):
             ProposalWarning(
                 "no outcome bounds the tails of a prior, which fall as powers, and proposals have "
                 "lighter ones: chains miss what is there.",
-                "Use sampler='mala' or 'hmc'.",
+                f"Use {another(fit, *EXACT)}.",
             )
         ]
     weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
@@ -54,6 +55,6 @@ def proposals(fit):
         ProposalWarning(
             f"the weights of {len(weights)} proposals have a Pareto k of {k:.2g}, above {NEVER}: "
             "the posterior reaches farther than the proposals, and chains stay long at few places.",
-            "Use sampler='mala' or 'hmc'.",
+            f"Use {another(fit, *EXACT)}.",
         )
     ]

@@ -14,14 +14,15 @@ from sgmc.results.report.verdict import (
 )
 
 
-def verdict(fit, table, warnings, ess, along=None, heat=None):
+def verdict(fit, table, warnings, seen, length, along=None, heat=None):
     """The verdict on a fit, with what was done about other modes where there may be some.
 
-    Parameters are those of `make_verdict`.
+    Parameters are those of `make_verdict`, and what was `Seen` in the draws.
     """
-    found = make_verdict(fit, table, warnings, ess, along, heat)
+    ess = seen.ess.min(), seen.ess_sd.min()
+    found = make_verdict(fit, table, warnings, ess, length, along, heat)
     if found.trustworthy:
-        found = allowing(found, fit.problem.error_allowance(fit))
+        found = allowing(found, fit.problem.error_allowance(fit), length)
     found = beside(found, fit.problem.stand_in_rows)
     if fit.problem.shape.unimodal or not found.trustworthy:
         return found
@@ -71,19 +72,22 @@ def left(found, off):
     return max(found.shortfall or 0.0, (found.error / (TRUSTED_ERROR - off)) ** 2)
 
 
-def allowing(found, error_allowance):
-    """The verdict on draws of a density that is itself off, by `Problem.error_allowance`."""
+def allowing(found, error_allowance, length):
+    """The verdict on draws of a density that is itself off, by `Problem.error_allowance`; chains
+    are of this `Length`.
+    """
     if error_allowance is None:
         return found
     size, what = error_allowance
     error = found.error + size
     if error > TRUSTED_ERROR:
+        more = left(found, size)
         return refused(
             "not exact enough",
             f"{may_be(error)}, {size:.2g} of it from {what}",
-            "Take more draws, or fit all rows together.",
+            "Fit all rows together." if more is None else length.take(more),
             found.basis,
-            left(found, size),
+            more,
         )
     ends = None if found.ends is None else at_most(found.ends + size)
     text = (

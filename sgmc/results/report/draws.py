@@ -5,10 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
+from sgmc.diagnostics.convergence import ess
 from sgmc.diagnostics.moments import Quantiles
 from sgmc.diagnostics.tails import index_error, largest_index
-from sgmc.diagnostics.visits import equal_visits
+from sgmc.diagnostics.visits import BATCHES, equal_visits
 from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
+from sgmc.fit.stopping import MOST_GROWN, TIME_MARGIN, WINDOW
 
 SD_TOLERANCE = 0.05  # relative error of a posterior sd that the package promises by default
 MEAN_TOLERANCE = 0.1  # error of a posterior mean, in posterior sds
@@ -16,6 +19,75 @@ RHAT = 1.03
 # p-value of chains that visit places equally often, below which they do not: of 1,000 parameters
 # one gives a false alarm in a thousand fits, or, where chains forget in 20 draws, in a few
 VISITS = 1e-6
+# tail index from which draws tell an sd slowly: the error of an sd has an sd itself below 1/4, and
+# one that batches tell reliably where still higher moments exist
+SLOW = 0.2
+# effective draws of a chain by itself from which it has forgotten where it began: chains that
+# disagree are in places of their own, which more draws do not mend
+FORGOTTEN = 100
+APART = (
+    "Each chain stays in a place of its own, which more draws do not mend: look at the trace of "
+    "that parameter, and constrain it or describe each place by itself."
+)
+FEW = "Take draws=1000."
+
+
+@dataclass(frozen=True)
+class Length:
+    """How long chains are, and what a number of draws that is advised has to allow for.
+
+    Attributes
+    ----------
+    draws : int
+        Of each chain.
+    total : int
+    ess : float
+        The least effective size, of a mean or of an sd.
+    wanted : float
+        Times as many draws that a warning asks for, so that one number is advised; 0 without one.
+    tail : float
+        The largest tail index, surely.
+    besides : str
+        What else the call has to do for that number to count.
+    instead : str
+        What to do where the number is larger than any that a fit by itself goes on to; empty where
+        there is nothing else.
+    """
+
+    draws: int
+    total: int
+    ess: float
+    wanted: float = 0.0
+    tail: float = 0.0
+    besides: str = ""
+    instead: str = ""
+
+    @property
+    def margin(self):
+        """How many times larger what is needed may be than it is estimated: TIME_MARGIN standard
+        errors, of an autocorrelation time by so many draws (see `stopping.largest_time`) and of
+        the square of an error by batches, both now and when the draws are there.
+        """
+        time = 2 * (2 * WINDOW / self.ess + 1 / self.total)
+        batches = 2 / (self.total / self.draws * BATCHES)
+        return 1 + TIME_MARGIN * math.sqrt(time + batches)
+
+    def take(self, times, agree=True):
+        """Advice to take so many times as many draws, or as many as a warning asks for; chains that
+        do not `agree` tell nothing of tails.
+        """
+        if not math.isfinite(times):  # errors that are no numbers
+            return "Take more draws."
+        if agree and self.tail >= SLOW:
+            return (
+                "Read medians and intervals (quantiles), or give priors with lighter tails: with a "
+                f"tail index of {self.tail:.2g} no number of draws is sure to tell an sd."
+            )
+        needed = self.draws * max(times, self.wanted) * self.margin
+        number = max(math.ceil(needed / 100) * 100, DRAWS_BY_DEFAULT)
+        if self.instead and number > MOST_GROWN * DRAWS_BY_DEFAULT:
+            return f"{self.instead}; as it is, it may take draws={number}."
+        return f"Take draws={number}{self.besides}."
 
 
 @dataclass(frozen=True)
@@ -43,6 +115,11 @@ class Seen:
     quantiles: Quantiles
 
     @property
+    def surely(self):
+        """The least that tail indices are, array (p,), but for an error of each."""
+        return self.tails - index_error(self.tails, self.draws.shape[0] * self.draws.shape[1])
+
+    @property
     def moved(self):
         """Those without slopes that stayed at zero under a spike."""
         kept = (self.draws != 0).any(axis=(0, 1))
@@ -54,7 +131,8 @@ class Seen:
 
 
 def of_draws(seen, chained=True):
-    """Warnings, in a list.
+    """Warnings, in a list; those with a `shortfall` and no advice are given a number of draws by
+    `going_on.agreeing`.
 
     Parameters
     ----------
@@ -71,7 +149,7 @@ def of_draws(seen, chained=True):
             LowESSWarning(
                 f"{seen.draws.shape[1]} draws a chain do not suffice for diagnostics of {constant} "
                 "parameters.",
-                "Take at least draws=100.",
+                FEW,
             )
         ]
     apart = disagreement(seen) if chained else []
@@ -94,30 +172,24 @@ def too_few(seen):
         LowESSWarning(
             f"min ESS {ess:.0f} (sd: {ess_sd:.0f}): the worst of {d} means may be off by "
             f"{mean_error:.2g} sd, the worst sd by {100 * sd_error:.0f} %.",
-            take(seen.draws.shape[1], factor),
-            factor,
+            shortfall=factor,
         )
     ]
-
-
-def take(draws, times):
-    """Advice to take so many times as many draws."""
-    if not math.isfinite(times):  # errors that are no numbers
-        return "Take more draws."
-    return f"Take draws={math.ceil(draws * times / 100) * 100}."
 
 
 def disagreement(seen):
     """Chains that differ in means or spreads (R-hat), or in how often they visit a place."""
     rhat = np.nanmax(seen.rhat) if np.isfinite(seen.rhat).any() else 1.0
     if rhat > RHAT:
+        worst = int(np.nanargmax(seen.rhat))
+        # its excess is a variance of means, which falls as draws grow; where it stays, as of chains
+        # in modes of their own, more draws are soon asked for than any limit has
+        times = (rhat - 1) / (RHAT - 1)
         return [
             ConvergenceWarning(
-                f"max R-hat {rhat:.3f} > {RHAT}: the chains disagree.",
-                "Run longer (draws, warmup); look at the trace of that parameter.",
-                # its excess is a variance of means, which falls as draws grow; where it stays, as
-                # of chains in modes of their own, more draws are soon asked for than any limit has
-                (rhat - 1) / (RHAT - 1),
+                f"max R-hat {rhat:.3f} > {RHAT}, of {seen.names[worst]!r}: the chains disagree.",
+                APART if mixed(seen.draws[..., worst]) else "",
+                times,
             )
         ]
     p = equal_visits(seen.draws, seen.weights, seen.quantiles)
@@ -127,10 +199,14 @@ def disagreement(seen):
         ConvergenceWarning(
             f"chains visit some values of {seen.names[int(np.nanargmin(p))]!r} more often than "
             f"others do (p = {np.nanmin(p):.1g} if they were alike).",
-            "Run longer (draws, warmup); look at the trace of that parameter.",
-            SHORTFALL_UNTOLD,
+            shortfall=SHORTFALL_UNTOLD,
         )
     ]
+
+
+def mixed(draws):
+    """Whether each chain of a parameter (chain, draw) has forgotten where it began, by itself."""
+    return min(ess(one[None, :, None], method="mean")[0] for one in draws) >= FORGOTTEN
 
 
 def heavy(seen):
@@ -143,16 +219,22 @@ def heavy(seen):
     worst = of[np.argsort(-seen.tails[of])]
     shown = ", ".join(seen.names[k] for k in worst[:4]) + (", ..." if len(worst) > 4 else "")
     exists = 1 if what == "mean" else 0.5
+    index = f"tail index {seen.tails[worst[0]]:.2g}"
     # more draws tell an index better: of one that may be smaller than it seems
-    sure = seen.tails - index_error(seen.tails, seen.draws.shape[0] * seen.draws.shape[1])
-    surely = np.any(untold(sure, seen.ess))
+    if not np.any(untold(seen.surely, seen.ess)):
+        return [
+            TailWarning(
+                f"the draws do not determine the {what} of {shown} ({index}, which so few "
+                f"effective draws do not tell from {exists:g}, from where on there is none).",
+                shortfall=SHORTFALL_UNTOLD,
+            )
+        ]
     return [
         TailWarning(
-            f"the draws do not determine the {what} of {shown} (tail index "
-            f"{seen.tails[worst[0]]:.2g}; from {exists:g} on there is none).",
+            f"the draws do not determine the {what} of {shown} ({index}; from {exists:g} on there "
+            "is none).",
             "Read medians and intervals (quantiles), or give priors with lighter tails; see "
             "tail_index().",
-            None if surely else SHORTFALL_UNTOLD,
         )
     ]
 

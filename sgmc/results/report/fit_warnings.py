@@ -24,7 +24,7 @@ from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import not_near_zero, rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
-from sgmc.results.report.verdict import EXACT, TRUSTED_ERROR, Worst, another, divergences
+from sgmc.results.report.verdict import EXACT, TRUSTED_ERROR, Worst, another, choosing, divergences
 
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
@@ -247,7 +247,7 @@ def spread(fit):
         found.append(
             StepSizeWarning(
                 f"the step {changes(own)} of a posterior sd.",
-                f"{shorter(fit)}, or use {another(fit, 'lmsgld', *of_any(fit))}.",
+                shorter(fit),
             )
         )
     if abs(added) > INFLATION:
@@ -310,13 +310,13 @@ def quieter(fit):
 
 def shorter(fit):
     """Advice against a step that is too long."""
-    given = fit.settings.step_size is not None
-    return "Leave step_size=None" if given else "Give a smaller step_size"
-
-
-def of_any(fit):
-    """Samplers without error of the step; the sandwich has no density for exact ones."""
-    return ("laplace",) if fit.settings.robust else EXACT
+    given, named = fit.settings.step_size is not None, fit.settings.sampler is not None
+    if named and not fit.settings.robust:
+        keep = "step_size=None" if given else "a smaller step_size"
+        return f"{choosing(fit.settings)}; or keep {fit.plan.spec.name} with {keep}."
+    others = "lmsgld", *(("laplace",) if fit.settings.robust else EXACT)  # the sandwich: no density
+    less = "Leave step_size=None" if given else "Give a smaller step_size"
+    return f"{less}, or use {another(fit, *others)}."
 
 
 def changes(inflation):

@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.errors import InterruptedWarning, LowESSWarning
 from sgmc.results.checks.printed import KINDS
-from sgmc.results.report.draws import RHAT, take
+from sgmc.results.report.draws import RHAT
 from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR
 
 # of the numbers whose Monte Carlo errors a verdict rests on
@@ -14,7 +14,7 @@ LIMITS = dict(zip(KINDS, (TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END
 WORDS = dict(zip(KINDS, ("the mean", "the sd", "the lower end", "the upper end")))
 
 
-def agreeing(fit, warnings, verdict):
+def agreeing(fit, warnings, verdict, length):
     """Warnings whose advice on the number of draws is the verdict's.
 
     Parameters
@@ -22,19 +22,17 @@ def agreeing(fit, warnings, verdict):
     fit : Fit
     warnings : list of SGMCWarning
     verdict : Verdict
+    length : Length
     """
     if verdict.trustworthy and fit.settings.begun:
         # draws go on until the verdict is for them: nobody asked for more than that
-        return [one for one in warnings if not isinstance(one, LowESSWarning)]
-    if verdict.trustworthy or verdict.shortfall is None:
-        return warnings
+        warnings = [one for one in warnings if not isinstance(one, LowESSWarning)]
+    of_draws = not verdict.trustworthy and verdict.shortfall is not None
     return [
-        LowESSWarning(
-            one.message,
-            take(fit.x.shape[1], max(one.shortfall, verdict.shortfall)),
-            one.shortfall,
+        type(one)(
+            one.message, verdict.advice if of_draws else length.take(one.shortfall), one.shortfall
         )
-        if isinstance(one, LowESSWarning) and one.shortfall is not None
+        if one.shortfall is not None and not one.advice
         else one
         for one in warnings
     ]

@@ -30,7 +30,7 @@ from sgmc.errors import (
     UpdateWarning,
 )
 from sgmc.results.checks.printed import KINDS
-from sgmc.results.report.draws import take
+from sgmc.results.report.draws import FEW, Length
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it
 TRUSTED_ERROR = 0.1
@@ -70,6 +70,8 @@ class Verdict:
     shortfall : float or None
         Times as many draws as there are with which the errors would be at the limits, by Monte
         Carlo error; below 1 where fewer would do, None where more draws are no cure.
+    advice : str
+        The end of the text of a verdict against.
     """
 
     trustworthy: bool
@@ -78,6 +80,7 @@ class Verdict:
     ends: float | None = None
     basis: str = ""
     shortfall: float | None = None
+    advice: str = ""
 
     def __str__(self):
         return self.text
@@ -131,7 +134,31 @@ class Errors:
         return cls(Worst.of(*mean), Worst.of(*sd), Worst.of(*np.hstack([low, high])))
 
 
-def make_verdict(fit, table, warnings, ess, along, heat):
+def length_of(fit, seen, warnings):
+    """The `Length` of chains in which so much was `Seen`."""
+    chains, draws, _ = fit.x.shape
+    asked = [one.shortfall or 0.0 for one in warnings if isinstance(one, LowESSWarning)]
+    tail = max(np.nanmax(seen.surely, initial=0.0), fit.problem.shape.tail_index)
+    # with an accuracy a run ends where means are known well enough, however many draws are given
+    besides = " without accuracy=" if fit.settings.accuracy is not None else ""
+    least = min(seen.ess.min(), seen.ess_sd.min())
+    wanted = max(asked, default=0.0)
+    return Length(draws, chains * draws, least, wanted, tail, besides, choosing(fit.settings))
+
+
+def choosing(settings):
+    """Advice to leave sampler, step and draws to the package; empty where they are."""
+    if settings.sampler is None and settings.step_size is None:
+        return ""
+    left = {
+        "sampler='auto'": settings.sampler is not None,
+        "step_size=None": settings.step_size is not None,
+        "draws='auto'": not settings.begun,
+    }
+    return f"Use {', '.join(name for name, given in left.items() if given)}"
+
+
+def make_verdict(fit, table, warnings, ess, length, along, heat):
     """The verdict on what the draws show.
 
     Parameters
@@ -142,6 +169,7 @@ def make_verdict(fit, table, warnings, ess, along, heat):
     warnings : list of SGMCWarning
     ess : (float, float)
         The least effective sizes of a mean and of an sd.
+    length : Length
     along : Along or None
         Of `along_random`.
     heat : Temperatures or None
@@ -166,17 +194,17 @@ def make_verdict(fit, table, warnings, ess, along, heat):
         (ProposalWarning, "proposals too narrow"),
     ):
         if kind in found:
-            seen = found[kind]
-            return refused(word, seen.message.rstrip("."), seen.advice, shortfall=seen.shortfall)
+            seen, advice = found[kind], found[kind].advice
+            if not advice:  # with so many draws the errors have to be small, too
+                alone = by_effective_draws(Errors.of(table, by_scores=False), ess, "", length)
+                advice = length.take(max(seen.shortfall, alone.shortfall), kind is TailWarning)
+            return refused(word, seen.message.rstrip("."), advice, shortfall=seen.shortfall)
     if not np.isfinite(ess).all():
-        reason = "their errors cannot be estimated"
-        return refused("too few draws", reason, "Take at least draws=100.")
+        return refused("too few draws", "their errors cannot be estimated", FEW)
     if fit.settings.robust and ShapeWarning in found:
         return refused(
             "not a Gaussian", found[ShapeWarning].message.rstrip("."), found[ShapeWarning].advice
         )
-    wanted = found[LowESSWarning].shortfall if LowESSWarning in found else None
-    length = Length(fit.x.shape[1], wanted or 0.0)
     if told_by_scores(spec, table):
         errors = Errors.of(table, by_scores=True)
         unsure = (
@@ -237,25 +265,6 @@ def make_verdict(fit, table, warnings, ess, along, heat):
     return by_effective_draws(errors, ess, basis, length, what=what)
 
 
-@dataclass(frozen=True)
-class Length:
-    """How long chains are.
-
-    Attributes
-    ----------
-    draws : int
-    wanted : float
-        Times as many draws that a warning asks for, so that one number is advised; 0 without one.
-    """
-
-    draws: int
-    wanted: float = 0.0
-
-    def take(self, shortfall):
-        """Advice to take so many times as many draws, or as many as are asked for."""
-        return take(self.draws, max(shortfall, self.wanted))
-
-
 def by_chance(spec, table):
     """Whether what scores show may be Monte Carlo error: it is of an exact sampler's draws, and of
     others' where it is no larger than errors of these draws may be.
@@ -277,6 +286,8 @@ def divergences(fit, ends):
     """Divergent proposals of an exact sampler, and all of them; where the density is known to end
     (`ends`), those beyond it are as good as any that are rejected.
     """
+    if not fit.plan.spec.integrates:
+        return 0.0, 1.0
     divergent, impossible, proposed = (
         sum(getattr(c, name) for c in fit.chains)
         for name in ("divergences", "impossible", "proposed")
@@ -348,7 +359,7 @@ def by_temperatures(errors, heat, ess, fit, length):
         return refused(
             "not exact enough",
             f"draws may be {100 * wide:.0f} % too wide or too narrow",
-            f"Take more draws. {LESS_NOISE}",
+            f"{length.take((wide / TRUSTED_ERROR) ** 2)} {LESS_NOISE}",
             "scores at the draws",
             (wide / TRUSTED_ERROR) ** 2,
         )
@@ -426,7 +437,7 @@ def at_most(error):
 def refused(word, reason, advice, basis="", shortfall=None):
     """A verdict against; `shortfall` as in `Verdict`."""
     text = f"not trustworthy, {word}: {reason}. {advice}"
-    return Verdict(False, None, text, basis=basis, shortfall=shortfall)
+    return Verdict(False, None, text, basis=basis, shortfall=shortfall, advice=advice)
 
 
 def cause(found, fit):
@@ -435,11 +446,16 @@ def cause(found, fit):
         if kind in found:
             return found[kind].advice
     others = ("laplace", "lmsgld") if fit.settings.robust else EXACT
-    return f"Run longer (draws, warmup), or compare with {another(fit, *others)}."
+    return f"Compare with {another(fit, *others)}."
 
 
 def another(fit, *names):
     """The first of these samplers that is not the one that was used, as an argument: no advice
-    leads back to where it comes from.
+    leads back to where it comes from.  In the place of a Gaussian that was named, or of proposals
+    from one, it is that of the package, which takes neither where they do not do.
     """
-    return f"sampler={next(one for one in names if one != fit.plan.spec.name)!r}"
+    spec = fit.plan.spec
+    named = fit.settings.sampler is not None and not fit.settings.robust
+    if named and (spec.independent or not spec.uses_gradient):
+        return "sampler='auto'"
+    return f"sampler={next(one for one in names if one != spec.name)!r}"
