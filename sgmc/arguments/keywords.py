@@ -17,7 +17,8 @@ TUNE = "tune"  # passed on by tune()
 FIT = (REGRESSION, MODEL)
 RACED = (REGRESSION, MODEL, TUNE)
 METHODS = ("mamba", "grid", "default", "heuristic")
-AUTO_DRAWS = "auto"  # the word that draws= may be
+AUTO = "auto"  # the word that draws= and sampler= may be, and are where they are left out
+LEFT_OPEN = "draws", "sampler"
 DRAWS_BY_DEFAULT = 1000  # per chain, at first
 
 
@@ -184,7 +185,7 @@ TABLE = (
     ),
     Keyword(
         "draws",
-        AUTO_DRAWS,
+        AUTO,
         """Kept draws per chain.  ``"auto"``: 1,000, then twice as many again and again while Monte
         Carlo error is the only reason of a verdict "not trustworthy", up to 32,000 or to a limit of
         counted work.  Time never decides: draws are the first ones of a longer run.  A number is

@@ -11,7 +11,7 @@ from sgmc.arguments.arrays import numeric, shaped
 from sgmc.arguments.choices import flag, one_of
 from sgmc.arguments.covariances import COV_TYPES
 from sgmc.arguments.files import writable
-from sgmc.arguments.keywords import AUTO_DRAWS, DRAWS_BY_DEFAULT, SETTINGS, FirstDraws
+from sgmc.arguments.keywords import AUTO, DRAWS_BY_DEFAULT, SETTINGS, FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import (
@@ -232,7 +232,7 @@ def start(init):
 def number_of_draws(value):
     """Draws a chain, and the same number where chains may go on, else 0."""
     if isinstance(value, str):
-        one_of("draws", value, (AUTO_DRAWS,), ", or a whole number")
+        one_of("draws", value, (AUTO,), ", or a whole number")
         return DRAWS_BY_DEFAULT, DRAWS_BY_DEFAULT
     return whole("draws", value, 1), int(value) if isinstance(value, FirstDraws) else 0
 

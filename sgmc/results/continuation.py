@@ -3,7 +3,7 @@
 import time
 from dataclasses import dataclass, replace
 
-from sgmc.arguments.keywords import AUTO_DRAWS, FirstDraws
+from sgmc.arguments.keywords import AUTO, FirstDraws
 from sgmc.arguments.numbers import whole
 from sgmc.core.interrupts import handled
 from sgmc.core.phases import watched
@@ -90,7 +90,7 @@ def resume(results, draws, data, how):
 
 def open_draws(arguments):
     """Whether the arguments of a fit leave the number of draws open."""
-    return isinstance(arguments.get("draws", AUTO_DRAWS), str | FirstDraws)
+    return isinstance(arguments.get("draws", AUTO), str | FirstDraws)
 
 
 def total(results, draws):

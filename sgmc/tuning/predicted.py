@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sgmc.arguments.keywords import FIT, TUNE, rows
+from sgmc.arguments.keywords import AUTO, FIT, LEFT_OPEN, TUNE, rows
 from sgmc.arguments.numbers import fraction
 from sgmc.arguments.seeds import one_seed
 from sgmc.arguments.signatures import refuse_unknown, with_keywords
@@ -121,6 +121,7 @@ def settings_of(model, arguments):
     """Settings as a fit of the model has them, and the prior."""
     usual = model.usual() if hasattr(model, "usual") else model.defaults
     derived = {}
+    arguments = {k: v for k, v in arguments.items() if k not in LEFT_OPEN or v != AUTO}
     if arguments.get("sampler") is None and hasattr(model, "derived"):
         derived = model.derived(arguments)
     rest = {**usual, **derived, **arguments}

@@ -180,8 +180,10 @@ def test_defaults_go_with_no_other_sampler():
     assert derived._fit.plan.batch == 500
     assert model.fit(sampler="hmc", **short).sampler == sgmc.HMC()
     assert model.fit(sampler="sgld", step_size=1e-3, **short)._fit.plan.gradient == "simple"
-    for few in (sgmc.BNN(X[:99], y[:99], hidden=(12,)), sgmc.BNN(X, y, hidden=(2,))):
-        assert few.fit(**short).sampler == sgmc.HMC()
+    assert model.fit(sampler="auto", **short).sampler == derived.sampler
+    few, more = sgmc.BNN(X[:99], y[:99], hidden=(12,)), sgmc.BNN(X, y, hidden=(2,))
+    assert few.fit(**short).sampler == sgmc.NUTS(target_accept=0.95)
+    assert more.fit(**short).sampler == sgmc.HMC()
     assert (
         sgmc.BNN(X[:99], y[:99], hidden=(2,), hyperprior=sgmc.gamma(1)).fit(**short).sampler
         == derived.sampler

@@ -184,9 +184,7 @@ class TestConditionalUpdates:
         monkeypatch.setattr(Updated, "kernel", lambda self: NormalPrecision(2 * self.y))
         assert departures(Updated(), draws=4000)[1] > 3 * SD
 
-    @pytest.mark.parametrize(
-        "arguments", [dict(sampler="mala"), dict(sampler="auto"), dict(precondition="diag")]
-    )
+    @pytest.mark.parametrize("arguments", [dict(sampler="mala"), dict(precondition="diag")])
     def test_what_does_not_go_with_them(self, arguments):
         with pytest.raises(NotSupported, match="own updates change|takes no other coordinates"):
             Updated().fit(seed=1, **arguments)

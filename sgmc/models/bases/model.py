@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sgmc.arguments.arrays import shaped
-from sgmc.arguments.keywords import ARRAYS, AUTO_DRAWS, FORMULA, MODEL, REGRESSION, names, rows
+from sgmc.arguments.keywords import ARRAYS, AUTO, FORMULA, LEFT_OPEN, MODEL, REGRESSION, names, rows
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.elsewhere import renamed
@@ -209,8 +209,8 @@ class Model:
         given = renamed(f"{type(self).__name__}.fit()", given, known)
         refuse_unknown(f"{type(self).__name__}.fit()", given, known)
         self.refuse(given)
-        if given.get("draws") == AUTO_DRAWS:  # as many at first as by default
-            del given["draws"]
+        # "auto" is the default's name
+        given = {k: v for k, v in given.items() if k not in LEFT_OPEN or v != AUTO}
         derived = self.derived(given) if given.get("sampler") is None else {}
         arguments = {"prior": None, **self.usual(), **derived, **one_seed(given)}
         if arguments.get("tune") is None:

@@ -21,6 +21,9 @@ PREDICTED_ROWS = 50  # whose predictions the verdict is about, fewer where each 
 # rows, and rows times weights, up to which all rows are used at every step by default: 2,500 rows
 # and 23 weights took a minute, and four chains agreed, which minibatches did not bring about
 SMALL_NETWORK, LITTLE_WORK = 2000, 200_000
+# rows times weights up to which paths of `nuts`, several times as long as those of `hmc`, take less
+# than half a minute; many are rejected at 0.8, where weights change places
+BENT_WORK, BENT_ACCEPTED = 25_000, 0.95
 ROOT_N_STEP, FRICTION = 0.2, 5.0  # of sghmc: e sqrt(N), and C
 
 
@@ -78,10 +81,10 @@ class BNN(Model):
     Notes
     -----
     By default up to 2,000 rows, or more where rows times weights are at most 200,000, are all used
-    at each step, by `hmc`, which adapts its step.  Above, it is `sghmc` with e = 0.2 / sqrt(N), C =
-    5, five leapfrog steps to a step, which suits inputs and outcomes of unit size, and svrg's
-    gradients of 500 rows or more: the noise of plain ones widens what many rows determine, e Lambda
-    N / (2 C n) times the variance 1 / Lambda.
+    at each step: by `nuts` where rows times weights are at most 25,000, else by `hmc`.  Above, it is
+    `sghmc` with e = 0.2 / sqrt(N), C = 5, five leapfrog steps to a step, which suits inputs and
+    outcomes of unit size, and svrg's gradients of 500 rows or more: the noise of plain ones widens
+    what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.
 
     Examples
     --------
@@ -204,11 +207,14 @@ class BNN(Model):
     def derived(self, given):
         if self.scaled:
             return {}
+        from sgmc.samplers.hamiltonian import SGHMC
+        from sgmc.samplers.nuts import NUTS
+
         few = self.n <= SMALL_NETWORK or self.n * self.layout().size <= LITTLE_WORK
         if few and (self.hyperprior is None or not self.refresh):
-            return {"sampler": "hmc"}
-        from sgmc.samplers.hamiltonian import SGHMC
-
+            # weights that can change places bend the posterior: paths of one length do not go round
+            little = self.n * self.layout().size <= BENT_WORK
+            return {"sampler": NUTS(target_accept=BENT_ACCEPTED) if little else "hmc"}
         return {
             "sampler": SGHMC(friction=FRICTION),
             "gradient": "svrg",
