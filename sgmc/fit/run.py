@@ -89,12 +89,11 @@ def drawn(problem, settings, begun, saved):
     if settings.warmup == "threshold" and not plan.problem.coordinates.scaled:
         plan = plan_to_threshold(plan, [build_chain(plan, k) for k in range(settings.chains)])
     plan = continued(plan, saved)
+    if saved is not None:  # it is known which sampler ran
+        return sample(choose.as_saved(plan, saved.mark.get("sampler")), begun, saved)
     if not choose.replaceable(plan):
-        return sample(plan, begun, saved)
+        return sample(plan, begun)
     other = choose.replacement(plan)
-    if saved is not None:  # it is known which of the two ran
-        ran = other if saved.mark.get("sampler") == repr(other.spec) else plan
-        return sample(ran, begun, saved)
     try:
         done = sample(plan, begun)
         if not choose.diverged(done):
@@ -135,9 +134,16 @@ def longer(done, draws, why, reserve) -> Fit:
         Seconds of the time of the call that are left to the checks.
     """
     plan = replace(done.plan, settings=replace(done.settings, draws=draws))
-    known = [one for one in done.warnings if not isinstance(one, CheckpointWarning)]
-    further = Further(why, reserve, known)
+    further = Further.of(done, why, reserve)
     return sample(plan, time.perf_counter(), Saved({}, done.states, done.seconds), further)
+
+
+def livelier(done, reserve) -> Fit:
+    """The fit of chains that forget faster, begun in the place of a fit's; see `choose.slow`."""
+    plan = choose.livelier(done.plan)
+    why = f"going on: {plan.spec.name} in the place of {done.plan.spec.name}"
+    further = Further.of(done, why, reserve)
+    return sample(plan, time.perf_counter() - done.seconds, further=further)
 
 
 @dataclass(frozen=True)
@@ -157,6 +163,12 @@ class Further:
     why: str
     reserve: float
     known: list
+
+    @classmethod
+    def of(cls, done, why, reserve):
+        """Of the fit that goes on."""
+        known = [one for one in done.warnings if not isinstance(one, CheckpointWarning)]
+        return cls(why, reserve, known)
 
 
 def sample(plan, begun, saved=None, further=None) -> Fit:

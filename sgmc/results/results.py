@@ -16,7 +16,8 @@ from sgmc.diagnostics import convergence
 from sgmc.elsewhere import attribute
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit import stopping
-from sgmc.fit.run import longer
+from sgmc.fit.choose import slow
+from sgmc.fit.run import livelier, longer
 from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.checks import noise
@@ -36,7 +37,7 @@ from sgmc.results.report.allowances import verdict
 from sgmc.results.report.default_priors import contradicted
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.fit_warnings import after_sampling, along_directions, of_density, stopped
-from sgmc.results.report.going_on import agreeing, no_time_to_go_on, reason
+from sgmc.results.report.going_on import agreeing, forgetting, no_time_to_go_on, reason
 from sgmc.results.report.header import DrawFacts, facts
 from sgmc.results.report.verdict import length_of, unchecked
 from sgmc.results.views import Views
@@ -241,23 +242,28 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
     """
     while True:
         phases.begin(phases.CHECKS)
-        begun, besides, more = time.perf_counter(), kind.besides(fit), 0
+        begun, besides, more, anew = time.perf_counter(), kind.besides(fit), 0, False
         try:
             state = results_with_deadline(model, fit, kind, besides)
             word = state["verdict"]
             tail = np.nanmax(state["_tails"], initial=0.0)
             more = stopping.next_look(fit, word.trustworthy, word.shortfall, tail)
+            anew = slow(fit, forgetting(fit, state))
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             caught()
             state = results_with_deadline(model, fit, kind, besides)
-        if not more:
+        if not (more or anew):
             return fit, state, besides
         reserve = RESERVED * stopping.GROWTH * (time.perf_counter() - begun)
         if deadline.current().left() < 2 * reserve:  # as much is for the chains
             state["warnings"].append(no_time_to_go_on(fit))
             return fit, state, besides
         rhat = pd.Series(state["_rhat"], state["names"])
-        fit = longer(fit, more, reason(rhat, state["_accuracy"]), reserve)
+        fit = (
+            livelier(fit, reserve)
+            if anew
+            else longer(fit, more, reason(rhat, state["_accuracy"]), reserve)
+        )
 
 
 def results_with_deadline(

@@ -202,7 +202,8 @@ def test_proposals_with_lighter_tails_are_reported():
     problem = SimpleNamespace(signs=Signs(), transport=None, coordinates=where)
     plan = SimpleNamespace(spec=SimpleNamespace(independent=True, name="imh"))
     for named, cure in ((None, "mala"), (plan.spec, "auto")):
-        settings = SimpleNamespace(sampler=named, robust=False)
+        open_ = dict.fromkeys(("step_size", "gradient", "batch_size"))
+        settings = SimpleNamespace(sampler=named, robust=False, **open_)
         (found,) = proposals(SimpleNamespace(plan=plan, problem=problem, settings=settings))
         assert "no outcome bounds the tails of a prior" in str(found)
         assert found.advice == f"Use sampler='{cure}'."

@@ -160,6 +160,9 @@ def print_record(seeds=5):
         print(*runs, sep="\n", flush=True)
         groups.setdefault(case.group, []).append(runs)
     for group, ways in groups.items():
+        for runs in ways:
+            if good(runs) and not all(one.trusted for one in runs):
+                print(f"refused though good: {runs[0].case}")
         print(f"\n{group}: {len(ways)} cases, {sums(ways)}")
     ways = [runs for some in groups.values() for runs in some]
     print(f"\nall: {len(ways)} cases, {sums(ways)}")

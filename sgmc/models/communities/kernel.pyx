@@ -63,6 +63,11 @@ cdef class Neighbourhoods(Model):
         self.exact = parts >= self.n - np.diff(indptr).min(initial=1)
 
     @property
+    def nanoseconds(self):
+        """Of a node: the pairs that it is in; see `Model`."""
+        return 8.0 * self.K * (min(self.parts, self.n) + len(self.others) / self.n)
+
+    @property
     def undrawn(self):
         """The same model with all pairs in each gradient; None where these are too many."""
         if self.exact or self.n > MOST_SUMMED:

@@ -51,6 +51,11 @@ cdef class Windows(Model):
         self.size = self.store_at + self.chunk * self.slot
 
     @property
+    def nanoseconds(self):
+        """Of a window: each step takes a law forward and back; see `Model`."""
+        return 20.0 * self.message * len(self.y) / self.n
+
+    @property
     def rest(self):
         """What a leaf is made of besides y, table and buffer, a tuple."""
         raise NotImplementedError("rest")

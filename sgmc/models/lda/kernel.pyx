@@ -30,6 +30,7 @@ cdef class Corpus(Model):
     cdef const Py_ssize_t[::1] indptr, words, counts
     cdef Py_ssize_t K, W, most, longest       # most words, and most tokens, of a document
     cdef double alpha
+    cdef object tokens                        # of each document
 
     def __init__(self, indptr, words, counts, Py_ssize_t K, Py_ssize_t W, double alpha):
         self.indptr, self.words, self.counts = (np.array(a, dtype=np.intp)
@@ -38,7 +39,8 @@ cdef class Corpus(Model):
         self.n, self.dim, self.tile = len(indptr) - 1, K * W, 1024
         self.most = np.diff(indptr).max(initial=1)
         ends = np.append(0, np.cumsum(counts))
-        self.longest = np.diff(ends[np.asarray(indptr)]).max(initial=1)
+        self.tokens = np.diff(ends[np.asarray(indptr)])
+        self.longest = self.tokens.max(initial=1)
 
     cdef int gather(self, Py_ssize_t row, const double *theta, double *part) noexcept nogil:
         """part = theta of a document's words, word by word: topics of a word side by side."""
@@ -77,6 +79,11 @@ cdef class Sampled(Corpus):
     def __init__(self, indptr, words, counts, K, W, alpha, Py_ssize_t sweeps):
         Corpus.__init__(self, indptr, words, counts, K, W, alpha)
         self.sweeps = sweeps
+
+    @property
+    def nanoseconds(self):
+        """Of a document: each sweep looks at all topics of each token; see `Model`."""
+        return 3.0 * self.tokens.mean() * (self.sweeps + 1) * (self.K + 1)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.most * self.K + 2 * self.K + self.longest + 1
@@ -158,6 +165,11 @@ cdef class Enumerated(Corpus):
         base = self.longest + 1
         self.states = base ** (K - 1)
         self.step = np.append(base ** np.arange(K - 1), 0).astype(np.intp)
+
+    @property
+    def nanoseconds(self):
+        """Of a document: each token goes through all states, forward and back; see `Model`."""
+        return 5.0 * self.tokens.mean() * self.states * self.K
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return 2 * self.most * self.K + (self.longest + 3) * self.states + 1

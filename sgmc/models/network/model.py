@@ -81,7 +81,7 @@ class BNN(Model):
     Notes
     -----
     By default up to 2,000 rows, or more where rows times weights are at most 200,000, are all used
-    at each step: by `nuts` where rows times weights are at most 25,000, else by `hmc`.  Above, it is
+    at each step: by `nuts` where rows times weights are at most 25,000, else by `hmc`.  Above it is
     `sghmc` with e = 0.2 / sqrt(N), C = 5, five leapfrog steps to a step, which suits inputs and
     outcomes of unit size, and svrg's gradients of 500 rows or more: the noise of plain ones widens
     what many rows determine, e Lambda N / (2 C n) times the variance 1 / Lambda.

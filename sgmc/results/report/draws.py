@@ -114,10 +114,10 @@ class Seen:
     tails: np.ndarray
     quantiles: Quantiles
 
-    @property
-    def surely(self):
-        """The least that tail indices are, array (p,), but for an error of each."""
-        return self.tails - index_error(self.tails, self.draws.shape[0] * self.draws.shape[1])
+    def surely(self, errors=1.0):
+        """The least that tail indices are, array (p,), but for so many errors of each."""
+        total = self.draws.shape[0] * self.draws.shape[1]
+        return self.tails - errors * index_error(self.tails, total)
 
     @property
     def moved(self):
@@ -221,7 +221,7 @@ def heavy(seen):
     exists = 1 if what == "mean" else 0.5
     index = f"tail index {seen.tails[worst[0]]:.2g}"
     # more draws tell an index better: of one that may be smaller than it seems
-    if not np.any(untold(seen.surely, seen.ess)):
+    if not np.any(untold(seen.surely(TIME_MARGIN), seen.ess)):
         return [
             TailWarning(
                 f"the draws do not determine the {what} of {shown} ({index}, which so few "

@@ -304,19 +304,28 @@ def violations(fit):
 def quieter(fit):
     """Advice against noise."""
     if fit.plan.gradient == "simple":
-        return "Use gradient='cv' or leave it None, take larger batches, or a smaller step_size."
-    return "Leave gradient=None and batch_size=None, take larger batches, or a smaller step_size."
+        less = "gradient='cv' or None, larger batches, or a smaller step_size"
+    else:
+        less = "gradient=None and batch_size=None, larger batches, or a smaller step_size"
+    return kept_or_left(fit, less) or f"Take {less}."
 
 
 def shorter(fit):
     """Advice against a step that is too long."""
-    given, named = fit.settings.step_size is not None, fit.settings.sampler is not None
-    if named and not fit.settings.robust:
-        keep = "step_size=None" if given else "a smaller step_size"
-        return f"{choosing(fit.settings)}; or keep {fit.plan.spec.name} with {keep}."
+    given = fit.settings.step_size is not None
+    kept = kept_or_left(fit, "step_size=None" if given else "a smaller step_size")
     others = "lmsgld", *(("laplace",) if fit.settings.robust else EXACT)  # the sandwich: no density
     less = "Leave step_size=None" if given else "Give a smaller step_size"
-    return f"{less}, or use {another(fit, *others)}."
+    return kept or f"{less}, or use {another(fit, *others)}."
+
+
+def kept_or_left(fit, how):
+    """Advice to leave the sampler to the package, or to keep the one that was named as it says;
+    empty where none was, or where the package has no other: of a sandwich's Gaussian.
+    """
+    if fit.settings.sampler is None or fit.settings.robust:
+        return ""
+    return f"{choosing(fit.settings)}; or keep {fit.plan.spec.name} with {how}."
 
 
 def changes(inflation):

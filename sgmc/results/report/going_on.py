@@ -2,12 +2,14 @@
 verdict and warnings advise.
 """
 
+import math
+
 import numpy as np
 
-from sgmc.errors import InterruptedWarning, LowESSWarning
+from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, InterruptedWarning, LowESSWarning
 from sgmc.results.checks.printed import KINDS
-from sgmc.results.report.draws import RHAT
-from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR
+from sgmc.results.report.draws import APART, RHAT
+from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR, many_diverged
 
 # of the numbers whose Monte Carlo errors a verdict rests on
 LIMITS = dict(zip(KINDS, (TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END)))
@@ -55,6 +57,31 @@ def reason(rhat, errors):
         return "going on: effective draws"
     row, kind = np.unravel_index(np.nanargmax(sizes), sizes.shape)
     return f"going on: Monte Carlo error of {WORDS[KINDS[kind]]} of {errors.index[row]}"
+
+
+def forgetting(fit, state):
+    """What `choose.slow` goes by: times as many draws as are needed because chains forget slowly,
+    infinite where they diverge too often, and 0 where they are in places of their own, from which
+    other steps would not lead either, but might not show them.
+
+    Parameters
+    ----------
+    fit : Fit
+    state : dict
+        Of `results.summarised`.
+    """
+    verdict, seen = state["verdict"], state["warnings"]
+    apart = any(
+        isinstance(one, ConvergenceWarning)
+        and (one.advice == APART or one.shortfall == SHORTFALL_UNTOLD)
+        for one in seen
+    )
+    if verdict.trustworthy or apart or fit.problem.searched.found > 1:
+        return 0.0
+    if many_diverged(fit):
+        return math.inf
+    asked = [one.shortfall for one in seen if isinstance(one, LowESSWarning | ConvergenceWarning)]
+    return max(verdict.shortfall or 0.0, *(one or 0.0 for one in asked), 0.0)
 
 
 def no_time_to_go_on(fit):

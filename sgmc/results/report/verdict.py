@@ -138,7 +138,7 @@ def length_of(fit, seen, warnings):
     """The `Length` of chains in which so much was `Seen`."""
     chains, draws, _ = fit.x.shape
     asked = [one.shortfall or 0.0 for one in warnings if isinstance(one, LowESSWarning)]
-    tail = max(np.nanmax(seen.surely, initial=0.0), fit.problem.shape.tail_index)
+    tail = max(np.nanmax(seen.surely(), initial=0.0), fit.problem.shape.tail_index)
     # with an accuracy a run ends where means are known well enough, however many draws are given
     besides = " without accuracy=" if fit.settings.accuracy is not None else ""
     least = min(seen.ess.min(), seen.ess_sd.min())
@@ -150,12 +150,17 @@ def choosing(settings):
     """Advice to leave sampler, step and draws to the package; empty where they are."""
     if settings.sampler is None and settings.step_size is None:
         return ""
-    left = {
-        "sampler='auto'": settings.sampler is not None,
-        "step_size=None": settings.step_size is not None,
-        "draws='auto'": not settings.begun,
-    }
-    return f"Use {', '.join(name for name, given in left.items() if given)}"
+    sampler = ["sampler='auto'"] if settings.sampler is not None else []
+    draws = [] if settings.begun else ["draws='auto'"]
+    return f"Use {', '.join([*sampler, *left_out(settings), *draws])}"
+
+
+def left_out(settings):
+    """What another sampler has to be asked for without, as arguments in a list: a step is one of
+    this sampler, and exact ones have no mini-batches.
+    """
+    names = "step_size", "gradient", "batch_size"
+    return [f"{name}=None" for name in names if getattr(settings, name) is not None]
 
 
 def make_verdict(fit, table, warnings, ess, length, along, heat):
@@ -247,8 +252,7 @@ def make_verdict(fit, table, warnings, ess, length, along, heat):
             "has the bias of the step, and there are too few draws for scores",
             "Compare with a smaller step_size, or an exact sampler.",
         )
-    divergent, proposed = divergences(fit, BoundaryWarning in found)
-    if divergent > MANY_DIVERGED * proposed:  # scores, where they can tell, know better
+    if many_diverged(fit, BoundaryWarning in found):  # scores, where they can tell, know better
         missed = found[DivergentTransitionsWarning]
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)
@@ -293,6 +297,12 @@ def divergences(fit, ends):
         for name in ("divergences", "impossible", "proposed")
     )
     return divergent - impossible if ends else divergent, proposed
+
+
+def many_diverged(fit, ends=False):
+    """Whether more proposals of an exact sampler diverged than can be trusted."""
+    divergent, proposed = divergences(fit, ends)
+    return divergent > MANY_DIVERGED * proposed
 
 
 def told_by_scores(spec, table):
@@ -458,4 +468,5 @@ def another(fit, *names):
     named = fit.settings.sampler is not None and not fit.settings.robust
     if named and (spec.independent or not spec.uses_gradient):
         return "sampler='auto'"
-    return f"sampler={next(one for one in names if one != spec.name)!r}"
+    name = next(one for one in names if one != spec.name)
+    return ", ".join([f"sampler={name!r}", *left_out(fit.settings)])
