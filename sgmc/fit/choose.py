@@ -635,11 +635,13 @@ PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 
 def slow(done, times):
     """Whether chains of `nuts` are begun in the place of those of a `Fit`, which would take so many
-    times as many draws.
+    times as many draws; infinitely many where they diverge.
     """
     plan, spec, settings = done.plan, done.plan.spec, done.settings
-    steps = spec.exact and spec.integrates and not (spec.continuous or spec.turning)
-    chains = steps and not (spec.independent or spec.direct or spec.all_rows and spec.walkers > 1)
+    steps = spec.exact and spec.integrates and not (spec.continuous or spec.independent)
+    chains = steps and not spec.direct and spec.walkers == 1
+    if chains and spec.turning:  # with shorter steps, where they diverge
+        chains = times == math.inf and spec.target_accept < PATHS_ACCEPTED
     whole = not (done.problem.partial or done.problem.model.refreshes)
     if not (chains and whole and left_to_us(plan) and stopping.can_go_on(done)):
         return False
@@ -654,7 +656,7 @@ def livelier(plan) -> Plan:
     # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits
     learned = {"metric": "diag"} if plan.problem.coordinates.whitened else {}
     spec = registry.room("samplers")["nuts"](target_accept=PATHS_ACCEPTED, **learned)
-    why = f"Exact sampler chosen: chains of {plan.spec.name} forget slowly here"
+    why = f"Exact sampler chosen: chains of {plan.spec!r} forget slowly here, or diverge"
     settings = replace(plan.settings, draws=plan.settings.begun or plan.settings.draws)
     return make_plan(plan.choice(settings=settings, spec=spec, reason=why, counted=None))
 

@@ -139,7 +139,7 @@ def longer(done, draws, why, reserve) -> Fit:
 
 
 def livelier(done, reserve) -> Fit:
-    """The fit of chains that forget faster, begun in the place of a fit's; see `choose.slow`."""
+    """The fit of chains of `nuts`, begun in the place of a fit's; see `choose.slow`."""
     plan = choose.livelier(done.plan)
     why = f"going on: {plan.spec.name} in the place of {done.plan.spec.name}"
     further = Further.of(done, why, reserve)
