@@ -30,6 +30,7 @@ SHARE_OF_PASSES = 1 / 4  # of an exact fit's own, that scores by products of mat
 POINTS_AT_ONCE = 256
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
 SCORE_BATCH = 1000
+FEWEST_BATCHED = 100  # draws, where a batch is groups of many rows
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
 PARTS_OF_POINTS = 8
 CELLS_BETWEEN_LOOKS = 1e7  # rows x parameters x draws between looks at the clock
@@ -104,12 +105,15 @@ def scored(
     count = min(len(x), most)
     affordable = int(min(count, most_scores(fit)))
     exact = affordable >= min(fewest, len(x)) if kind is None else kind == "exact"
-    kept = evenly(len(x), affordable if exact and kind is None else count)
     label = kind if kind is not None else "exact" if exact else problem.defaults.estimator
     weights = None if fit.weights is None else np.tile(fit.weights, chains)
-    points = np.ascontiguousarray(x[kept])
-    if problem.rows.unit == "group":  # of which each has many rows
+    if problem.rows.grouped:  # of which each may have more rows than a batch
         batch = max(1, round(batch * problem.model.n / max(len(problem.table.y), 1)))
+        cells = batch * problem.rows.cells / problem.model.n
+        if not exact:
+            count = min(count, max(FEWEST_BATCHED, int(SCORE_WORK / cells)))
+    kept = evenly(len(x), affordable if exact and kind is None else count)
+    points = np.ascontiguousarray(x[kept])
     found = scores_at(fit, points, entropy, label, batch)
     return with_scores(problem, x, kept, found, label, weights, alone)
 
