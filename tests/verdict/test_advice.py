@@ -118,6 +118,7 @@ def test_no_number_is_advised_by_errors_that_are_none(size):
     errors = verdict.Errors(NOTHING, NOTHING, ends)
     found = verdict.by_comparison(errors, "", 0.2, "scores", 1.0, length(1000))
     assert "Take" in found.text and not found.trustworthy
+    assert length(1000, np.nan).take(2.0) == "Take more draws."
     far = verdict.Errors(NOTHING, verdict.Worst(0.0, 0.0, np.inf), NOTHING)
     assert "Take more draws." in verdict.by_effective_draws(far, [9, 9], "", length(9)).text
 

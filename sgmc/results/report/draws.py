@@ -76,14 +76,14 @@ class Length:
         """Advice to take so many times as many draws, or as many as a warning asks for; chains that
         do not `agree` tell nothing of tails.
         """
-        if not math.isfinite(times):  # errors that are no numbers
-            return "Take more draws."
         if agree and self.tail >= SLOW:
             return (
                 "Read medians and intervals (quantiles), or give priors with lighter tails: with a "
                 f"tail index of {self.tail:.2g} no number of draws is sure to tell an sd."
             )
         needed = self.draws * max(times, self.wanted) * self.margin
+        if not math.isfinite(needed):  # errors, or effective draws, that are no numbers
+            return "Take more draws."
         number = max(math.ceil(needed / 100) * 100, DRAWS_BY_DEFAULT)
         if self.instead and number > MOST_GROWN * DRAWS_BY_DEFAULT:
             return f"{self.instead}; as it is, it may take draws={number}."
