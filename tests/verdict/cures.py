@@ -27,7 +27,7 @@ def followed(text, how):
     how : dict
         Arguments of the fit that was refused.
     """
-    advice = re.split(r"; (?:or|as) ", text)[0]
+    advice = re.split(r"; (?:or|as|it) ", text)[0]
     found = re.search(r"sampler=sgmc\.(\w+)\(target_accept=([\d.]+)\)", advice)
     if found:
         return {**how, "sampler": getattr(sgmc, found[1])(target_accept=float(found[2]))}
@@ -35,7 +35,9 @@ def followed(text, how):
     if found:
         longer = {**how, "draws": int(found[1])}
         return {k: v for k, v in longer.items() if k != "accuracy" or "without" not in advice}
-    asked = re.search(r"(?:[Uu]se|[Ll]eave|[Cc]ompare with) ((?:sampler|step_size)=.*)", advice)
+    asked = re.search(
+        r"(?:[Uu]se|[Ll]eave|[Cc]ompare with) ((?:sampler|step_size|draws)=.*)", advice
+    )
     if not asked:
         return None
     named = dict(re.findall(r"(\w+)='?(\w+)'?", asked[1].split(" or ")[0]))

@@ -62,6 +62,13 @@ def test_fewer_draws_than_by_default_are_never_advised():
     assert length(60).take(2.0) == "Take draws=1000."
 
 
+def test_few_draws_leave_their_number_to_the_package():
+    """Where it could be left open."""
+    few, more = (length(one, open=True) for one in (999, 1000))
+    assert few.take(2.0) == "Use draws='auto'; it may take draws=3000."
+    assert more.take(2.0) == "Take draws=3000."
+
+
 def test_no_number_is_advised_where_another_sampler_is_better():
     """Than more draws than any fit goes on to by itself."""
     long = length(1000, instead="Use sampler='auto'")

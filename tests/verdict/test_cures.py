@@ -15,6 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning", "igno
     [
         Case("heavy", {"sampler": "mala", "draws": 60}),  # R-hat
         Case("small", {"draws": 30}),
+        Case("ridge, nothing there", {"draws": 60}),
         Case("rare", {"sampler": "mala", "draws": 60}),  # too few effective draws
         Case("dispersed", {"accuracy": 0.05, "draws": 4000}),  # ends of means, not of sds
         Case("dispersed", {"sampler": "mala"}),  # more draws than are worth it
@@ -36,6 +37,7 @@ def test_advice_is_read_as_it_is_written():
     for text, more, left in (
         ("Take draws=900.", {"draws": 900}, ()),
         ("Take draws=900 without accuracy=.", {"draws": 900}, ("accuracy",)),
+        ("Use draws='auto'; it may take draws=900.", {}, ("draws",)),
         ("Compare with sampler='hmc'.", {"sampler": "hmc"}, ()),
         ("Use sampler='auto' or 'mala'.", {}, ("sampler",)),
         ("Use sampler='auto', step_size=None; or keep it.", {}, ("sampler", "step_size")),

@@ -52,6 +52,8 @@ class Length:
     instead : str
         What to do where the number is larger than any that a fit by itself goes on to; empty where
         there is nothing else.
+    open : bool
+        Whether the number could be left open.
     """
 
     draws: int
@@ -61,6 +63,7 @@ class Length:
     tail: float = 0.0
     besides: str = ""
     instead: str = ""
+    open: bool = False
 
     @property
     def margin(self):
@@ -87,6 +90,8 @@ class Length:
         number = max(math.ceil(needed / 100) * 100, DRAWS_BY_DEFAULT)
         if self.instead and number > MOST_GROWN * DRAWS_BY_DEFAULT:
             return f"{self.instead}; as it is, it may take draws={number}."
+        if self.open and self.draws < DRAWS_BY_DEFAULT:  # so few tell little of how many would do
+            return f"Use draws='auto'; it may take draws={number}."
         return f"Take draws={number}{self.besides}."
 
 

@@ -143,7 +143,10 @@ def length_of(fit, seen, warnings):
     besides = " without accuracy=" if fit.settings.accuracy is not None else ""
     least = min(seen.ess.min(), seen.ess_sd.min())
     wanted = max(asked, default=0.0)
-    return Length(draws, chains * draws, least, wanted, tail, besides, choosing(fit.settings))
+    instead, settings = choosing(fit.settings), fit.settings
+    goes_on = settings.client is None and not fit.plan.spec.continuous
+    open_ = goes_on and not settings.begun and settings.accuracy is None
+    return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
 
 
 def choosing(settings):
