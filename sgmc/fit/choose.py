@@ -629,7 +629,7 @@ def drifted(problem, x):
 # more each, and are not begun before a first look shows that they are worth it.
 
 MANY_TIMES = 4.5  # as many draws, from which other chains are begun instead of more
-PATH = 31  # gradients of a path of `nuts` there, about
+PATH, DEEPEST = 63, 8  # gradients of a path of `nuts` there, about, and its most doublings
 PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 
 
@@ -655,7 +655,9 @@ def livelier(plan) -> Plan:
     """The plan of chains of `nuts` in the place of others."""
     # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits
     learned = {"metric": "diag"} if plan.problem.coordinates.whitened else {}
-    spec = registry.room("samplers")["nuts"](target_accept=PATHS_ACCEPTED, **learned)
+    spec = registry.room("samplers")["nuts"](
+        target_accept=PATHS_ACCEPTED, max_depth=DEEPEST, **learned
+    )
     why = f"Exact sampler chosen: chains of {plan.spec!r} forget slowly here, or diverge"
     settings = replace(plan.settings, draws=plan.settings.begun or plan.settings.draws)
     return make_plan(plan.choice(settings=settings, spec=spec, reason=why, counted=None))

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DivergenceWarning, ReplacedSamplerWarning
-from sgmc.fit import choose, run
+from sgmc.fit import choose, run, stopping
 from tests.verdict.cases import Case
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -141,7 +141,7 @@ def test_chains_of_nuts_are_begun_where_others_forget_slowly(funnel):
     """Means and sds within 0.15: a standard error of 4,000 draws is about 0.02 of independent ones,
     and those of v are worth a tenth.
     """
-    assert funnel.sampler == sgmc.NUTS(target_accept=0.95, metric="diag")
+    assert funnel.sampler == sgmc.NUTS(target_accept=0.95, max_depth=8, metric="diag")
     assert funnel.verdict.trustworthy
     v = funnel.draws_of("v")
     assert abs(v.mean() / 0.8) < 0.15 and abs(v.std() / 0.8 - 1) < 0.15
@@ -150,7 +150,13 @@ def test_chains_of_nuts_are_begun_where_others_forget_slowly(funnel):
     )
 
 
-def test_without_them_there_is_no_trust(monkeypatch):
+@pytest.fixture
+def short(monkeypatch):
+    """Chains do not go on."""
+    monkeypatch.setattr(stopping, "MOST_GROWN", 1)
+
+
+def test_without_them_there_is_no_trust(short, monkeypatch):
     monkeypatch.setattr(choose, "MANY_TIMES", np.inf)
     kept = Funnel().fit(seed=1)
     assert kept.sampler.name == "mala" and not kept.verdict.trustworthy
@@ -164,11 +170,11 @@ def test_what_was_begun_anew_goes_on_as_it_is(funnel):
 
 
 @pytest.mark.parametrize("how", [dict(sampler="mala"), dict(draws=1000), dict(time_limit=60.0)])
-def test_what_was_asked_for_is_kept(how):
+def test_what_was_asked_for_is_kept(how, short):
     assert Funnel().fit(seed=1, **how).sampler.name == "mala"
 
 
-def test_work_that_is_too_much_is_not_begun(monkeypatch):
+def test_work_that_is_too_much_is_not_begun(short, monkeypatch):
     monkeypatch.setattr(choose, "PATH", 1e9)
     assert Funnel().fit(seed=1).sampler.name == "mala"
 
