@@ -93,7 +93,7 @@ class SamplerSpec(Spec):
         False where draws need no gradient at all.
     integrates : bool
         Proposals are steps of an integrator, which may diverge; one of a random walk that goes far
-        out is no failure.
+        out is no failure, but where its step was given.
     largest_step : float
         Largest default step, in whitened coordinates.
     distortion : str

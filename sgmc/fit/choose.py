@@ -629,7 +629,7 @@ def drifted(problem, x):
 # more each, and are not begun before a first look shows that they are worth it.
 
 MANY_TIMES = 4.5  # as many draws, from which other chains are begun instead of more
-PATH, DEEPEST = 63, 8  # gradients of a path of `nuts` there, about, and its most doublings
+PATH, MOST_DOUBLINGS = 63, 8  # gradients of a path of `nuts` there, about, and its most doublings
 PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 
 
@@ -653,10 +653,12 @@ def slow(done, times):
 
 def livelier(plan) -> Plan:
     """The plan of chains of `nuts` in the place of others."""
-    # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits
-    learned = {"metric": "diag"} if plan.problem.coordinates.whitened else {}
+    # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits;
+    # maps of quantiles make numbers of long tails normal ones, whose scales are known
+    where, shrunk = plan.problem.coordinates, len(plan.problem.priors.shrunk)
+    learned = {"metric": "diag"} if where.whitened and not (where.walled or shrunk) else {}
     spec = registry.room("samplers")["nuts"](
-        target_accept=PATHS_ACCEPTED, max_depth=DEEPEST, **learned
+        target_accept=PATHS_ACCEPTED, max_depth=MOST_DOUBLINGS, **learned
     )
     why = f"Exact sampler chosen: chains of {plan.spec!r} forget slowly here, or diverge"
     settings = replace(plan.settings, draws=plan.settings.begun or plan.settings.draws)

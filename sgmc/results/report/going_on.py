@@ -81,7 +81,7 @@ def forgetting(fit, state):
     if many_diverged(fit):
         return math.inf
     asked = [one.shortfall for one in seen if isinstance(one, LowESSWarning | ConvergenceWarning)]
-    return max(verdict.shortfall or 0.0, *(one or 0.0 for one in asked), 0.0)
+    return max(one or 0.0 for one in (verdict.shortfall, *asked))
 
 
 def no_time_to_go_on(fit):

@@ -293,7 +293,7 @@ def divergences(fit, ends):
     """Divergent proposals of an exact sampler, and all of them; where the density is known to end
     (`ends`), those beyond it are as good as any that are rejected.
     """
-    if not fit.plan.spec.integrates:
+    if not fit.plan.spec.integrates and fit.plan.step_origin == "adapted":
         return 0.0, 1.0
     divergent, impossible, proposed = (
         sum(getattr(c, name) for c in fit.chains)
