@@ -47,7 +47,7 @@ class FreeCoordinates:
     precision: np.ndarray | None
     logged: np.ndarray
 
-    heavy = light = False  # no map of quantiles
+    heavy = light = walled = False  # no map of quantiles
     affine = False  # constraints bend
 
     @property

@@ -39,7 +39,7 @@ class WholeCoordinates:
     report: Report
     arrays: tuple
 
-    scaled, whitened, rotated, heavy, affine = True, True, False, False, False
+    scaled, whitened, rotated, heavy, affine, walled = True, True, False, False, False, False
     max_precision = min_precision = 1.0
 
     @property
