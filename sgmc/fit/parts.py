@@ -120,6 +120,9 @@ class Defaults:
     nearly_normal : bool
         Whether the posterior is nearly standard normal in its coordinates, so that independent
         draws are looked at first.
+    own_sampler : str
+        Name of what the model takes without ``sampler=`` where it does not leave that to "auto"'s
+        rules; else empty.
     step_plan : callable or None
         ``step_plan(choice)`` gives a plan whose step comes from elsewhere than coordinates without
         a scale, or None.
@@ -133,6 +136,7 @@ class Defaults:
     thinning: Callable = each_step
     warmup: int | None = None
     nearly_normal: bool = False
+    own_sampler: str = ""
     step_plan: Callable | None = None
 
     def exact(self):

@@ -13,6 +13,7 @@ from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError
 from sgmc.gradients.simple import Simple
+from sgmc.results.report.verdict import choosing
 from sgmc.subsampling.uniform import Uniform
 
 from .networks import ACTIVATIONS, OUTCOMES, network, quiet, slopes, somewhere, table
@@ -184,6 +185,9 @@ def test_defaults_go_with_no_other_sampler():
     few, more = sgmc.BNN(X[:99], y[:99], hidden=(12,)), sgmc.BNN(X, y, hidden=(2,))
     assert few.fit(**short).sampler == sgmc.NUTS(target_accept=0.95)
     assert more.fit(**short).sampler == sgmc.HMC()
+    for how, leads in (({}, False), ({"sampler": "hmc"}, True)):  # no advice leads back
+        advice = choosing(few.fit(**short, **how)._fit)
+        assert ("sampler='auto'" in advice) == leads
     assert (
         sgmc.BNN(X[:99], y[:99], hidden=(2,), hyperprior=sgmc.gamma(1)).fit(**short).sampler
         == derived.sampler

@@ -199,7 +199,8 @@ def test_modes_without_draws_are_reported():
 
 def test_proposals_with_lighter_tails_are_reported():
     where = SimpleNamespace(light=True)
-    problem = SimpleNamespace(signs=Signs(), transport=None, coordinates=where)
+    own = SimpleNamespace(own_sampler="")
+    problem = SimpleNamespace(signs=Signs(), transport=None, coordinates=where, defaults=own)
     plan = SimpleNamespace(spec=SimpleNamespace(independent=True, name="imh"))
     for named, cure in ((None, "mala"), (plan.spec, "auto")):
         open_ = dict.fromkeys(("step_size", "gradient", "batch_size"))

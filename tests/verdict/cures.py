@@ -1,4 +1,4 @@
-"""What a refused fit is told to do, done to the letter.
+"""Follows the advice of refused fits to the letter.
 
 ``python -m tests.verdict.cures`` follows the first advice of 200 refused fits of the record once,
 and prints how many are trusted after it.

@@ -1,4 +1,4 @@
-"""What a refused fit is told to do, done to the letter, makes it trustworthy."""
+"""The advice of refused fits makes them trustworthy when it is followed to the letter."""
 
 import pytest
 

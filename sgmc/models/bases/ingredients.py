@@ -56,6 +56,7 @@ class Ingredients:
     differenced: bool = False
     functionals: Functionals | None = None
     exact_sampler: str = EXACT
+    own_sampler: str = ""
     derived_step: object = None
     checked: bool = True
     called: str = "the model"

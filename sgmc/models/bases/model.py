@@ -314,6 +314,7 @@ class Model:
         from sgmc.models.bases.ingredients import Ingredients
         from sgmc.models.bases.problem import general_problem
 
+        own = self.derived({}).get("sampler", "")
         with one_blas_thread():
             made = Ingredients(
                 self.kernel(),
@@ -328,6 +329,7 @@ class Model:
                 differenced=not compiled(type(self)) and not hasattr(self, "grad"),
                 functionals=self.functionals(),
                 exact_sampler=self.exact_sampler,
+                own_sampler=getattr(own, "name", own),
                 derived_step=self.derived_step,
                 checked=self.checked,
                 called=owner(self),

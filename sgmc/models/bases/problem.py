@@ -255,6 +255,7 @@ def general_problem(model, prior, settings):
         defaults=Defaults(
             estimator=estimator(where, kernel),
             exact_sampler=model.exact_sampler,
+            own_sampler=model.own_sampler,
             step_plan=partial(step_plan, model.derived_step),
         ),
         searched=searched,

@@ -24,7 +24,15 @@ from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import not_near_zero, rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
-from sgmc.results.report.verdict import EXACT, TRUSTED_ERROR, Worst, another, choosing, divergences
+from sgmc.results.report.verdict import (
+    EXACT,
+    TRUSTED_ERROR,
+    Worst,
+    another,
+    choosing,
+    divergences,
+    named,
+)
 
 # noise over a step's own beyond which corrections are suspect (at 1, csgld left 17 % of the
 # covariance)
@@ -323,9 +331,9 @@ def kept_or_left(fit, how):
     """Advice to leave the sampler to the package, or to keep the one that was named as it says;
     empty where none was, or where the package has no other: of a sandwich's Gaussian.
     """
-    if fit.settings.sampler is None or fit.settings.robust:
+    if fit.settings.robust or not named(fit):
         return ""
-    return f"{choosing(fit.settings)}; or keep {fit.plan.spec.name} with {how}."
+    return f"{choosing(fit)}; or keep {fit.plan.spec.name} with {how}."
 
 
 def changes(inflation):

@@ -143,15 +143,25 @@ def length_of(fit, seen, warnings):
     besides = " without accuracy=" if fit.settings.accuracy is not None else ""
     least = min(seen.ess.min(), seen.ess_sd.min())
     wanted = max(asked, default=0.0)
-    instead, settings = choosing(fit.settings), fit.settings
+    instead, settings = choosing(fit), fit.settings
     goes_on = settings.client is None and not fit.plan.spec.continuous
     open_ = goes_on and not settings.begun and settings.accuracy is None
     return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
 
 
-def choosing(settings):
+def named(fit):
+    """Whether the user named a sampler that is not the model's own: advice to leave it to the
+    package does not lead back then.
+    """
+    given = fit.settings.sampler
+    return given is not None and given.name != fit.problem.defaults.own_sampler
+
+
+def choosing(fit):
     """Advice to leave sampler, step and draws to the package; empty where they are."""
-    if settings.sampler is None and settings.step_size is None:
+    settings = fit.settings
+    own = settings.sampler is not None and not named(fit)  # with the model's own step, too
+    if own or settings.sampler is None and settings.step_size is None:
         return ""
     sampler = ["sampler='auto'"] if settings.sampler is not None else []
     draws = [] if settings.begun else ["draws='auto'"]
@@ -468,8 +478,8 @@ def another(fit, *names):
     from one, it is that of the package, which takes neither where they do not do.
     """
     spec = fit.plan.spec
-    named = fit.settings.sampler is not None and not fit.settings.robust
-    if named and (spec.independent or not spec.uses_gradient):
+    replaced = spec.independent or not spec.uses_gradient
+    if replaced and named(fit) and not fit.settings.robust:
         return "sampler='auto'"
     name = next(one for one in names if one != spec.name)
     return ", ".join([f"sampler={name!r}", *left_out(fit.settings)])
