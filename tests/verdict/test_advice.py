@@ -19,7 +19,7 @@ def length(draws, ess=None, **known):
 
 
 def judged(draws, per_draw, end=NOTHING):
-    """The verdict where each of so many draws a chain is worth `per_draw` independent ones."""
+    """The verdict on chains of so many draws, each worth `per_draw` independent ones."""
     errors, ess = verdict.Errors(NOTHING, NOTHING, end), draws * per_draw
     return verdict.by_effective_draws(errors, 2 * [ess], "", length(draws, ess))
 

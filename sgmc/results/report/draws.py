@@ -29,7 +29,7 @@ APART = (
     "Each chain stays in a place of its own, which more draws do not mend: look at the trace of "
     "that parameter, and constrain it or describe each place by itself."
 )
-FEW = "Take draws=1000."
+FEW = f"Take draws={DRAWS_BY_DEFAULT}."
 
 
 @dataclass(frozen=True)

@@ -328,8 +328,8 @@ def shorter(fit):
 
 
 def kept_or_left(fit, how):
-    """Advice to leave the sampler to the package, or to keep the one that was named as it says;
-    empty where none was, or where the package has no other: of a sandwich's Gaussian.
+    """Advice to leave the sampler to the package, or to keep the one that was named, changed as
+    `how` says; empty where none was named, and for sandwiches, of which the package has no other.
     """
     if fit.settings.robust or not named(fit):
         return ""

@@ -213,7 +213,7 @@ def make_verdict(fit, table, warnings, ess, length, along, heat):
     ):
         if kind in found:
             seen, advice = found[kind], found[kind].advice
-            if not advice:  # with so many draws the errors have to be small, too
+            if not advice and seen.shortfall is not None:  # errors have to be small then, too
                 alone = by_effective_draws(Errors.of(table, by_scores=False), ess, "", length)
                 advice = length.take(max(seen.shortfall, alone.shortfall), kind is TailWarning)
             return refused(word, seen.message.rstrip("."), advice, shortfall=seen.shortfall)
