@@ -27,6 +27,8 @@ def followed(text, how):
     how : dict
         Arguments of the fit that was refused.
     """
+    if "Read medians" in text:  # no sampler and no number of draws is a cure
+        return None
     advice = re.split(r"; (?:or|as|it) ", text)[0]
     found = re.search(r"sampler=sgmc\.(\w+)\(target_accept=([\d.]+)\)", advice)
     if found:

@@ -3,10 +3,13 @@ margin is that of the error with which they are known.
 """
 
 import re
+import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import sgmc
 from sgmc.results.report import draws as draws_of
 from sgmc.results.report import verdict
 
@@ -153,3 +156,18 @@ def test_the_draws_that_a_warning_asks_for_end_it(shares):
     more, fewer = 1.01 * found.shortfall, 0.99 * found.shortfall
     assert not draws_of.too_few(seen(ess * more, ess_sd * more))
     assert draws_of.too_few(seen(ess * fewer, ess_sd * fewer))
+
+
+@pytest.mark.parametrize(("df", "said"), [(3, True), (30, False)])
+def test_tails_that_a_prior_alone_decides_are_told_beside_any_advice(df, said):
+    """A separated slope: its density falls as its prior, with a tail index of 1 / df; beyond 1/4
+    no error of an sd can be told, by whichever sampler.
+    """
+    table = pd.DataFrame({"x": [1.0, 2, -1, -2], "y": [1, 1, 0, 0]})
+    prior = {"x": sgmc.student_t(df, 0, 2.5)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = sgmc.logit("y ~ 0 + x", table, prior=prior, sampler="laplace", seed=1).verdict
+    assert not found.trustworthy and found.advice.startswith("Use sampler='auto'")
+    assert ("Read medians and intervals" in found.advice) == said
+    assert found.text.endswith(found.advice)

@@ -8,6 +8,7 @@ from sgmc.results.report.verdict import (
     TRUSTED_ERROR,
     Verdict,
     at_most,
+    known_tail,
     make_verdict,
     may_be,
     refused,
@@ -24,9 +25,22 @@ def verdict(fit, table, warnings, seen, length, along=None, heat=None):
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit), length)
     found = beside(found, fit.problem.stand_in_rows)
+    if not found.trustworthy and known_tail(fit, seen.names, warnings):
+        return with_medians(found, length)
     if fit.problem.shape.unimodal or not found.trustworthy:
         return found
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
+
+
+def with_medians(found, length):
+    """A verdict against, on a posterior whose tails are known to be long: what it advises leads to
+    draws of that posterior, and none tell its sd.
+    """
+    if not found.advice or "medians" in found.advice:
+        return found
+    return replace(
+        found, text=f"{found.text} {length.medians}", advice=f"{found.advice} {length.medians}"
+    )
 
 
 def beside(found, rows):

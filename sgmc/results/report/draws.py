@@ -75,15 +75,20 @@ class Length:
         batches = 2 / (self.total / self.draws * BATCHES)
         return 1 + TIME_MARGIN * math.sqrt(time + batches)
 
+    @property
+    def medians(self):
+        """Advice where tails are long."""
+        return (
+            "Read medians and intervals (quantiles), or give priors with lighter tails: with a "
+            f"tail index of {self.tail:.2g} no number of draws is sure to tell an sd."
+        )
+
     def take(self, times, agree=True):
         """Advice to take so many times as many draws, or as many as a warning asks for; chains that
         do not `agree` tell nothing of tails.
         """
         if agree and self.tail >= SLOW:
-            return (
-                "Read medians and intervals (quantiles), or give priors with lighter tails: with a "
-                f"tail index of {self.tail:.2g} no number of draws is sure to tell an sd."
-            )
+            return self.medians
         needed = self.draws * max(times, self.wanted) * self.margin
         if not math.isfinite(needed):  # errors, or effective draws, that are no numbers
             return "Take more draws."

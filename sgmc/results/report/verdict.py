@@ -22,6 +22,7 @@ from sgmc.errors import (
     ProposalWarning,
     QuadratureWarning,
     ReservoirWarning,
+    SeparationWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -41,6 +42,7 @@ TRUSTED_END = 0.25
 # departure from a Gaussian beyond which scores say little of draws that may be off
 SCORES_DEPARTURE = 1.0
 FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
+FOUR_MOMENTS = 0.25  # tail index up to which there are as many, so that errors of an sd have an sd
 MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
@@ -138,7 +140,7 @@ def length_of(fit, seen, warnings):
     """The `Length` of chains in which so much was `Seen`."""
     chains, draws, _ = fit.x.shape
     asked = [one.shortfall or 0.0 for one in warnings if isinstance(one, LowESSWarning)]
-    tail = max(np.nanmax(seen.surely(), initial=0.0), fit.problem.shape.tail_index)
+    tail = max(np.nanmax(seen.surely(), initial=0.0), known_tail(fit, seen.names, warnings))
     # with an accuracy a run ends where means are known well enough, however many draws are given
     besides = " without accuracy=" if fit.settings.accuracy is not None else ""
     least = min(seen.ess.min(), seen.ess_sd.min())
@@ -147,6 +149,17 @@ def length_of(fit, seen, warnings):
     goes_on = settings.client is None and not fit.plan.spec.continuous
     open_ = goes_on and not settings.begun and settings.accuracy is None
     return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
+
+
+def known_tail(fit, names, warnings):
+    """The largest tail index that is known without draws, if it is so large that an sd has no
+    Monte Carlo error, or else 0: by the model, or by priors that alone bound coefficients of
+    separated outcomes.
+    """
+    shape, known = fit.problem.shape, fit.problem.shape.tail_index
+    if any(isinstance(one, SeparationWarning) for one in warnings):
+        known = np.nanmax(shape.tail_bounds(names), initial=known)
+    return known if known > FOUR_MOMENTS else 0.0
 
 
 def named(fit):
