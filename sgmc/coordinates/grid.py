@@ -188,6 +188,7 @@ def grid_of(
     even: int = -1,
     off: float = NATS_OFF,
     nodes: tuple[int, int] | None = None,
+    under: Floats | float = np.inf,
 ) -> Grid | None:
     """Return the table of a density of one to four numbers; None where its tails are too long, or
     as many nodes as may be do not tell it.
@@ -209,6 +210,8 @@ def grid_of(
         Nats by which the table may be off at some of its draws; with infinity none are looked at.
     nodes : (int, int), optional
         Nodes of each axis to find the ends with, and to begin with.
+    under : float or array (k,)
+        Where axes end.
     """
     covariance, count = np.asarray(covariance), len(centre)
     even = count - 1 if even < 0 else even
@@ -222,7 +225,8 @@ def grid_of(
     width = FIRST_WIDTH * np.sqrt(own)
     middle = np.append(centre[:-1], centre[-1] * (not free))
     above = np.where(np.arange(count) < even, 0.0, -np.inf)  # where the axes may begin
-    low, high = np.maximum(middle - width, above), middle + width
+    axes_end = above, np.broadcast_to(under, (count,))
+    low, high = np.maximum(middle - width, above), np.minimum(middle + width, under)
     asked = 0
 
     def tabulated(sizes: list[int], low: Floats, high: Floats) -> Floats | None:
@@ -236,7 +240,7 @@ def grid_of(
         found = log_density(first, axes[-1] + ridge[:, None])
         return np.where(np.isnan(found), -np.inf, found).reshape(sizes)
 
-    ends = ends_of(tabulated, low, high, above, ending)
+    ends = ends_of(tabulated, low, high, axes_end, ending)
     if ends is None:
         return None
     sizes = [beginning] * count
@@ -260,12 +264,13 @@ def ends_of(
     tabulated: Callable[[list[int], Floats, Floats], Floats | None],
     low: Floats,
     high: Floats,
-    above: Floats,
+    within: tuple[Floats, Floats],
     m: int,
 ) -> tuple[Floats, Floats] | None:
-    """Return the ends beyond which a density is lost, above some numbers; None where these are too
-    far.
+    """Return the ends beyond which a density is lost, within those of the axes; None where these
+    are too far.
     """
+    above, under = within
     count = len(low)
     every = np.arange(count)
     for _ in range(MOST_WIDENED):
@@ -275,7 +280,7 @@ def ends_of(
             return None
         profiles = [table.max(axis=tuple(np.delete(every, axis))) for axis in every]
         open_low = np.array([one[0] > least for one in profiles]) & (low > above)
-        open_high = np.array([one[-1] > least for one in profiles])
+        open_high = np.array([one[-1] > least for one in profiles]) & (high < under)
         if not (open_low.any() or open_high.any()):
             kept = [np.flatnonzero(one >= least)[[0, -1]] for one in profiles]
             step = (high - low) / (m - 1)
@@ -286,7 +291,8 @@ def ends_of(
                 return low, high
             continue  # too coarse to tell the ends: look again between the nodes around them
         width = (WIDENED - 1) * (high - low)
-        low, high = np.maximum(low - width * open_low, above), high + width * open_high
+        low = np.maximum(low - width * open_low, above)
+        high = np.minimum(high + width * open_high, under)
     return None
 
 

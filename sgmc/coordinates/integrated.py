@@ -35,6 +35,10 @@ class Sds(Protocol):
         """Return coordinates of sds (.., q)."""
         ...
 
+    def steepness(self, bent: Floats) -> Floats:
+        """Return derivatives of sds by their coordinates (.., q)."""
+        ...
+
     def times(self, factor: float) -> "Sds":
         """Return the coordinates of sds that are so many times as large."""
         ...
@@ -101,7 +105,7 @@ class ConditionallyNormal(Transport):
     rounding : float
         See `Dispersed`.
     grid : Grid or None
-        Of (psi, u).
+        Of psi and a number that tells u, see `log_sigma`.
     """
 
     map: Map
@@ -137,8 +141,8 @@ class ConditionallyNormal(Transport):
         # d psi = (d phi ds/dphi / sigma - r du) / (dr/dpsi)
         sds = np.abs(loading.sds(phi))
         psi = ratios.curved(sds * np.exp(-u))
-        steep = stretch(ratios, psi)
-        J = np.diag(np.append(side * stretch(loading, side * phi) * np.exp(-u) / steep, 1.0))
+        steep = ratios.steepness(psi)
+        J = np.diag(np.append(side * loading.steepness(side * phi) * np.exp(-u) / steep, 1.0))
         J[:-1, -1] = -sds * np.exp(-u) / steep
         # all points of the ratios are looked at some times, and drawn from once
         most = MOST_OPERATIONS / made.sums.operations
@@ -149,10 +153,15 @@ class ConditionallyNormal(Transport):
             return None
         return None if grid is None else replace(made, grid=grid)
 
-    def log_density(self, psi: Floats, u: Floats) -> Floats:
-        """Return the log density of (psi, u) at m points psi (m, q) and some u (m, k) beside each,
-        the coefficients integrated out: (m, k).
+    def log_sigma(self, psi: Floats, last: Floats) -> Floats:
+        """Return u of the table's last number (m, k), beside psi (m, q): the same."""
+        return last
+
+    def log_density(self, psi: Floats, last: Floats) -> Floats:
+        """Return the log density of (psi, last) at m points psi (m, q) and some last numbers (m, k)
+        beside each, the coefficients integrated out: (m, k).
         """
+        u = self.log_sigma(psi, last)
         size = max(1, PAIRS_AT_ONCE // ((len(self.beta) + 1) * (len(self.beta) + 1 + u.shape[1])))
         steps = range(0, len(psi), size)
         return np.concatenate([self.at(psi[a : a + size], u[a : a + size]) for a in steps])
@@ -186,8 +195,8 @@ class ConditionallyNormal(Transport):
         beta = np.broadcast_to(self.beta, (*u.shape, len(self.beta)))
         points = np.concatenate([beta, phi, u[..., None]], axis=-1)
         value = of_priors(self.prior, points.reshape(-1, points.shape[-1])).reshape(u.shape)
-        steep = stretch(self.ratios, psi)[:, None] * np.exp(u)[..., None]
-        return value + np.log(steep / stretch(self.loading, phi)).sum(axis=-1)
+        steep = self.ratios.steepness(psi)[:, None] * np.exp(u)[..., None]
+        return value + np.log(steep / self.loading.steepness(phi)).sum(axis=-1)
 
     def phi(self, psi: Floats, u: Floats) -> Floats:
         """Return phi (m, k, q) of points psi (m, q) and u (m, k)."""
@@ -196,7 +205,8 @@ class ConditionallyNormal(Transport):
     def draws(self, z: Floats) -> Floats:
         d, q = len(self.beta), self.ratios.q
         points = self.grid(z[:, -1 - q :])
-        psi, u = points[:, :-1], points[:, -1]
+        psi = points[:, :-1]
+        u = self.log_sigma(psi, points[:, -1:])[:, 0]
         ratios, t = self.ratios.sds(psi), np.exp(-2 * u)[:, None]
         S, _ = self.sums.at(ratios)
         root = np.linalg.cholesky(t[..., None] * S[:, :d, :d] + self.precision)
@@ -208,9 +218,3 @@ class ConditionallyNormal(Transport):
         return self.map.inverse(
             np.concatenate([self.beta + moved, effects, phi, u[:, None]], axis=1)
         )
-
-
-def stretch(loading: Sds, phi: Floats) -> Floats:
-    """Return derivatives of sds by their coordinates phi (.., q)."""
-    scale = np.asarray(loading.scale)
-    return np.where(scale > 0, scale * np.cosh(np.where(scale > 0, phi, 0.0)), 1.0)

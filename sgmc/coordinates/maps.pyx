@@ -273,14 +273,14 @@ cdef class Warp(Map):
         return np.asarray(slope)
 
     def inverse(self, theta):
-        """x for a point theta (dim,), to the accuracy of linear interpolation."""
-        x = np.array(theta, dtype=float)
-        grid = self.first + self.step * np.arange(self.last + 1)
+        """x for points theta (..., dim), to the accuracy of linear interpolation."""
+        x, grid = np.array(theta, dtype=float), self.first + self.step * np.arange(self.last + 1)
         for j in range(self.walls):
-            x[j] = np.interp(theta[j], self.values[j], grid)
-            for k in (0, self.last):                          # on the line beyond the grid
-                beyond = (theta[j] - self.values[j, k]) * np.exp(-self.log_slopes[j, k])
-                x[j] += max(beyond, 0.0) if k else min(beyond, 0.0)
+            given = np.array(x[..., j])
+            x[..., j] = np.interp(given, self.values[j], grid)
+            for k, limited in ((0, np.minimum), (self.last, np.maximum)):   # on lines beyond
+                beyond = (given - self.values[j, k]) * np.exp(-self.log_slopes[j, k])
+                x[..., j] += limited(beyond, 0.0)
         return x
 
 

@@ -230,7 +230,7 @@ def test_densities_and_means_are_those_of_dense_covariances(name, monkeypatch):
     scales = np.exp(np.column_stack([np.log(ratios) + u, u]))
     value, *_, predicted = conditional(*design, scales)
     # the reference's density is one of logs of sds
-    value += np.log(integrated.stretch(moved.ratios, psi) / ratios).sum(axis=1)
+    value += np.log(moved.ratios.steepness(psi) / ratios).sum(axis=1)
     off = moved.log_density(psi, u)[:, 0] - value
     assert np.ptp(off) < 1e-7 * np.abs(value).max()
     if moved.sums.count:
@@ -307,7 +307,14 @@ def pull_reversed(monkeypatch):
 
 def stretch_forgotten(monkeypatch):
     """A density of ratios that is taken for one of sds."""
-    monkeypatch.setattr(integrated, "stretch", lambda loading, phi: np.ones(np.shape(phi)))
+    plain = integrated.ConditionallyNormal.of_scales
+
+    def of_sds(self, psi, u):
+        phi = self.phi(psi, u)
+        steep = self.ratios.steepness(psi)[:, None] * np.exp(u)[..., None]
+        return plain(self, psi, u) - np.log(steep / self.loading.steepness(phi)).sum(axis=-1)
+
+    monkeypatch.setattr(integrated.ConditionallyNormal, "of_scales", of_sds)
 
 
 def wide_noise(monkeypatch):

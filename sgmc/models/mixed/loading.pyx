@@ -129,6 +129,11 @@ cdef class Loading:
         scale = np.asarray(self.scale)
         return np.where(scale > 0, scale * np.sinh(np.where(scale > 0, bent, 0.0)), bent)
 
+    def steepness(self, bent):
+        """Derivatives of sds by their coordinates (..., q)."""
+        scale = np.asarray(self.scale)
+        return np.where(scale > 0, scale * np.cosh(np.where(scale > 0, bent, 0.0)), 1.0)
+
     def times(self, double factor):
         """The same coordinates of sds that are so many times as large."""
         return Loading(self.blocks, np.asarray(self.scale) * factor)

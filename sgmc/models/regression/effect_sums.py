@@ -12,6 +12,74 @@ from sgmc.coordinates.integrated import Sums
 MOST_SCALES = 3  # sds of a table
 MOST_A_DRAW = 2.5e7  # operations: some thousand draws take some seconds
 PRODUCTS_AT_ONCE = 1 << 21  # numbers
+SHARES_AT_ONCE = 1 << 20  # groups times sds
+
+
+@dataclass(frozen=True)
+class GroupSums(Sums):
+    """Sums over the rows of the columns of the design and of residuals e at some coefficients,
+    d + 1 columns in all.
+
+    Attributes
+    ----------
+    within : array (d + 1, d + 1)
+        Products of what is left of the columns by their regressions on Z in each group.
+    between : array (kinds, (d + 1)^2)
+        Products of Z_g'W (X, e), of groups with the same S_g together.
+    told : array (kinds,)
+        S_g.
+    groups : array (kinds,)
+        Of each kind.
+    weight : float
+        Sum of the weights.
+    """
+
+    within: Floats
+    between: Floats
+    told: Floats
+    groups: Floats
+    weight: float
+
+    @classmethod
+    def of(cls, X: Floats, e: Floats, z: Floats, w: Floats, starts: Floats) -> "GroupSums":
+        """Of columns (n, d), residuals, covariate and weights (n,), and first rows of groups."""
+        columns, sizes = np.column_stack([X, e]), np.diff(starts)
+        told = np.add.reduceat(w * z**2, starts[:-1])
+        products = np.add.reduceat((w * z)[:, None] * columns, starts[:-1], axis=0)
+        slopes = products / np.where(told > 0, told, 1.0)[:, None]
+        columns -= z[:, None] * np.repeat(slopes, sizes, axis=0)
+        # of groups whose rows tell as much, sums do; equal sizes are common
+        kinds, first, count = np.unique(np.sort(told), return_index=True, return_counts=True)
+        products = products[np.argsort(told, kind="stable")]
+        between = np.array(
+            [products[a : a + m].T @ products[a : a + m] for a, m in zip(first, count)]
+        )
+        within = columns.T @ (w[:, None] * columns)
+        return cls(within, between.reshape(len(kinds), -1), kinds, count, float(w.sum()))
+
+    @property
+    def count(self) -> int:
+        """Zero: effects are no parameters."""
+        return 0
+
+    @property
+    def operations(self) -> float:
+        """See `Sums`."""
+        return 2.0 * self.between.size
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        k, size = len(self.within), max(1, SHARES_AT_ONCE // len(self.told))
+        found, logs = np.empty((len(ratios), k, k)), np.empty(len(ratios))
+        for a in range(0, len(ratios), size):
+            at = slice(a, a + size)
+            more = ratios[at] ** 2 * self.told
+            share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))
+            found[at] = self.within + (share @ self.between).reshape(-1, k, k)
+            logs[at] = 0.5 * np.log1p(more) @ self.groups
+        return found, logs
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        return z
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,21 @@ def learned_coordinates(scales, centre, power, back):
     )
 
 
+def ridge_coordinates(moved, back):
+    """Coordinates of (beta, log of the sd, log sigma) for independent draws of a ridge, by their
+    `Transport`.
+    """
+    scaling, d = moved.map.map, len(back)
+    return WholeCoordinates(
+        scaling,
+        np.arange(d + 2),
+        np.arange(0),
+        back,
+        Report(2),
+        (np.asarray(scaling.centre), np.asarray(scaling.scale)),
+    )
+
+
 def learned_map(scales, centre, power):
     """The map in which the posterior is about standard normal: `ShrunkMap` behind quantiles of
     local scales and global parameters.

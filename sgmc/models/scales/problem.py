@@ -11,10 +11,11 @@ from sgmc.coordinates.dispersion import dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import resolve
+from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
-from sgmc.fit.parts import Defaults, Observations, paths_between_draws, rotating_paths
+from sgmc.fit.parts import Defaults, Observations, Shape, paths_between_draws, rotating_paths
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.prepare import prepare
@@ -22,7 +23,8 @@ from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.scales.centre import LearnedScales, about, search
-from sgmc.models.scales.coordinates import learned_coordinates
+from sgmc.models.scales.coordinates import learned_coordinates, ridge_coordinates
+from sgmc.models.scales.direct import ridge_draws
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.rotated import rotated_ridge
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
@@ -56,6 +58,22 @@ def learned_problem(data, family, prior, settings):
     shrunk = shrunk_of(groups, where, priors, family, units, table)
     hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
     learned = LearnedScales(shrunk, groups, hyperpriors)
+    shown = with_globals(priors, groups, hyperpriors)
+    back = undo_centring(d, table.shift, priors.intercepts)
+    fixed = as_flat(priors, where)
+    made = partial(built, table, family, shown, partial(density, fixed, hyperpriors, shift))
+    ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
+    # given sigma and the sd of a ridge, coefficients of normal outcomes are normal
+    if ridge and settings.unchained and family.summed and family.auxiliary and fixed.conjugate(d):
+        moved = ridge_draws(table, model, shown, shrunk, shift)
+        if moved is not None:
+            # with normal outcomes the density falls as 1 / sd by each coefficient that rows tell of
+            decay = {groups[0].name: len(moved.sums.told)}
+            shape = Shape(
+                tail_bounds=partial(tail_bounds, shown, decay=decay), settled=(groups[0].name,)
+            )
+            whole = made(shrunk, ridge_coordinates(moved, back))
+            return replace(whole, transport=moved, shape=shape)
     terms = PriorTerms(as_normal(priors, where), shift)
     terms.scale[where] = np.asarray(shrunk.unit)
     power = family.auxiliary[0].power if family.auxiliary else 0.0
@@ -72,21 +90,37 @@ def learned_problem(data, family, prior, settings):
     except OutOfTime:
         centre, stopped = None, SEARCH
     centre = centre or about(model, terms, learned, mode)
-    back = undo_centring(d, table.shift, priors.intercepts)
-    if len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray):
+    if ridge:
         M, centre, shrunk = rotated_ridge(centre, shrunk)
         learned = LearnedScales(shrunk, groups, hyperpriors)
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
+    coordinates = learned_coordinates(learned, centre, power, back)
+    return replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
+
+
+def built(table, family, shown, density, shrunk, coordinates):
+    """The problem.
+
+    Parameters
+    ----------
+    table : Table
+    family : Family
+    shown : PriorTable
+        Of what is printed.
+    density : callable
+        From `shrunk` to the compiled prior, but for what `ShrunkPrior` adds.
+    shrunk : Shrunk
+    coordinates : WholeCoordinates
+    """
     kernel = compiled(table, family, widened(table.X, shrunk.size - shrunk.log_params))
     # local scales are in no row, and the map takes work of its own
     cells = kernel.n * shrunk.d + shrunk.k**2
     leaps = MANY_LEAPS if shrunk.locals else FEW_LEAPS
-    shown = with_globals(priors, groups, hyperpriors)
     return Problem(
         model=kernel,
-        prior=ShrunkPrior(shrunk, density(as_flat(priors, where), hyperpriors, shift, shrunk)),
-        coordinates=learned_coordinates(learned, centre, power, back),
+        prior=ShrunkPrior(shrunk, density(shrunk)),
+        coordinates=coordinates,
         priors=shown,
         free_names=shown.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=True, identity=identity),
@@ -98,8 +132,6 @@ def learned_problem(data, family, prior, settings):
             thinning=partial(paths_between_draws, cells=cells, gradients=leaps),
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
-        stopped=stopped,
-        warnings=warnings,
         table=table,
     )
 

@@ -214,23 +214,27 @@ cdef class ShrunkMap(Map):
         return out.reshape(np.shape(x))
 
     def inverse(self, theta):
-        """x for a point theta (size,)."""
-        of, theta = self.shrunk, np.asarray(theta, dtype=float)
-        x, m, n, k = np.empty(self.dim), of.locals, of.locals + of.groups, of.k
-        g, u = theta[of.first_group:of.first_group + of.groups], theta[self.size - of.log_params:]
+        """x for points theta (..., size)."""
+        of, points = self.shrunk, np.reshape(np.asarray(theta, dtype=float), (-1, self.size))
+        x, m, n, k = np.empty_like(points), of.locals, of.locals + of.groups, of.k
+        g, u = points[:, of.first_group:][:, :of.groups], points[:, self.size - of.log_params:]
         group = np.asarray(of.group)[of.has_local]
-        x[:m] = theta[of.d:of.d + m] + np.asarray(self.turn) * (g - np.asarray(self.centre))[group]
-        x[m:n] = g
-        x[n + of.d:] = (u - np.asarray(self.auxiliary)[:, 0]) / np.asarray(self.auxiliary)[:, 1]
-        wide = self.power * (u[0] - self.auxiliary[0, 0]) if of.log_params else 0.0
-        variance, h = of.variances(theta)[0], np.asarray(self.cavity) * np.exp(2 * wide)
-        r, b = variance / (variance + h), theta[np.asarray(of.where)]
+        x[:, :m] = points[:, of.d:of.d + m]
+        x[:, :m] += np.asarray(self.turn) * (g - np.asarray(self.centre))[:, group]
+        x[:, m:n] = g
+        x[:, n + of.d:] = (u - np.asarray(self.auxiliary)[:, 0]) / np.asarray(self.auxiliary)[:, 1]
+        wide = np.zeros((len(points), 1))
+        if of.log_params:
+            wide = self.power * (u[:, :1] - self.auxiliary[0, 0])
+        variance = np.array([of.variances(one)[0] for one in points]).reshape(-1, k)
+        h = np.asarray(self.cavity) * np.exp(2 * wide)
+        r, b = variance / (variance + h), points[:, np.asarray(of.where)]
         zeta = (b - np.asarray(self.place) * r) / np.sqrt(r * h)
-        x[n:n + k] = np.linalg.solve(np.asarray(self.root), zeta)
-        away = theta[np.asarray(self.rest)] - np.asarray(self.expected)
-        away -= np.asarray(self.slope) @ (b - np.asarray(self.place))
-        x[n + k:n + of.d] = np.linalg.solve(np.asarray(self.own), away) / np.exp(wide)
-        return x
+        x[:, n:n + k] = np.linalg.solve(np.asarray(self.root), zeta.T).T
+        away = points[:, np.asarray(self.rest)] - np.asarray(self.expected)
+        away -= (b - np.asarray(self.place)) @ np.asarray(self.slope).T
+        x[:, n + k:n + of.d] = np.linalg.solve(np.asarray(self.own), away.T).T / np.exp(wide)
+        return x.reshape(np.shape(theta))
 
     cdef double log_wide(self, const double *theta) noexcept nogil:
         """p (u_1 - c_1)."""

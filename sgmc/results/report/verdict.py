@@ -42,7 +42,7 @@ TRUSTED_END = 0.25
 # departure from a Gaussian beyond which scores say little of draws that may be off
 SCORES_DEPARTURE = 1.0
 FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
-FOUR_MOMENTS = 0.25  # tail index up to which there are as many, so that errors of an sd have an sd
+FOUR_MOMENTS = 0.25  # tail index below which there are as many, and errors of an sd have an sd
 MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
@@ -159,7 +159,7 @@ def known_tail(fit, names, warnings):
     shape, known = fit.problem.shape, fit.problem.shape.tail_index
     if any(isinstance(one, SeparationWarning) for one in warnings):
         known = np.nanmax(shape.tail_bounds(names), initial=known)
-    return known if known > FOUR_MOMENTS else 0.0
+    return known if known >= FOUR_MOMENTS else 0.0
 
 
 def named(fit):

@@ -1,0 +1,267 @@
+"""Independent draws of linear regressions with normal errors and one ridge: given sigma and the sd
+of its coefficients all of these are normal, and without them the density of (sd, sigma) has a
+table.
+
+Along the singular vectors of the ridge's columns, in units of the prior, the rows tell coefficients
+apart: with a = V'c, where Z = U S V', the columns of Z V are orthogonal, as those of levels are.
+However many coefficients there are, and with more of them than rows, a point costs some products.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from sgmc.arguments.types import Floats, Ints
+from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.grid import grid_of
+from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transport import Transport
+from sgmc.core.contract import Model
+from sgmc.models.regression.effect_sums import GroupSums
+
+LEAST_TOLD = 1e-10  # of a singular vector, relative to the longest: beyond it nothing is told
+NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
+# of a table that finds the posterior: the largest coordinate of the ratio, and how far the log of
+# the sd of a row may be from that of the outcomes
+LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS = 65, 16.0, 3.0
+DRAWS_TO_SCALE = 256
+
+
+@dataclass(frozen=True)
+class RidgeSums(GroupSums):
+    """`GroupSums` whose groups are the singular vectors that rows tell something of.
+
+    Attributes
+    ----------
+    beside : array (r, d + 1)
+        Products of the columns along them with those of the other coefficients and the residuals.
+    vectors : array (k, k)
+        V, those that rows tell nothing of last.
+    """
+
+    beside: Floats
+    vectors: Floats
+
+    @classmethod
+    def of_columns(cls, Z: Floats, columns: Floats, w: Floats) -> "RidgeSums":
+        """Of the ridge's columns (n, k), the others and the residuals (n, d + 1), and weights."""
+        k, whole = Z.shape[1], np.sqrt(w)[:, None] * np.column_stack([Z, columns])
+        if len(whole) > whole.shape[1]:  # as many rows as columns have the same products
+            whole = np.linalg.qr(whole, mode="r")
+        left, lengths, vectors = np.linalg.svd(whole[:, :k])
+        r = int((lengths > LEAST_TOLD * lengths[0]).sum())
+        lengths, left, whole = lengths[:r], left[:, :r], whole[:, k:]
+        along = left.T @ whole
+        rest = whole - left @ along
+        told, beside = lengths**2, lengths[:, None] * along
+        between = (beside[:, :, None] * beside[:, None]).reshape(r, -1)
+        total = float(w.sum())
+        return cls(rest.T @ rest, between, told, np.ones(r), total, beside, vectors.T)
+
+    @property
+    def count(self) -> int:
+        """All coefficients of the ridge."""
+        return len(self.vectors)
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        r, size = ratios, len(self.told)
+        whole = 1 + r**2 * self.told
+        out = r * z
+        out[:, :size] /= np.sqrt(whole)
+        out[:, :size] += r**2 / whole * (pull @ self.beside.T)
+        return out @ self.vectors.T
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """Coordinates psi of ratios r = sd / sigma, in which densities that are flat in r near zero,
+    and in 1 / r where that is near zero, are smooth: 1 / r = 1 / (c sinh psi) - 1 / most.
+
+    Attributes
+    ----------
+    scale : array (1,)
+        c, below which rows tell nothing of the sd.
+    most : float
+        Above which they tell nothing of sigma: infinite where more rows than coefficients do.
+    """
+
+    scale: Floats
+    most: float
+    q: ClassVar[int] = 1
+
+    @property
+    def end(self) -> float:
+        """Where r is infinite, but for rounding."""
+        return float(np.arcsinh(self.most / self.scale[0] * (1 - NEARLY)))
+
+    def sds(self, psi: Floats) -> Floats:
+        """Return ratios of their coordinates."""
+        own = self.scale * np.sinh(psi)
+        return own / (1 - own / self.most)
+
+    def curved(self, ratios: Floats) -> Floats:
+        """Return coordinates of ratios."""
+        with np.errstate(divide="ignore"):
+            return np.arcsinh(1 / (self.scale * (1 / ratios + 1 / self.most)))
+
+    def steepness(self, psi: Floats) -> Floats:
+        """Return derivatives of ratios by their coordinates."""
+        own = self.scale * np.sinh(psi)
+        return self.scale * np.cosh(psi) / (1 - own / self.most) ** 2
+
+
+@dataclass(frozen=True)
+class RidgeOrder:
+    """Parameters in the order of `ConditionallyNormal`: the other coefficients, those of the ridge
+    in units of its prior, the coordinate of their sd, log sigma.
+
+    Attributes
+    ----------
+    rest, where : array of int
+        Places of the coefficients.
+    unit : array (k,)
+        Of the ridge's coefficients.
+    pivots : list of int
+        Place of the intercept, if there is one, here that at predictors of zero.
+    shift : array (d,)
+        Where predictors are zero.
+    loading : Ratios
+        Coordinates of the sd.
+    map : Scaling
+        To (beta, log of the sd, log sigma).
+    """
+
+    rest: Ints
+    where: Ints
+    unit: Floats
+    pivots: list[int]
+    shift: Floats
+    loading: Ratios
+    map: Any
+
+    def inverse(self, y: Floats) -> Floats:
+        """Return the sampler's coordinates of points y (n, dim)."""
+        theta, d = np.array(y), len(self.rest)
+        theta[:, self.rest], theta[:, self.where] = y[:, :d], self.unit * y[:, d:-2]
+        theta[:, self.pivots] -= theta[:, :-2] @ self.shift[:, None]
+        sd = np.abs(self.loading.sds(y[:, -2:-1]))
+        theta[:, -2:-1] = np.log(np.maximum(sd, np.finfo(float).tiny))
+        return self.map.inverse(theta)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RidgeNormal(ConditionallyNormal):
+    """`ConditionallyNormal` with a table of psi and the log of the sd of a row, which hardly depend
+    on each other.
+
+    Attributes
+    ----------
+    share : float
+        Of the square of the sd in the variance of a row.
+    """
+
+    share: float
+
+    def log_sigma(self, psi: Floats, last: Floats) -> Floats:
+        return last - 0.5 * np.log1p(self.share * self.ratios.sds(psi) ** 2)
+
+
+def ridge_draws(
+    table: Any, model: Model, priors: Any, shrunk: Any, shift: Floats
+) -> Transport | None:
+    """Return the transport of a regression with one ridge, whose map is to (beta, log of the sd,
+    log sigma); None where the density of (sd, sigma) has no table.
+
+    Parameters
+    ----------
+    table : Table
+        Dense.
+    model : Model
+        Of (beta, log sigma).
+    priors : PriorTable
+        Of (beta, sd, sigma), those of the other coefficients normal or flat.
+    shrunk : Shrunk
+    shift : array (d,)
+        See `Separable`.
+    """
+    d, where, unit = shrunk.d, np.asarray(shrunk.where), np.asarray(shrunk.unit)
+    rest, pivots = np.setdiff1d(np.arange(d), where), list(priors.intercepts)
+    # the prior of an intercept is that at centred predictors
+    X = np.asarray(table.X, dtype=float) - (shift if pivots else 0.0)
+    weight = np.ones(len(X)) if table.weight is None else np.asarray(table.weight, dtype=float)
+    root, y = np.sqrt(weight), table.y - (0.0 if table.offset is None else table.offset)
+    beta = np.linalg.lstsq(root[:, None] * X[:, rest], root * y)[0]
+    e = y - X[:, rest] @ beta
+    sums = RidgeSums.of_columns(X[:, where] * unit, np.column_stack([X[:, rest], e]), weight)
+    spread = np.sqrt(weight @ e**2 / weight.sum())
+    if not (len(sums.told) and spread > 0):
+        return None
+    # whether coefficients can fit all rows
+    left = (
+        sums.within[-1, -1]
+        - sums.within[-1, :-1] @ np.linalg.pinv(sums.within[:-1, :-1]) @ sums.within[:-1, -1]
+    )
+    lone = left <= LEAST_TOLD * weight @ e**2
+    if lone and weight.sum() > len(X):  # where rows are there twice, with a density without bound
+        return None
+    ratios = Ratios(sums.told[:1] ** -0.5, sums.told[-1] ** -0.5 if lone else np.inf)
+    loading = Ratios(spread * ratios.scale, np.inf)
+    kept = np.append(rest, [d, d + 1])
+    columns = {one: np.array(priors.columns(one)) for one in ("location", "scale", "shape")}
+    prior = Separable(
+        [FAMILIES[priors.families[j]] for j in kept],
+        *(one[kept] for one in columns.values()),
+        (),
+        None,
+        1,
+        np.append(np.zeros(len(rest)), [*loading.scale, 0.0]),
+    )
+    flat = np.array([priors.families[j] == "flat" for j in rest])
+    precision = np.where(flat, 0.0, columns["scale"][rest] ** -2.0)
+    made = RidgeNormal(
+        map=RidgeOrder(
+            rest, where, unit, pivots, shift, loading, Scaling(np.zeros(d + 2), np.ones(d + 2))
+        ),
+        prior=prior,
+        beta=beta,
+        slope=precision * (columns["location"][rest] - beta),
+        precision=np.diag(precision),
+        sums=sums,
+        loading=loading,
+        ratios=ratios,
+        rounding=model.rounding,
+        share=float(sums.told.sum() / weight.sum()),
+    )
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        place = looked_for(made, np.log(spread))
+        grid = grid_of(made.log_density, *place, under=np.array([ratios.end, np.inf]))
+    return None if grid is None else standardised(replace(made, grid=grid))
+
+
+def looked_for(made: RidgeNormal, middle: float) -> tuple[Floats, Floats]:
+    """Return about the mean and the covariance of the table's numbers: of a wide table, the log of
+    the sd of a row around a `middle`.
+    """
+    psi = np.linspace(0, min(MOST_COORDINATE, made.ratios.end), LOOKED_NODES)
+    last = middle + np.linspace(-LOOKED_LOGS, LOOKED_LOGS, LOOKED_NODES)
+    value = made.log_density(psi[:, None], np.tile(last, (LOOKED_NODES, 1)))
+    share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
+    share /= share.sum()
+    at = np.column_stack([np.repeat(psi, LOOKED_NODES), np.tile(last, LOOKED_NODES)])
+    centre = share @ at
+    away = at - centre
+    width = np.array([psi[1], last[1] - last[0]])
+    return centre, (share[:, None] * away).T @ away + np.diag(width**2)
+
+
+def standardised(transport: Any) -> Transport:
+    """Return the transport to coordinates in which the posterior is about standard normal, by some
+    of its draws.
+    """
+    order = transport.map
+    z = np.random.default_rng(0).normal(size=(DRAWS_TO_SCALE, order.map.dim))
+    some = transport.draws(z)
+    scaling = Scaling(some.mean(axis=0), some.std(axis=0))
+    return replace(transport, map=replace(order, map=scaling))
