@@ -433,7 +433,9 @@ def independent(choice, rng) -> Choice | None:
             f"for draws of the posterior up to {SAME_POSTERIOR:g}; use sampler='auto'",
             because="limit",
         )
-    if not skewed < WORTH_WEIGHING or given is None and why_exact(problem):
+    # sds that are skewed are tabulated here; nothing else may speak against proposals
+    others = replace(problem, defaults=replace(problem.defaults, why_exact=""))
+    if not skewed < WORTH_WEIGHING or given is None and why_exact(others):
         return None
     # of many rows, what densities would correct is not worth them
     if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > WEIGHED_CELLS):

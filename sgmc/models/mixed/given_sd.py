@@ -184,6 +184,12 @@ def ahead(nodes: dict[int, GivenSd], k: int, way: int, first: Floats) -> Floats:
     return 3 * known[0] - 3 * known[1] + known[2]
 
 
+def from_zero(mode: Mode, fold: FoldedEffects) -> Floats:
+    """Return how many of their own sds coordinates of sds are from zero, (q,)."""
+    sds = slice(fold.first, fold.first + fold.loading.q)
+    return np.abs(mode.theta[sds]) / np.sqrt(np.diag(linalg.inv(mode.precision))[sds])
+
+
 def given_sd(
     kernel, terms: PriorTerms, mode: Mode, fold: FoldedEffects, back: Floats, report: Report
 ) -> Coordinates | None:
@@ -198,9 +204,7 @@ def given_sd(
     back : array (dim, dim)
     report : Report
     """
-    sds = slice(fold.first, fold.first + fold.loading.q)
-    distance = np.abs(mode.theta[sds]) / np.sqrt(np.diag(linalg.inv(mode.precision))[sds])
-    k = int(np.argmin(distance))  # the one that is told least
+    k = int(np.argmin(from_zero(mode, fold)))  # the one that is told least
     j = fold.first + k
     signs = np.ones(fold.loading.q)
     signs[k] = 1.0 if mode.theta[j] >= 0 else -1.0

@@ -28,7 +28,7 @@ from sgmc.models.mixed.direct import grouped_transport, summed_groups
 from sgmc.models.mixed.effects import closed_form, effects_of, mixed_priors, outer_first
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.gaussian import GaussianMarginal
-from sgmc.models.mixed.given_sd import MOST_CONDITIONED, MOST_TABULATED, given_sd
+from sgmc.models.mixed.given_sd import MOST_CONDITIONED, MOST_TABULATED, from_zero, given_sd
 from sgmc.models.mixed.group_warnings import near_zero, undecided, warnings_of
 from sgmc.models.mixed.nested import Nested
 from sgmc.models.mixed.quadrature import Quadrature
@@ -59,6 +59,7 @@ START = 0.5  # of an sd, in units of its prior
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
 MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several sds cost little
+WELL_TOLD = 5.0  # sds from zero: with logs of sds within 0.2, one table is enough for several
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
@@ -300,8 +301,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             if skewed
             else each_step,
             why_exact=few_groups(kernel.n, seen.cells, effects),
-            # of several sds those without a table leave weights of proposals long tails
-            nearly_normal=given is not None and effects.loading.q == 1,
+            # an sd without a table that is told badly leaves weights of proposals long tails
+            nearly_normal=given is not None
+            and (effects.loading.q == 1 or from_zero(mode, fold).min() >= WELL_TOLD),
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
