@@ -117,9 +117,9 @@ def choose_sampler(problem, settings) -> Choice:
     if given is not None and given.direct and not problem.defaults.nearly_normal:
         raise NotSupported(
             f"{given.name} draws from the posterior of a linear regression with normal errors "
-            "(ols), normal or flat priors of its coefficients, at most one effect of each group or "
-            "three sds of crossed factors and smooths, and predictors that are not nearly "
-            "collinear, or of other regressions with effects of groups; use sampler='auto'",
+            "(ols), normal or flat priors of its coefficients or one ridge, at most one effect of "
+            "each group or three sds of crossed factors and smooths, and predictors that are not "
+            "nearly collinear, or of other regressions with effects of groups; use sampler='auto'",
             because="mathematics",
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator

@@ -19,6 +19,7 @@ from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.transport import Transport
 from sgmc.core.contract import Model
+from sgmc.errors import DataError
 from sgmc.models.regression.effect_sums import GroupSums
 
 LEAST_TOLD = 1e-10  # of a singular vector, relative to the longest: beyond it nothing is told
@@ -172,7 +173,8 @@ def ridge_draws(
     table: Any, model: Model, priors: Any, shrunk: Any, shift: Floats
 ) -> Transport | None:
     """Return the transport of a regression with one ridge, whose map is to (beta, log of the sd,
-    log sigma); None where the density of (sd, sigma) has no table.
+    log sigma); None where the density of (sd, sigma) has no table, DataError where it has no
+    integral.
 
     Parameters
     ----------
@@ -204,8 +206,12 @@ def ridge_draws(
         - sums.within[-1, :-1] @ np.linalg.pinv(sums.within[:-1, :-1]) @ sums.within[:-1, -1]
     )
     lone = left <= LEAST_TOLD * weight @ e**2
-    if lone and weight.sum() > len(X):  # where rows are there twice, with a density without bound
-        return None
+    if lone and weight.sum() > len(X):  # the density falls as sigma^(rows - weights) near zero
+        raise DataError(
+            f"the posterior is improper: {d} coefficients can fit all {len(X)} rows exactly, and "
+            f"weights count these as {weight.sum():g}, so that nothing keeps sigma from zero; give "
+            "a known sigma=, fewer predictors, or each row once"
+        )
     ratios = Ratios(sums.told[:1] ** -0.5, sums.told[-1] ** -0.5 if lone else np.inf)
     loading = Ratios(spread * ratios.scale, np.inf)
     kept = np.append(rest, [d, d + 1])
