@@ -14,7 +14,7 @@ import numpy as np
 
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.grid import grid_of
+from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
 from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.transport import Transport
@@ -24,9 +24,9 @@ from sgmc.models.regression.effect_sums import GroupSums
 
 LEAST_TOLD = 1e-10  # of a singular vector, relative to the longest: beyond it nothing is told
 NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
-# of a table that finds the posterior: the largest coordinate of the ratio, and how far the log of
-# the sd of a row may be from that of the outcomes
-LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS = 65, 16.0, 3.0
+# of tables that find the posterior: nodes of an axis, the largest coordinate of the ratio, how far
+# the log of the sd of a row may be from that of the outcomes, and how many there are at most
+LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS, MOST_LOOKS = 33, 16.0, 3.0, 8
 DRAWS_TO_SCALE = 256
 
 
@@ -247,19 +247,26 @@ def ridge_draws(
 
 
 def looked_for(made: RidgeNormal, middle: float) -> tuple[Floats, Floats]:
-    """Return about the mean and the covariance of the table's numbers: of a wide table, the log of
-    the sd of a row around a `middle`.
+    """Return about the mean and the covariance of the table's numbers, the log of the sd of a row
+    being around a `middle`: of wide tables, then of ones around what these show.
     """
-    psi = np.linspace(0, min(MOST_COORDINATE, made.ratios.end), LOOKED_NODES)
-    last = middle + np.linspace(-LOOKED_LOGS, LOOKED_LOGS, LOOKED_NODES)
-    value = made.log_density(psi[:, None], np.tile(last, (LOOKED_NODES, 1)))
-    share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
-    share /= share.sum()
-    at = np.column_stack([np.repeat(psi, LOOKED_NODES), np.tile(last, LOOKED_NODES)])
-    centre = share @ at
-    away = at - centre
-    width = np.array([psi[1], last[1] - last[0]])
-    return centre, (share[:, None] * away).T @ away + np.diag(width**2)
+    low = np.array([0.0, middle - LOOKED_LOGS])
+    high = np.array([min(MOST_COORDINATE, made.ratios.end), middle + LOOKED_LOGS])
+    for _ in range(MOST_LOOKS):
+        axes = np.linspace(low, high, LOOKED_NODES).T
+        value = made.log_density(axes[0][:, None], np.tile(axes[1], (LOOKED_NODES, 1)))
+        share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
+        share /= share.sum()
+        at = mesh([*axes]).reshape(-1, 2)
+        centre, step = share @ at, axes[:, 1] - axes[:, 0]
+        covariance = (share[:, None] * (at - centre)).T @ (at - centre)
+        sd = np.sqrt(np.diag(covariance))
+        if (sd > 2 * step).all():  # nodes are near enough to show it
+            break
+        reach = FIRST_WIDTH * np.maximum(sd, step)
+        low = np.array([max(centre[0] - reach[0], 0.0), centre[1] - reach[1]])
+        high = np.array([min(centre[0] + reach[0], made.ratios.end), centre[1] + reach[1]])
+    return centre, covariance + np.diag(step**2)
 
 
 def standardised(transport: Any) -> Transport:
