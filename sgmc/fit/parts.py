@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc import registry
+from sgmc.arguments.types import Bools
 from sgmc.coordinates.modes import where_finite
 from sgmc.core.recorders import FullRecorder, Spaced
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.storage import advise, mapping
 from sgmc.errors import ArgumentError
+from sgmc.fit.stopping import HAS_SD
 
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
@@ -288,6 +290,11 @@ class Shape:
     tail_bounds: Callable = unknown_tails
     flat_below: Mapping[str, float] = field(default_factory=dict)
     settled: tuple[str, ...] = ()
+
+    def without_sd(self, names: list[str]) -> Bools:
+        """Return which of some parameters are known to have no sd, by model and prior."""
+        settled = np.array([name in self.settled for name in names], dtype=bool)
+        return settled & (self.tail_bounds(names) >= HAS_SD * (1 - 1e-9))
 
 
 class Signs:

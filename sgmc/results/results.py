@@ -33,7 +33,7 @@ from sgmc.results.outcomes.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy, quantiles_of
-from sgmc.results.report.allowances import verdict
+from sgmc.results.report.allowances import verdict, without_moments
 from sgmc.results.report.default_priors import contradicted
 from sgmc.results.report.draws import Seen, hidden
 from sgmc.results.report.fit_warnings import after_sampling, along_directions, of_density, stopped
@@ -349,20 +349,24 @@ def summarised(
         if together is not None:
             errors, seen = told(fit, together.draws, together.names, None)
             heat = together.temperatures
+        # what is known to have no sd, so that none is printed, is no reason against the others
+        lost = fit.problem.shape.without_sd(seen.names)
+        apart, seen, judged = seen.some(lost), seen.some(~lost), errors[~lost]
         warnings = [
             *model.notes,
             *fit.problem.warnings,
             *of_density(fit, of_model),
             *(fit.problem.extra_checks(fit) if thorough else ()),
             *(contradicted(fit, theta, w, names) if thorough else ()),
-            *(after_sampling(fit, seen, errors, ends) if thorough else stopped(fit)),
+            *(after_sampling(fit, seen, judged, apart, ends) if thorough else stopped(fit)),
             *along_directions(fit, along, seen.ess.min()),
         ]
         warnings = with_kink(fit, warnings, of_model)
         length = length_of(fit, seen, warnings)
         word = unchecked(fit)
         if known:
-            word = verdict(fit, errors, warnings, seen, length, along, heat)
+            word = verdict(fit, judged, warnings, seen, length, along, heat)
+            word = without_moments(word, apart.names)
         warnings = agreeing(fit, warnings, word, length)
         no_mean, no_sd = hidden(shown, fit.problem.shape.tail_index, "diverged" in fit.run.statuses)
     unknown = fit.stand_in is not None and fit.stand_in.unknown

@@ -151,7 +151,5 @@ def test_by_name():
 
 def test_rows_that_count_twice_and_are_fitted_exactly_leave_no_posterior():
     frame = table("more than rows").assign(w=2.0)
-    with pytest.raises(
-        sgmc.errors.DataError, match="30 rows exactly, .* count these as 60"
-    ):
+    with pytest.raises(sgmc.errors.DataError, match="30 rows exactly, .* count these as 60"):
         fitted(frame)

@@ -117,3 +117,18 @@ def test_collinear_predictors_under_a_ridge():
     assert np.asarray(fit.predict()) == pytest.approx(
         np.column_stack([np.ones(100), X]) @ fit.params[:21], abs=1e-8
     )
+
+
+def test_an_sd_that_is_known_not_to_exist_is_no_reason_against_the_others():
+    """tau2 ~ 1 / Gamma(1, 1) under local variances of Gamma(1 / 8, 1): its density falls as
+    tau2^-(2 + 1), the likelihood being that of eight coefficients which rows tell.
+    """
+    random = np.random.default_rng(1)
+    X = random.normal(size=(60, 8))
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
+    frame["y"] = X[:, 0] - 0.8 * X[:, 1] + random.normal(size=60)
+    res = sgmc.ols("y ~ .", frame, prior=sgmc.r2d2(), draws=8000, seed=1)
+    assert list(res.bse.index[res.bse.isna()]) == ["tau2(r2d2)"]
+    assert res.verdict.trustworthy and "Of tau2(r2d2) there is no sd" in str(res.verdict)
+    light = sgmc.ols("y ~ .", frame, prior=sgmc.r2d2(precision=9), draws=2000, seed=1)
+    assert light.bse.notna().all() and "there is no sd" not in str(light.verdict)

@@ -31,6 +31,7 @@ from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
+LEAST_ALONE = 1e-10  # of the products of columns of unit size: below it they are collinear
 
 
 def learned_problem(data, family, prior, settings):
@@ -67,12 +68,8 @@ def learned_problem(data, family, prior, settings):
     if ridge and settings.unchained and family.summed and family.auxiliary and fixed.conjugate(d):
         moved = ridge_draws(table, model, shown, shrunk, shift)
         if moved is not None:
-            # with normal outcomes the density falls as 1 / sd by each coefficient that rows tell of
-            decay = {groups[0].name: len(moved.sums.told)}
-            shape = Shape(
-                tail_bounds=partial(tail_bounds, shown, decay=decay), settled=(groups[0].name,)
-            )
             whole = made(shrunk, ridge_coordinates(moved, back))
+            shape = tails(groups, shown, d, table, len(moved.sums.told))
             return replace(whole, transport=moved, shape=shape)
     terms = PriorTerms(as_normal(priors, where), shift)
     terms.scale[where] = np.asarray(shrunk.unit)
@@ -96,7 +93,45 @@ def learned_problem(data, family, prior, settings):
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
     coordinates = learned_coordinates(learned, centre, power, back)
-    return replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
+    whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
+    told = family.summed and family.auxiliary and full_rank(table)
+    return replace(whole, shape=tails(groups, shown, d, table)) if told else whole
+
+
+def full_rank(table):
+    """Whether rows tell each coefficient by itself, and sigma."""
+    if not isinstance(table.X, np.ndarray) or len(table.X) <= table.X.shape[1]:
+        return False
+    scale = np.sqrt((np.asarray(table.X, dtype=float) ** 2).mean(axis=0))
+    unit = np.asarray(table.X, dtype=float) / np.where(scale > 0, scale, 1.0)
+    return bool(np.linalg.eigvalsh(unit.T @ unit)[0] > LEAST_ALONE * len(unit))
+
+
+def tails(groups, shown, d, table, told=None):
+    """The `Shape` of tails with normal outcomes: `told` coefficients of a ridge, or all.
+
+    The likelihood of coefficients that rows tell falls as that of a t law, whatever their prior.
+    As their scale grows the density falls by the share of each prior that is then near the
+    estimate: as 1 / sd of a ridge, by tau2^-min(a, 1/2) under local variances of Gamma(a, 1).
+    """
+    decay = {}
+    for one in groups:
+        kind, shape = one.local
+        share = 1.0 if kind == "none" else min(shape, 0.5)
+        # a horseshoe has a slab, which a scale without end leaves as it is
+        count = len(one.places) if told is None else told
+        decay[one.name] = 0.0 if one.spec.family == "horseshoe" else count * share
+    rows = len(table.X)
+
+    def bounds(names):
+        found = tail_bounds(shown, names, decay)
+        own = np.isin(names, shown.names[:d])
+        if rows > d:
+            found[own] = 1 / (rows - d)
+        return found
+
+    settled = tuple(one.name for one in groups if one.spec.family != "horseshoe")
+    return Shape(tail_bounds=bounds, settled=settled)
 
 
 def built(table, family, shown, density, shrunk, coordinates):

@@ -55,6 +55,7 @@ def accuracy(fit, theta, names, some, quantiles):
     shape = fit.problem.shape
     bounds = shape.tail_bounds(names)
     estimated = np.fmin(np.fmax(by_draws, by_slopes), bounds)
+    estimated = np.where(shape.without_sd(names), bounds, estimated)
     table["tail_index"] = np.fmax(estimated, shape.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)

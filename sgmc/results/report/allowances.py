@@ -32,6 +32,14 @@ def verdict(fit, table, warnings, seen, length, along=None, heat=None):
     return replace(found, text=f"{found.text} Modes: {fit.searched}.")
 
 
+def without_moments(found, names):
+    """A verdict for, on a posterior some of whose parameters are known to have no sd."""
+    if not names or not found.trustworthy:
+        return found
+    which = ", ".join(names)
+    return replace(found, text=f"{found.text} Of {which} there is no sd: read medians.")
+
+
 def with_medians(found, length):
     """A verdict against, on a posterior whose tails are known to be long: what it advises leads to
     draws of that posterior, and none tell its sd.

@@ -132,7 +132,10 @@ class Seen:
     @property
     def moved(self):
         """Those without slopes that stayed at zero under a spike."""
-        kept = (self.draws != 0).any(axis=(0, 1))
+        return self.some((self.draws != 0).any(axis=(0, 1)))
+
+    def some(self, kept):
+        """Those of some of the parameters, array of bool (p,)."""
         if kept.all():
             return self
         arrays = (getattr(self, name)[kept] for name in ("ess", "ess_sd", "rhat", "tails"))

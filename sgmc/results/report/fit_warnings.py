@@ -23,7 +23,7 @@ from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
 from sgmc.results.checks.visited import not_near_zero, rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
-from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, of_draws
+from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, disagreement, of_draws
 from sgmc.results.report.verdict import (
     EXACT,
     TRUSTED_ERROR,
@@ -58,7 +58,7 @@ def noise_share(fit):
     return added / (1 + added)
 
 
-def after_sampling(fit, seen, errors, ends=False):
+def after_sampling(fit, seen, errors, apart, ends=False):
     """Warnings that the draws themselves give rise to.
 
     Parameters
@@ -67,16 +67,20 @@ def after_sampling(fit, seen, errors, ends=False):
     seen : Seen
     errors : DataFrame
         Of `accuracy`.
+    apart : Seen
+        What is known to have no sd: chains have to agree on it, too.
     ends : bool
         Whether a user's density is known to end where draws are.
     """
+    chained = not fit.plan.spec.direct
     return [
         *stopped(fit),
         *transitions(fit, ends),
         *proposals(fit),
         *spread(fit),
         *shape(fit, errors),
-        *of_draws(seen, not fit.plan.spec.direct),
+        *of_draws(seen, chained),
+        *(disagreement(apart) if apart.names and chained else ()),
         *unvisited(fit),
         *rarely_visited(fit, seen.moved),
         *not_near_zero(fit, seen),
