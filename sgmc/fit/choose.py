@@ -266,11 +266,11 @@ def for_its_cost(choice, counted, other):
     return replace(choice, spec=counted.spec, reason=why, counted=counted)
 
 
-def why_exact(problem, lost=False):
+def why_exact(problem, lost=False, tabulated=False):
     """What of a posterior speaks for an exact sampler, whatever the work, in words; empty where
-    nothing does.
+    nothing does.  What a model says of its own sds is none where one is `tabulated`.
     """
-    if problem.defaults.why_exact:
+    if problem.defaults.why_exact and not tabulated:
         return problem.defaults.why_exact
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero"
@@ -433,9 +433,7 @@ def independent(choice, rng) -> Choice | None:
             f"for draws of the posterior up to {SAME_POSTERIOR:g}; use sampler='auto'",
             because="limit",
         )
-    # sds that are skewed are tabulated here; nothing else may speak against proposals
-    others = replace(problem, defaults=replace(problem.defaults, why_exact=""))
-    if not skewed < WORTH_WEIGHING or given is None and why_exact(others):
+    if not skewed < WORTH_WEIGHING or given is None and why_exact(problem, tabulated=True):
         return None
     # of many rows, what densities would correct is not worth them
     if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > WEIGHED_CELLS):

@@ -274,6 +274,8 @@ class Shape:
         Whether the sampler's coordinates end somewhere.
     tail_index : float
         Of every parameter, see `diagnostics.tail_index`; 0 if unknown.
+    tail_by_priors : float
+        The largest that priors leave to coefficients of separated outcomes; 0 where none are.
     tail_bounds : callable
         ``tail_bounds(names)`` says how large tail indices of printed parameters can be, (p,); NaN
         where that is unknown.
@@ -287,6 +289,7 @@ class Shape:
     unimodal: bool = False
     bounded: bool = False
     tail_index: float = 0.0
+    tail_by_priors: float = 0.0
     tail_bounds: Callable = unknown_tails
     flat_below: Mapping[str, float] = field(default_factory=dict)
     settled: tuple[str, ...] = ()

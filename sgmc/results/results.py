@@ -352,6 +352,7 @@ def summarised(
         # what is known to have no sd, so that none is printed, is no reason against the others
         lost = fit.problem.shape.without_sd(seen.names)
         apart, seen, judged = seen.some(lost), seen.some(~lost), errors[~lost]
+        errors.loc[lost, ["sd_error", "mcse_sd_error", "mcse_sd"]] = np.nan
         warnings = [
             *model.notes,
             *fit.problem.warnings,

@@ -1,6 +1,7 @@
 """Default samplers whose chains diverge make way for an exact one; named ones do not."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 import sgmc
 from sgmc.errors import ArgumentError, DivergenceWarning, ReplacedSamplerWarning
 from sgmc.fit import choose, run, stopping
+from sgmc.results.report import going_on
 from tests.verdict.cases import Case
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
@@ -183,3 +185,14 @@ def test_paths_that_diverge_are_begun_anew_with_shorter_steps():
     """A level whose outcomes are all alike, and a Cauchy prior."""
     found = Case("separated level, cauchy").fit(seed=1)
     assert found.sampler.target_accept == 0.95 and found.verdict.trustworthy
+
+
+@pytest.mark.parametrize(("worth", "times"), [(0.6, 0.0), (0.4, 9.0)])
+def test_only_chains_that_forget_slowly_make_way(monkeypatch, worth, times):
+    """Nine times as many draws are needed, for spikes where draws are nearly independent."""
+    monkeypatch.setattr(going_on, "many_diverged", lambda fit: False)
+    problem = SimpleNamespace(searched=SimpleNamespace(found=1))
+    fit = SimpleNamespace(x=np.zeros((4, 1000, 2)), problem=problem)
+    verdict = SimpleNamespace(trustworthy=False, shortfall=9.0)
+    state = {"verdict": verdict, "warnings": [], "_ess": np.array([4000.0, 4000 * worth])}
+    assert going_on.forgetting(fit, state) == times

@@ -171,3 +171,13 @@ def test_tails_that_a_prior_alone_decides_are_told_beside_any_advice(df, said):
     assert not found.trustworthy and found.advice.startswith("Use sampler='auto'")
     assert ("Read medians and intervals" in found.advice) == said
     assert found.text.endswith(found.advice)
+
+
+def test_what_priors_leave_is_of_separated_coefficients_alone():
+    """A Cauchy prior of a slope that the outcomes bound is no reason to leave out a number."""
+    random = np.random.default_rng(0)
+    table = pd.DataFrame({"x": random.normal(size=60)})
+    table["y"] = (random.random(60) < 0.5).astype(int)
+    prior = {"x": sgmc.cauchy(0, 2.5)}
+    found = sgmc.logit("y ~ x", table, prior=prior, sampler="laplace", seed=1).verdict
+    assert "medians" not in found.text

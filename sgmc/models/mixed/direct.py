@@ -30,11 +30,8 @@ from sgmc.models.mixed.loading import Loading
 from sgmc.models.mixed.rows import GroupedRows
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm import Glm
-from sgmc.models.regression.effect_sums import SHARES_AT_ONCE, GroupSums
+from sgmc.models.regression.effect_sums import MOST_GROUPED_NUMBERS, SHARES_AT_ONCE, GroupSums
 
-MOST_GROUPED_NUMBERS = (
-    1 << 24
-)  # numbers of the rows, and of the groups' products, that sums are made of
 TIMES_FEWER = 2  # rows per row that stands for them, at least
 MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
 

@@ -59,7 +59,7 @@ START = 0.5  # of an sd, in units of its prior
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
 MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several sds cost little
-WELL_TOLD = 5.0  # sds from zero: with logs of sds within 0.2, one table is enough for several
+ABOVE_ZERO = 5.0  # sds: where the logs of all are known to 0.2, a table of one of them is enough
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
 
@@ -301,9 +301,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             if skewed
             else each_step,
             why_exact=few_groups(kernel.n, seen.cells, effects),
-            # an sd without a table that is told badly leaves weights of proposals long tails
+            # weights of proposals have long tails where an sd that has no table may be zero
             nearly_normal=given is not None
-            and (effects.loading.q == 1 or from_zero(mode, fold).min() >= WELL_TOLD),
+            and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),

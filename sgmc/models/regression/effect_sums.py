@@ -13,6 +13,7 @@ MOST_SCALES = 3  # sds of a table
 MOST_A_DRAW = 2.5e7  # operations: some thousand draws take some seconds
 PRODUCTS_AT_ONCE = 1 << 21  # numbers
 SHARES_AT_ONCE = 1 << 20  # groups times sds
+MOST_GROUPED_NUMBERS = 1 << 24  # of the groups' products, and of the rows that they are made of
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design, rotate
-from sgmc.errors import NotSupported
+from sgmc.errors import NotSupported, SeparationWarning
 from sgmc.fit.choose import WIDE
 from sgmc.fit.noise import groups_of
 from sgmc.fit.parts import EXACT, Defaults, Forms, Observations, Shape
@@ -100,6 +100,14 @@ def tail_index(nobs, dim, table, priors, family):
     if not normal or any(family != "flat" for family in priors.columns("family")):
         return 0.0
     return 1 / max(nobs - one_sided(table) - dim, 1)
+
+
+def tail_by_priors(priors, warnings):
+    """See `Shape`."""
+    if not any(isinstance(one, SeparationWarning) for one in warnings):
+        return 0.0
+    coefficients = priors.names[: len(priors.names) - priors.auxiliary]
+    return float(np.nanmax(tail_bounds(priors, coefficients), initial=0.0))
 
 
 def one_sided(table):
@@ -302,6 +310,7 @@ def built(found, family, *, model, prior, coordinates, known=None, nobs=None, **
             # under priors that are log-concave, too, or nearly so
             unimodal=family.log_concave and not len(priors.shrunk),
             tail_index=tail_index(nobs, dim, table, priors, family),
+            tail_by_priors=tail_by_priors(priors, how.get("warnings", ())),
             tail_bounds=partial(tail_bounds, priors),
         ),
         prior_alone=isinstance(found, Alone),

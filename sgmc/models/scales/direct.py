@@ -12,15 +12,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from sgmc.arguments.tables import CHUNK_CELLS
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
 from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.transport import Transport
+from sgmc.core import deadline
 from sgmc.core.contract import Model
 from sgmc.errors import DataError
-from sgmc.models.regression.effect_sums import GroupSums
+from sgmc.models.regression.effect_sums import MOST_GROUPED_NUMBERS, GroupSums
 
 LEAST_TOLD = 1e-10  # of a singular vector, relative to the longest: beyond it nothing is told
 NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
@@ -28,6 +30,7 @@ NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
 # the log of the sd of a row may be from that of the outcomes, and how many there are at most
 LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS, MOST_LOOKS = 33, 16.0, 3.0, 8
 DRAWS_TO_SCALE = 256
+DECOMPOSITION = 20.0  # operations of a singular value decomposition, about, by its three sizes
 
 
 @dataclass(frozen=True)
@@ -46,20 +49,18 @@ class RidgeSums(GroupSums):
     vectors: Floats
 
     @classmethod
-    def of_columns(cls, Z: Floats, columns: Floats, w: Floats) -> "RidgeSums":
-        """Of the ridge's columns (n, k), the others and the residuals (n, d + 1), and weights."""
-        k, whole = Z.shape[1], np.sqrt(w)[:, None] * np.column_stack([Z, columns])
-        if len(whole) > whole.shape[1]:  # as many rows as columns have the same products
-            whole = np.linalg.qr(whole, mode="r")
-        left, lengths, vectors = np.linalg.svd(whole[:, :k])
+    def of_rows(cls, rows: Floats, k: int, weight: float) -> "RidgeSums":
+        """Of rows (m, k + d + 1) with the products of all: the ridge's columns, the others and the
+        residuals; `weight` is the sum of the weights.
+        """
+        left, lengths, vectors = np.linalg.svd(rows[:, :k])
         r = int((lengths > LEAST_TOLD * lengths[0]).sum())
-        lengths, left, whole = lengths[:r], left[:, :r], whole[:, k:]
-        along = left.T @ whole
-        rest = whole - left @ along
-        told, beside = lengths**2, lengths[:, None] * along
+        lengths, left, columns = lengths[:r], left[:, :r], rows[:, k:]
+        along = left.T @ columns
+        rest = columns - left @ along
+        beside = lengths[:, None] * along
         between = (beside[:, :, None] * beside[:, None]).reshape(r, -1)
-        total = float(w.sum())
-        return cls(rest.T @ rest, between, told, np.ones(r), total, beside, vectors.T)
+        return cls(rest.T @ rest, between, lengths**2, np.ones(r), weight, beside, vectors.T)
 
     @property
     def count(self) -> int:
@@ -189,28 +190,29 @@ def ridge_draws(
         See `Separable`.
     """
     d, where, unit = shrunk.d, np.asarray(shrunk.where), np.asarray(shrunk.unit)
-    rest, pivots = np.setdiff1d(np.arange(d), where), list(priors.intercepts)
+    k, n, rest = len(where), counted_rows(table), np.setdiff1d(np.arange(d), where)
+    if min(n, k) * (d - k + 1) ** 2 > MOST_GROUPED_NUMBERS:
+        return None
+    pivots, factor = list(priors.intercepts), np.ones(d)
+    factor[where] = unit
     # the prior of an intercept is that at centred predictors
-    X = np.asarray(table.X, dtype=float) - (shift if pivots else 0.0)
-    weight = np.ones(len(X)) if table.weight is None else np.asarray(table.weight, dtype=float)
-    root, y = np.sqrt(weight), table.y - (0.0 if table.offset is None else table.offset)
-    beta = np.linalg.lstsq(root[:, None] * X[:, rest], root * y)[0]
-    e = y - X[:, rest] @ beta
-    sums = RidgeSums.of_columns(X[:, where] * unit, np.column_stack([X[:, rest], e]), weight)
-    spread = np.sqrt(weight @ e**2 / weight.sum())
+    rows = reduced(table, shift if pivots else np.zeros(d), factor)[:, [*where, *rest, d]]
+    deadline.check(operations=DECOMPOSITION * k * min(n, k) * max(len(rows), k))
+    beta = np.linalg.lstsq(rows[:, k:-1], rows[:, -1])[0]
+    rows[:, -1] -= rows[:, k:-1] @ beta
+    total = float(len(table.y) if table.weight is None else np.sum(table.weight))
+    sums, square = RidgeSums.of_rows(rows, k, total), rows[:, -1] @ rows[:, -1]
+    spread = np.sqrt(square / total)
     if not (len(sums.told) and spread > 0):
         return None
     # whether coefficients can fit all rows
-    left = (
-        sums.within[-1, -1]
-        - sums.within[-1, :-1] @ np.linalg.pinv(sums.within[:-1, :-1]) @ sums.within[:-1, -1]
-    )
-    lone = left <= LEAST_TOLD * weight @ e**2
-    if lone and weight.sum() > len(X):  # the density falls as sigma^(rows - weights) near zero
+    own, pull = sums.within[:-1, :-1], sums.within[:-1, -1]
+    lone = sums.within[-1, -1] - pull @ np.linalg.pinv(own) @ pull <= LEAST_TOLD * square
+    if lone and total > n:  # the density falls as sigma^(rows - weights) near zero
         raise DataError(
-            f"the posterior is improper: {d} coefficients can fit all {len(X)} rows exactly, and "
-            f"weights count these as {weight.sum():g}, so that nothing keeps sigma from zero; give "
-            "a known sigma=, fewer predictors, or each row once"
+            f"the posterior is improper: {d} coefficients can fit all {n} rows exactly, and "
+            f"weights count these as {total:g}, so that nothing keeps sigma from zero; give a "
+            "known sigma=, fewer predictors, or each row once"
         )
     ratios = Ratios(sums.told[:1] ** -0.5, sums.told[-1] ** -0.5 if lone else np.inf)
     loading = Ratios(spread * ratios.scale, np.inf)
@@ -238,12 +240,36 @@ def ridge_draws(
         loading=loading,
         ratios=ratios,
         rounding=model.rounding,
-        share=float(sums.told.sum() / weight.sum()),
+        share=float(sums.told.sum() / total),
     )
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         place = looked_for(made, np.log(spread))
         grid = grid_of(made.log_density, *place, under=np.array([ratios.end, np.inf]))
     return None if grid is None else standardised(replace(made, grid=grid))
+
+
+def counted_rows(table: Any) -> int:
+    """Return how many rows have a weight above zero."""
+    return len(table.y) if table.weight is None else int(np.count_nonzero(table.weight))
+
+
+def reduced(table: Any, shift: Floats, factor: Floats) -> Floats:
+    """Return rows (m, d + 1) with the products of all, by their weights, at most as many as they
+    have columns: of the design, less `shift` and times `factor`, and of the outcomes less offsets.
+    """
+    n, d = table.X.shape
+    found, step = np.empty((0, d + 1)), max(CHUNK_CELLS // (d + 1), d + 1)
+    for start in range(0, n, step):
+        deadline.check()
+        at = slice(start, start + step)
+        y = table.y[at] - (0.0 if table.offset is None else table.offset[at])
+        more = np.column_stack([(table.X[at] - shift) * factor, y])
+        if table.weight is not None:
+            more *= np.sqrt(table.weight[at])[:, None]
+        found = np.concatenate([found, more])
+        if len(found) > d + 1:
+            found = np.linalg.qr(found, mode="r")
+    return found
 
 
 def looked_for(made: RidgeNormal, middle: float) -> tuple[Floats, Floats]:
@@ -253,6 +279,7 @@ def looked_for(made: RidgeNormal, middle: float) -> tuple[Floats, Floats]:
     low = np.array([0.0, middle - LOOKED_LOGS])
     high = np.array([min(MOST_COORDINATE, made.ratios.end), middle + LOOKED_LOGS])
     for _ in range(MOST_LOOKS):
+        deadline.check()
         axes = np.linspace(low, high, LOOKED_NODES).T
         value = made.log_density(axes[0][:, None], np.tile(axes[1], (LOOKED_NODES, 1)))
         share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
@@ -274,7 +301,9 @@ def standardised(transport: Any) -> Transport:
     of its draws.
     """
     order = transport.map
-    z = np.random.default_rng(0).normal(size=(DRAWS_TO_SCALE, order.map.dim))
+    z = np.random.default_rng(0).normal(  # any will do, but the same ones in each fit
+        size=(DRAWS_TO_SCALE, order.map.dim)
+    )
     some = transport.draws(z)
     scaling = Scaling(some.mean(axis=0), some.std(axis=0))
     return replace(transport, map=replace(order, map=scaling))

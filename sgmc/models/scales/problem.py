@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
+from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.dispersion import dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
@@ -24,14 +25,14 @@ from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.scales.centre import LearnedScales, about, search
 from sgmc.models.scales.coordinates import learned_coordinates, ridge_coordinates
-from sgmc.models.scales.direct import ridge_draws
+from sgmc.models.scales.direct import counted_rows, ridge_draws
 from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
 from sgmc.models.scales.rotated import rotated_ridge
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
-LEAST_ALONE = 1e-10  # of the products of columns of unit size: below it they are collinear
+ALONE = 1e-10  # eigenvalue of the products of columns of length one: below it they are collinear
 
 
 def learned_problem(data, family, prior, settings):
@@ -66,10 +67,15 @@ def learned_problem(data, family, prior, settings):
     ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
     # given sigma and the sd of a ridge, coefficients of normal outcomes are normal
     if ridge and settings.unchained and family.summed and family.auxiliary and fixed.conjugate(d):
-        moved = ridge_draws(table, model, shown, shrunk, shift)
+        try:
+            moved = ridge_draws(table, model, shown, shrunk, shift)
+        except OutOfTime:  # the search ends at once, with what there is
+            moved = None
         if moved is not None:
             whole = made(shrunk, ridge_coordinates(moved, back))
-            shape = tails(groups, shown, d, table, len(moved.sums.told))
+            flat = int((moved.precision.diagonal() == 0).sum())
+            told = min(len(moved.sums.told), counted_rows(table) - flat)
+            shape = tails(groups, shown, [told], table)
             return replace(whole, transport=moved, shape=shape)
     terms = PriorTerms(as_normal(priors, where), shift)
     terms.scale[where] = np.asarray(shrunk.unit)
@@ -94,40 +100,47 @@ def learned_problem(data, family, prior, settings):
         back[:, where] = back[:, where] @ M
     coordinates = learned_coordinates(learned, centre, power, back)
     whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
-    told = family.summed and family.auxiliary and full_rank(table)
-    return replace(whole, shape=tails(groups, shown, d, table)) if told else whole
+    # where rows do not tell all coefficients, those of local scales are not known to be told
+    if family.summed and family.auxiliary and full_rank(table):
+        told = [len(one.places) for one in groups]
+        whole = replace(whole, shape=tails(groups, shown, told, table))
+    return whole
 
 
 def full_rank(table):
     """Whether rows tell each coefficient by itself, and sigma."""
-    if not isinstance(table.X, np.ndarray) or len(table.X) <= table.X.shape[1]:
+    if not isinstance(table.X, np.ndarray) or counted_rows(table) <= table.X.shape[1]:
         return False
-    scale = np.sqrt((np.asarray(table.X, dtype=float) ** 2).mean(axis=0))
-    unit = np.asarray(table.X, dtype=float) / np.where(scale > 0, scale, 1.0)
-    return bool(np.linalg.eigvalsh(unit.T @ unit)[0] > LEAST_ALONE * len(unit))
+    G = np.zeros((table.X.shape[1],) * 2)
+    for start in range(0, len(table.X), CHUNK_ROWS):
+        some = table.X[start : start + CHUNK_ROWS].astype(float)
+        if table.weight is not None:
+            some = some[table.weight[start : start + CHUNK_ROWS] > 0]
+        G += some.T @ some
+    scale = np.sqrt(np.diag(G))
+    return bool((scale > 0).all() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > ALONE)
 
 
-def tails(groups, shown, d, table, told=None):
-    """The `Shape` of tails with normal outcomes: `told` coefficients of a ridge, or all.
+def tails(groups, shown, told, table):
+    """The `Shape` of tails with normal outcomes; `told`: coefficients of each group that rows tell.
 
     The likelihood of coefficients that rows tell falls as that of a t law, whatever their prior.
     As their scale grows the density falls by the share of each prior that is then near the
     estimate: as 1 / sd of a ridge, by tau2^-min(a, 1/2) under local variances of Gamma(a, 1).
     """
     decay = {}
-    for one in groups:
+    for one, count in zip(groups, told):
         kind, shape = one.local
         share = 1.0 if kind == "none" else min(shape, 0.5)
         # a horseshoe has a slab, which a scale without end leaves as it is
-        count = len(one.places) if told is None else told
         decay[one.name] = 0.0 if one.spec.family == "horseshoe" else count * share
-    rows = len(table.X)
+    d, whole = table.X.shape[1], full_rank(table)
+    coefficients, spare = shown.names[:d], counted_rows(table) - d
 
     def bounds(names):
         found = tail_bounds(shown, names, decay)
-        own = np.isin(names, shown.names[:d])
-        if rows > d:
-            found[own] = 1 / (rows - d)
+        if whole:
+            found[np.isin(names, coefficients)] = 1 / spare
         return found
 
     settled = tuple(one.name for one in groups if one.spec.family != "horseshoe")

@@ -25,7 +25,7 @@ def verdict(fit, table, warnings, seen, length, along=None, heat=None):
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit), length)
     found = beside(found, fit.problem.stand_in_rows)
-    if not found.trustworthy and known_tail(fit, seen.names, warnings):
+    if not found.trustworthy and known_tail(fit):
         return with_medians(found, length)
     if fit.problem.shape.unimodal or not found.trustworthy:
         return found

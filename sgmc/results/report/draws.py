@@ -79,8 +79,8 @@ class Length:
     def medians(self):
         """Advice where tails are long."""
         return (
-            "Read medians and intervals (quantiles), or give priors with lighter tails: with a "
-            f"tail index of {self.tail:.2g} no number of draws is sure to tell an sd."
+            "Read medians and intervals (quantiles), or give priors with lighter tails: the tail "
+            f"index may be {self.tail:.2g}, with which no number of draws is sure to tell an sd."
         )
 
     def take(self, times, agree=True):

@@ -13,7 +13,7 @@ from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR, many_diverge
 
 # of the numbers whose Monte Carlo errors a verdict rests on
 LIMITS = dict(zip(KINDS, (TRUSTED_ERROR, TRUSTED_ERROR, TRUSTED_END, TRUSTED_END)))
-WORTH_OF_A_DRAW = 0.5  # of independent draws, which steps that forget slowly do not have
+FORGETFUL = 0.5  # effective draws per draw, below which steps are said to forget slowly
 WORDS = dict(zip(KINDS, ("the mean", "the sd", "the lower end", "the upper end")))
 
 
@@ -81,12 +81,9 @@ def forgetting(fit, state):
         return 0.0
     if many_diverged(fit):
         return math.inf
-    # draws that are worth as many independent ones leave nothing for other steps: what takes more
-    # of them are spikes and tails
-    if (
-        np.nanmin(state["_ess"], initial=math.inf)
-        >= WORTH_OF_A_DRAW * fit.x.shape[0] * fit.x.shape[1]
-    ):
+    # other steps would leave spikes and tails as they are, which is why draws that are nearly
+    # independent do not suffice
+    if np.nanmin(state["_ess"], initial=math.inf) >= FORGETFUL * fit.x.shape[0] * fit.x.shape[1]:
         return 0.0
     asked = [one.shortfall for one in seen if isinstance(one, LowESSWarning | ConvergenceWarning)]
     return max(one or 0.0 for one in (verdict.shortfall, *asked))

@@ -22,7 +22,6 @@ from sgmc.errors import (
     ProposalWarning,
     QuadratureWarning,
     ReservoirWarning,
-    SeparationWarning,
     ShapeWarning,
     SpreadWarning,
     StepSizeWarning,
@@ -140,7 +139,7 @@ def length_of(fit, seen, warnings):
     """The `Length` of chains in which so much was `Seen`."""
     chains, draws, _ = fit.x.shape
     asked = [one.shortfall or 0.0 for one in warnings if isinstance(one, LowESSWarning)]
-    tail = max(np.nanmax(seen.surely(), initial=0.0), known_tail(fit, seen.names, warnings))
+    tail = max(np.nanmax(seen.surely(), initial=0.0), known_tail(fit))
     # with an accuracy a run ends where means are known well enough, however many draws are given
     besides = " without accuracy=" if fit.settings.accuracy is not None else ""
     least = min(seen.ess.min(), seen.ess_sd.min())
@@ -151,14 +150,12 @@ def length_of(fit, seen, warnings):
     return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
 
 
-def known_tail(fit, names, warnings):
-    """The largest tail index that is known without draws, if it is so large that an sd has no
-    Monte Carlo error, or else 0: by the model, or by priors that alone bound coefficients of
-    separated outcomes.
+def known_tail(fit):
+    """The tail index that is known without draws, or that priors leave to coefficients of separated
+    outcomes; 0 where an sd has a Monte Carlo error whatever it is.
     """
-    shape, known = fit.problem.shape, fit.problem.shape.tail_index
-    if any(isinstance(one, SeparationWarning) for one in warnings):
-        known = np.nanmax(shape.tail_bounds(names), initial=known)
+    shape = fit.problem.shape
+    known = max(shape.tail_index, shape.tail_by_priors)
     return known if known >= FOUR_MOMENTS else 0.0
 
 
