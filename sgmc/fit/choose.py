@@ -61,6 +61,7 @@ SAME_POSTERIOR = 0.02  # sd of log weights, at which an approximation is taken f
 WORTH_WEIGHING = 0.1  # the same of skewed proposals: above, few of them may have most of the weight
 WEIGHED_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
+FEW_PROPOSALS, MANY_CELLS = 8, 2e5  # where a density takes a millisecond and more
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
@@ -421,12 +422,12 @@ def independent(choice, rng) -> Choice | None:
     Numbers of draws do not decide, so that they are the first ones of a longer run.
     """
     problem, settings, given = choice.problem, choice.settings, choice.spec
-    z = draws_of_laplace(settings.seed, problem.dim, PROPOSALS)
-    both = np.concatenate([z, -z])
-    with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
-        value = full_many(problem.all_rows(), both, slopes=False)[0] + 0.5 * (both**2).sum(axis=1)
-        here, there = np.split(value, 2)
-        plain, skewed = float(np.std(value)), float(np.std(np.logaddexp(here, there)))
+    plain, skewed = np.inf, np.inf
+    if problem.rows.cells > MANY_CELLS:
+        # a sd of a few is known to a fifth: one that is far below the limit needs no more
+        plain, skewed = spreads_of_weights(problem, settings, FEW_PROPOSALS)
+    if not plain <= SAME_POSTERIOR / 2:
+        plain, skewed = spreads_of_weights(problem, settings, PROPOSALS)
     if given is not None and not plain <= SAME_POSTERIOR:
         raise NotSupported(
             f"{given.name}: log weights of its draws have an sd of {plain:.2g}, and they are taken "
@@ -449,6 +450,18 @@ def independent(choice, rng) -> Choice | None:
     seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, 1, seconds, None, IMH_WARMUP)
     return replace(choice, spec=spec, reason=why, counted=counted, pilot=seen)
+
+
+def spreads_of_weights(problem, settings, pairs: int) -> tuple[float, float]:
+    """Sds of the log weights of pairs z, -z of standard normal draws, and of those that proposals
+    with the posterior's skewness have.
+    """
+    z = draws_of_laplace(settings.seed, problem.dim, pairs)
+    both = np.concatenate([z, -z])
+    with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
+        value = full_many(problem.all_rows(), both, slopes=False)[0] + 0.5 * (both**2).sum(axis=1)
+        here, there = np.split(value, 2)
+        return float(np.std(value)), float(np.std(np.logaddexp(here, there)))
 
 
 @dataclass(frozen=True)

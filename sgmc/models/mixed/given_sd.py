@@ -12,9 +12,11 @@ doi:10.1111/j.1467-9868.2008.00700.x).  Chains, or weights of independent draws,
 it.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.polynomial import chebyshev
 from scipy import linalg
 from scipy.special import ndtri
 
@@ -27,10 +29,17 @@ from sgmc.coordinates.whitening import Coordinates
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
 from sgmc.models.mixed.fold import FoldedEffects
+from sgmc.models.mixed.normal_groups import NormalGroups
+from sgmc.models.mixed.quadrature import Quadrature
 
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
+MANY_NODES = (
+    250_000  # rows times nodes of a pass: above, a table takes more than a tenth of a second
+)
+EXACT_NODES = 8  # at which exact densities are taken where normal ones have the others
+CORRECTED = 0.005  # error of that, in nats and sds, at a place between them
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
 TABLE_CELLS = 2_000  # of the distribution function
 TABLE_END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
@@ -54,6 +63,9 @@ class GivenSd:
     log_density: float
     mean: Floats
     root: Floats
+
+
+Given = Callable[[float, Floats], GivenSd]  # of phi, and a place near the mean
 
 
 @dataclass(frozen=True)
@@ -94,47 +106,75 @@ class SdTable:
         left = H[j, j] + H[j, rest] @ slope
         if not left > 0:
             return None
-        step = SDS_APART / np.sqrt(left)
+        step = float(SDS_APART / np.sqrt(left))
 
-        def given(phi: float, c: Floats) -> GivenSd:
+        def exact(phi: float, c: Floats) -> GivenSd:
             theta = np.insert(c, j, phi)
             value, gradient, J = expand(kernel.anchored(theta), theta)
-            more, slope, P = terms(theta)
-            A, g = (J + P)[np.ix_(rest, rest)], (gradient + slope)[rest]
-            if not np.isfinite(A).all():
-                raise linalg.LinAlgError("the precision is not finite")
-            # one step from c, which is near: log density and mean are those of a normal one
-            lower = linalg.cholesky(A, lower=True)
-            half = linalg.solve_triangular(lower, g, lower=True)
-            root = linalg.solve_triangular(lower, np.eye(len(c)), lower=True).T
-            log_density = value + more + 0.5 * half @ half - np.log(np.diag(lower)).sum()
-            if not np.isfinite(log_density):
-                raise linalg.LinAlgError("the log density is not finite")
-            return GivenSd(log_density, c + root @ half, root)
+            return with_prior(terms, theta, j, value, gradient[rest], J[np.ix_(rest, rest)])
 
         try:
-            nodes = {0: given(mode.theta[j], mode.theta[rest])}
-            for way in (1, -1):
-                k = 0
-                while best_of(nodes) - nodes[k].log_density < NATS_DOWN:
-                    k += way
-                    phi = mode.theta[j] + k * step
-                    if phi < -BELOW_ZERO * step:
-                        break
-                    if len(nodes) == MOST_NODES:
-                        return None
-                    nodes[k] = given(phi, ahead(nodes, k, way, slope * way * step))
+            if can_differ(kernel):
+                groups = NormalGroups.of(kernel, mode.theta, j)
+
+                def by_groups(phi: float, c: Floats) -> GivenSd:
+                    return with_prior(
+                        terms, np.insert(mode.theta[rest], j, phi), j, *groups.at(phi)
+                    )
+
+                normal = cls.along(by_groups, mode, j, step, slope)
+                found = normal and normal.corrected(exact)
+                if found:
+                    return found
+            return cls.along(exact, mode, j, step, slope)
         except linalg.LinAlgError:
             return None
+
+    @classmethod
+    def along(
+        cls, given: Given, mode: Mode, j: int, step: float, slope: Floats
+    ) -> "SdTable | None":
+        """Tabulate with nodes that are a `step` apart; the first one next to the mode is expected
+        where c moves by `slope` with phi.
+        """
+        rest = np.delete(np.arange(len(mode.theta)), j)
+        nodes = {0: given(mode.theta[j], mode.theta[rest])}
+        for way in (1, -1):
+            k = 0
+            while best_of(nodes) - nodes[k].log_density < NATS_DOWN:
+                k += way
+                phi = mode.theta[j] + k * step
+                if phi < -BELOW_ZERO * step:
+                    break
+                if len(nodes) == MOST_NODES:
+                    return None
+                nodes[k] = given(phi, ahead(nodes, k, way, slope * way * step))
         order = sorted(nodes)
-        found = [nodes[k] for k in order]
-        return cls(
-            mode.theta[j] + order[0] * step,
-            step,
-            np.array([one.log_density for one in found]),
-            np.array([one.mean for one in found]),
-            np.array([one.root for one in found]),
-        )
+        return cls(mode.theta[j] + order[0] * step, step, *stacked([nodes[k] for k in order]))
+
+    def corrected(self, exact: Given) -> "SdTable | None":
+        """Return the table with what exact densities differ by at a few places, and polynomials
+        between these; None where another place shows that they do not do.
+        """
+        m = len(self.log_density)
+        away = np.cos(np.pi * (np.arange(EXACT_NODES) + 0.5) / EXACT_NODES)  # Chebyshev's places
+        places = np.append(0.5 * (m - 1) * (1 + away), np.argmax(self.log_density) + 0.5)
+        known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
+        phi = self.first + self.step * places
+        found = stacked([exact(one, c) for one, c in zip(phi, known[1])])
+        to = np.linspace(-1.0, 1.0, m)
+        middle = 2 * places[-1:] / (m - 1) - 1
+        more, off = [], []
+        for there, here in zip(found, known):
+            change = (there - here).reshape(len(places), -1)
+            fit = chebyshev.chebfit(away, change[:-1], EXACT_NODES - 1)
+            more.append(chebyshev.chebval(to, fit).T.reshape(m, *there.shape[1:]))
+            off.append(change[-1] - chebyshev.chebval(middle, fit)[:, 0])
+        error = max(abs(off[0][0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
+        if not error <= CORRECTED:
+            return None
+        table = self.log_density + more[0], self.mean + more[1], self.root + more[2]
+        return replace(self, log_density=table[0], mean=table[1], root=table[2])
 
     def places(self, phi: Floats) -> Floats:
         """Return numbers phi in units of the nodes."""
@@ -165,6 +205,41 @@ class SdTable:
         change *= (slope / (2 * nudge * self.step))[:, None]
         values = np.column_stack([t, interpolated(both, place)])
         return Conditioned(j, w, values, np.column_stack([slope, change]))
+
+
+def can_differ(kernel) -> bool:
+    """Whether groups have normal stand-ins, and rows enough that another pass over these costs more
+    than theirs: differences of the two are smooth, so that few passes tell them.
+    """
+    one = isinstance(kernel, Quadrature) and kernel.q == 1 and kernel.loading.size == 1
+    return one and kernel.starts[-1] * kernel.nodes >= MANY_NODES
+
+
+def with_prior(
+    terms: PriorTerms, theta: Floats, j: int, value: float, gradient: Floats, J: Floats
+) -> GivenSd:
+    """Return what is known of c given phi, from the log likelihood's expansion by c at theta.
+
+    One step from c, which is near: log density and mean are those of a normal law.
+    """
+    rest = np.delete(np.arange(len(theta)), j)
+    more, slope, P = terms(theta)
+    A, g = J + P[np.ix_(rest, rest)], gradient + slope[rest]
+    if not np.isfinite(A).all():
+        raise linalg.LinAlgError("the precision is not finite")
+    lower = linalg.cholesky(A, lower=True)
+    half = linalg.solve_triangular(lower, g, lower=True)
+    root = linalg.solve_triangular(lower, np.eye(len(g)), lower=True).T
+    log_density = value + more + 0.5 * half @ half - np.log(np.diag(lower)).sum()
+    if not np.isfinite(log_density):
+        raise linalg.LinAlgError("the log density is not finite")
+    return GivenSd(log_density, theta[rest] + root @ half, root)
+
+
+def stacked(nodes: list[GivenSd]) -> tuple[Floats, Floats, Floats]:
+    """Return log densities (m,), means (m, k) and roots (m, k, k) of nodes."""
+    log_density = np.array([one.log_density for one in nodes])
+    return log_density, np.array([one.mean for one in nodes]), np.array([one.root for one in nodes])
 
 
 def best_of(nodes: dict[int, GivenSd]) -> float:

@@ -38,9 +38,12 @@ from sgmc.models.mixed.sandwich import grouped_sandwich, refuse_leverages, refus
 from sgmc.models.mixed.search import (
     DRAWS,
     WARM_GROUPS,
+    WARM_ROWS,
     IntegrationRule,
     find,
+    near_mode,
     normal_points,
+    warm_groups,
     with_rule,
 )
 from sgmc.models.regression.bounded import (
@@ -56,6 +59,7 @@ from sgmc.models.regression.search import first_guess, moments_of_outcomes, scal
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
+SPREAD_OVER = 4  # times as many rows as the search begins with
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
 MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several sds cost little
@@ -239,6 +243,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     small = None
     if kernel.closed and settings.unchained:
         small = few_rows(rows, kernel, family, effects, nonzero(table.sd), start)
+    few = SPREAD_OVER * (WARM_ROWS + kernel.n)
+    if not (kernel.closed or rows.subgroups or warm_groups(kernel)) and len(table.y) > few:
+        # a part of each group tells where to begin: single steps with all rows cost more
+        start = near_mode(spread_rows(rows, kernel, family, effects), terms, start)
     found, mode, warnings = find(small or kernel, terms, start)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
@@ -341,6 +349,14 @@ def few_rows(rows, kernel, family, effects, sd, start):
         return None
     few, glm = found
     return kernel_of(glm, few, family, effects, None, units_of_steps(start, len(sd), family, sd))
+
+
+def spread_rows(rows, kernel, family, effects):
+    """The compiled model of a part of the rows of each group."""
+    few = rows.spread(WARM_ROWS)
+    table = few.table
+    glm = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    return kernel_of(glm, few, family, effects, kernel.nodes, np.asarray(kernel.unit))
 
 
 def suits_table(kernel, effects, settings, precondition) -> bool:

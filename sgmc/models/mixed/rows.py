@@ -32,6 +32,17 @@ class GroupedRows:
     Z: np.ndarray
     subgroups: object = None
 
+    def spread(self, most: int) -> "GroupedRows":
+        """Return about `most` rows of groups without subgroups: an even part of each large group,
+        and small ones as they are.
+        """
+        sizes = np.diff(self.starts)
+        apart = np.ceil(sizes * len(sizes) / most).astype(np.intp)
+        within = np.arange(len(self.table.y)) - np.repeat(self.starts[:-1], sizes)
+        kept = np.flatnonzero(within % np.repeat(apart, sizes) == 0)
+        starts = np.append(0, np.cumsum(-(-sizes // apart)))
+        return GroupedRows(self.table.part(kept), starts, self.level, self.Z[kept])
+
 
 @dataclass(frozen=True)
 class Subgroups:

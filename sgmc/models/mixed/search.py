@@ -132,6 +132,14 @@ def find(kernel, terms, start, near=False):
     return kernel.anchored(theta), mode_at(theta, reached.here), distant(distance)
 
 
+def near_mode(kernel, terms, start):
+    """A place near the mode of a kernel; the start where the time is up."""
+    try:
+        return find_mode(Integrated(kernel, terms, 0, WARM_TOLERANCE), start).ahead
+    except OutOfTime:
+        return start
+
+
 def unfinished(kernel, terms, start, reached):
     """Kernel and `Mode` of a search whose time is up: where it is, or after one step by few groups,
     around which nodes are placed in few groups alone.

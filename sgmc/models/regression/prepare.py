@@ -69,8 +69,12 @@ class DesignTable:
 
     def first(self, n):
         """The first n rows: a sample, where rows are in random order."""
+        return self.part(slice(n))
+
+    def part(self, rows):
+        """Some rows, by a slice or their numbers."""
         X, y, trials, offset, weight, strata, order, se, working = (
-            None if part is None else part[:n]
+            None if part is None else part[rows]
             for part in (
                 self.X,
                 self.y,

@@ -111,7 +111,9 @@ def scored(
         batch = max(1, round(batch * problem.model.n / max(len(problem.table.y), 1)))
         cells = batch * problem.rows.cells / problem.model.n
         if not exact:
-            count = min(count, max(FEWEST_BATCHED, int(SCORE_WORK / cells)))
+            # no verdict rests on scores of independent draws
+            most = FEWEST_SCORED if fit.plan.spec.direct else count
+            count = min(count, most, max(FEWEST_BATCHED, int(SCORE_WORK / cells)))
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
     found = scores_at(fit, points, entropy, label, batch)

@@ -1,0 +1,174 @@
+"""Tables of an sd by normal stand-ins of groups and a few passes over the rows, and searches that
+begin with a part of the rows.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import integrate
+
+import sgmc
+from sgmc.core.expansion import expand
+from sgmc.fit import choose
+from sgmc.models.mixed import given_sd, problem
+from sgmc.models.mixed.normal_groups import NormalGroups
+from sgmc.models.mixed.rows import GroupedRows
+from sgmc.models.regression.prepare import DesignTable
+
+pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+FAMILIES = "logit", "poisson", "negativebinomial"
+
+
+def table(family="logit", n=2000, groups=15, sd=0.7, seed=3):
+    rng = np.random.default_rng(seed)
+    g, x = rng.integers(0, groups, n), rng.normal(size=n)
+    eta = 0.4 * x - 0.3 + sd * rng.normal(size=groups)[g]
+    y = (eta + rng.logistic(size=n) > 0) * 1 if family == "logit" else rng.poisson(np.exp(eta))
+    return pd.DataFrame({"x": x, "g": g, "y": y})
+
+
+def fitted(family="logit", **more):
+    return getattr(sgmc, family)("y ~ x + (1 | g)", table(family, **more), seed=1, draws=50)
+
+
+def seen(monkeypatch, family="logit", **more):
+    """A fit, and what its table of the sd was made from and is."""
+    found, usual = [], given_sd.SdTable.of
+
+    def of(*given):
+        found.append((given, usual(*given)))
+        return found[-1][1]
+
+    with monkeypatch.context() as here:
+        here.setattr(given_sd.SdTable, "of", of)
+        fit = fitted(family, **more)
+    return fit, *found[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_stand_ins_are_the_integrals_around_the_anchor(family, monkeypatch):
+    _, (kernel, _, mode, j), _ = seen(monkeypatch, family)
+    theta, rest = mode.theta, np.delete(np.arange(len(mode.theta)), j)
+    groups = NormalGroups.of(kernel, theta, j)
+    value, gradient, J = expand(kernel.anchored(theta), theta)
+    own = groups.at(theta[j])
+    assert own[0] == pytest.approx(value)
+    assert own[1] == pytest.approx(gradient[rest], abs=1e-8)
+    assert own[2] == pytest.approx(J[np.ix_(rest, rest)])
+    # elsewhere each group is the integral of its normal law: quadrature of two groups in full
+    for phi in (0.5 * theta[j], 2 * theta[j]):
+        some = NormalGroups(
+            groups.loading, groups.K[:2], groups.h[:2], groups.M[:2], 0.0, 0 * own[1], 0 * own[2]
+        )
+        sd = float(groups.loading.root(np.array([phi]))[0, 0])
+        total = 0.0
+        for K, h in zip(some.K, some.h):
+
+            def density(b, K=K, h=h):
+                return (
+                    np.exp(h * b - 0.5 * K * b * b - 0.5 * (b / sd) ** 2) / sd / np.sqrt(2 * np.pi)
+                )
+
+            middle, width = h / (K + sd**-2), 12 / np.sqrt(K + sd**-2)
+            total += np.log(integrate.quad(density, middle - width, middle + width)[0])
+        assert some.at(phi)[0] == pytest.approx(total, abs=1e-7)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("sd", [0.0, 0.7])
+def test_a_few_passes_make_the_table_that_all_make(family, sd, monkeypatch):
+    """Within what draws are taken without weights for, in nats where 99.99 % of the mass is, and
+    in sds of means.
+    """
+    fit, _, usual = seen(monkeypatch, family, sd=sd)
+    monkeypatch.setattr(given_sd, "MANY_NODES", 0)
+    same, given, few = seen(monkeypatch, family, sd=sd)
+    assert same.verdict.trustworthy == fit.verdict.trustworthy
+    phi = usual.first + usual.step * np.arange(len(usual.log_density))
+    likely = usual.log_density > usual.log_density.max() - 8
+    at = few.places(phi[likely])
+    apart = given_sd.interpolated(few.log_density, at) - usual.log_density[likely]
+    # the constant of a density is none of its shape
+    assert np.ptp(apart) < choose.SAME_POSTERIOR
+    roots = usual.root[likely]
+    off = given_sd.interpolated(few.mean, at) - usual.mean[likely]
+    assert np.abs(np.linalg.solve(roots, off[..., None])).max() < choose.SAME_POSTERIOR
+    assert (
+        np.abs(given_sd.interpolated(few.root, at) - roots).max()
+        < choose.SAME_POSTERIOR * np.abs(roots).max()
+    )
+
+
+@pytest.mark.mistake("differences from exact densities: {mistake}")
+@pytest.mark.parametrize(
+    "name, mistake", [("direct", "left out"), ("direct", "of fewer groups"), ("direct", "half")]
+)
+def test_mistakes_in_the_differences_are_seen(name, mistake, monkeypatch):
+    """By the weights that draws would need: of 20,000 rows they are taken without."""
+    monkeypatch.setattr(given_sd, "MANY_NODES", 0)
+    right = fitted(n=20_000, groups=200)
+    assert right.sampler.name == name
+    if mistake == "left out":
+        monkeypatch.setattr(given_sd.SdTable, "corrected", lambda table, exact: table)
+    elif mistake == "half":
+        usual = given_sd.chebyshev.chebval
+        monkeypatch.setattr(given_sd.chebyshev, "chebval", lambda at, c: 0.5 * usual(at, c))
+        monkeypatch.setattr(given_sd, "CORRECTED", np.inf)
+    else:
+        usual = NormalGroups.of.__func__
+
+        def of(cls, kernel, theta, j):
+            found = usual(cls, kernel, theta, j)
+            return NormalGroups(
+                found.loading,
+                *(
+                    one[:150] if k < 3 else one
+                    for k, one in enumerate(
+                        (found.K, found.h, found.M, found.value, found.slope, found.precision)
+                    )
+                ),
+            )
+
+        monkeypatch.setattr(NormalGroups, "of", classmethod(of))
+        monkeypatch.setattr(given_sd.SdTable, "corrected", lambda table, exact: table)
+    assert fitted(n=20_000, groups=200).sampler.name != name
+
+
+def test_differences_that_are_not_smooth_are_not_used(monkeypatch):
+    _, _, usual = seen(monkeypatch)
+    monkeypatch.setattr(given_sd, "MANY_NODES", 0)
+    monkeypatch.setattr(given_sd, "CORRECTED", -1.0)
+    _, _, found = seen(monkeypatch)
+    assert np.array_equal(found.log_density, usual.log_density)
+
+
+def test_an_even_part_of_each_group():
+    sizes = np.array([1, 5, 100, 40])
+    n, starts = sizes.sum(), np.append(0, np.cumsum(sizes))
+    part = np.arange(float(n))
+    none = [None] * 4
+    whole = DesignTable(part[:, None], part, *none, *np.zeros((3, 1)), np.arange(n))
+    few = GroupedRows(whole, starts, np.arange(4), part[:, None]).spread(40)
+    # ten rows of a group: one of ten of the third, one of four of the fourth
+    assert np.diff(few.starts).tolist() == [1, 5, 10, 10]
+    assert np.array_equal(few.table.y, few.Z[:, 0]) and np.array_equal(few.table.order, few.table.y)
+    assert few.table.y[6:16].tolist() == list(range(6, 106, 10))
+    assert few.table.y[16:].tolist() == list(range(106, 146, 4))
+
+
+def test_a_search_that_begins_with_a_part_ends_at_the_same_mode(monkeypatch):
+    looked, usual = [], problem.near_mode
+
+    def near_mode(kernel, *more):
+        looked.append(kernel.glm.n)
+        return usual(kernel, *more)
+
+    monkeypatch.setattr(problem, "near_mode", near_mode)
+    before = fitted()
+    monkeypatch.setattr(problem, "WARM_ROWS", 100)
+    after = fitted()
+    assert looked and 100 <= looked[0] <= 115 + 15
+    # the search ends at steps of 1e-2 sd, whose next one is the square
+    theta, precision = (getattr(before._fit.problem.mode, one) for one in ("theta", "precision"))
+    off = after._fit.problem.mode.theta - theta
+    assert np.sqrt(off @ precision @ off) < 1e-3
