@@ -268,8 +268,12 @@ def next_look(done, trustworthy, shortfall, tail=0.0):
     if trustworthy and (first or light and suffices(shortfall, chains)):
         return 0
     # it is not begun where it would not suffice, but for the error of that forecast
-    most = most_draws(done)
+    most = most_draws(done, MOST_WORK)
     useful = shortfall * draws <= FORECAST_ERROR * most
+    # chains that are forecast to be done by the next look would be made a second time if they
+    # ended here: a last look may be beyond the limit of work
+    if suffices(shortfall / GROWTH, chains):
+        most = most_draws(done, GROWTH * MOST_WORK)
     return GROWTH * draws if useful and GROWTH * draws <= most else 0
 
 
@@ -288,14 +292,14 @@ def can_go_on(done):
     return bool(open_ and whole)
 
 
-def most_draws(done):
+def most_draws(done, work):
     """Draws per chain within the limits of a fit whose number of draws is left open: of counted
-    work, of memory, and of the checks of the draws.
+    `work`, in seconds, of memory, and of the checks of the draws.
     """
     settings, (chains, draws, d) = done.settings, done.x.shape
     return min(
         MOST_GROWN * settings.begun,
-        draws * MOST_WORK / counted_work(done),
+        draws * work / counted_work(done),
         MOST_BYTES / (8 * chains * d),
         MOST_CHECKED / (chains * min(d, MAX_DIAGNOSED)),
     )

@@ -147,6 +147,20 @@ def test_later_looks_allow_for_luck(found):
     assert stopping.next_look(first, True, 0.95, tail=0.4) == 0
 
 
+def test_a_last_look_that_is_forecast_to_do_may_be_beyond_the_limit_of_work(found, monkeypatch):
+    """Twice as far, and no further: other limits hold, and so does this one for two more looks."""
+    done = found._fit
+    work = stopping.counted_work(done)
+    monkeypatch.setattr(stopping, "MOST_WORK", 1.1 * work)
+    assert stopping.next_look(done, False, 1.5) == 2 * LAST
+    assert stopping.next_look(done, False, 1.9) == 0  # with its error more than twice as many
+    monkeypatch.setattr(stopping, "MOST_WORK", 0.9 * work)
+    assert stopping.next_look(done, False, 1.5) == 0
+    monkeypatch.setattr(stopping, "MOST_WORK", 1.1 * work)
+    monkeypatch.setattr(stopping, "MOST_GROWN", LAST / FIRST)
+    assert stopping.next_look(done, False, 1.5) == 0
+
+
 def test_samplers_in_continuous_time_keep_their_draws():
     """The spacing of these follows from their number."""
     short = fit("auto", sampler="zigzag", chains=1, warmup=20)
