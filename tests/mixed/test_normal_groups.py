@@ -111,8 +111,9 @@ def test_mistakes_in_the_differences_are_seen(name, mistake, monkeypatch):
     if mistake == "left out":
         monkeypatch.setattr(given_sd.SdTable, "corrected", lambda table, exact: table)
     elif mistake == "half":
-        usual = given_sd.chebyshev.chebval
-        monkeypatch.setattr(given_sd.chebyshev, "chebval", lambda at, c: 0.5 * usual(at, c))
+        usual = given_sd.ChebyshevPolynomial.__call__
+        half = lambda smooth, at: 0.5 * usual(smooth, at)
+        monkeypatch.setattr(given_sd.ChebyshevPolynomial, "__call__", half)
         monkeypatch.setattr(given_sd, "CORRECTED", np.inf)
     else:
         usual = NormalGroups.of.__func__

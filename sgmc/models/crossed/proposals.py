@@ -16,17 +16,24 @@ from sgmc.coordinates.transport import WeightedTransport
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Map
 from sgmc.core.engine import full_many
+from sgmc.core.expansion import of_prior
 from sgmc.errors import DataError
 from sgmc.fit.problem import Problem
 from sgmc.models.crossed.laplace import CrossedConditional, GaussianApproximation
+from sgmc.models.crossed.normal_effects import GivenEffectSd, NormalEffects, known_at
 
 MOST_IN_TABLE = 2  # sds, and logs of other parameters, of a table
 MOST_SETTLED = 100  # coefficients and effects
 NUMBERS_OF_ROOTS = 1 << 24  # of the roots of all nodes
 NODES = {1: (13, 37), 2: (9, 13)}  # of each axis, by the number of axes: see `grid_of`
 MOST_VARIED = 0.39  # sd of log weights: draws of more are thinned, and chains cost as little
+MANY_NUMBERS = 250_000  # rows times coefficients and effects, from which searches take long
+FEW_LOOKED_AT = 32  # proposals of so many rows: their variance is then known to a quarter
 LOOKED_AT_FIRST = 128  # proposals, which tell their variance to an eighth
 NEAREST_ZERO = 1e-3  # coordinate of an sd: at zero itself effects have no density
+
+
+Tables = tuple[Grid, Floats, Floats]  # of psi, and means and roots at its nodes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -155,17 +162,24 @@ class Settled:
         self.known[psi.tobytes()] = found
         self.places.append(psi)
 
-    def at(self, psi: Floats) -> GaussianApproximation:
-        """Return the approximation at psi (k,)."""
+    def at(self, psi: Floats, begin: Floats | None = None) -> GaussianApproximation:
+        """Return the approximation at psi (k,); searches begin at that (beta, v)."""
         found = self.known.get(psi.tobytes())
         if found is None:
-            away = (((np.array(self.places) - psi) / self.scale) ** 2).sum(axis=1)
-            place = self.known[self.places[int(away.argmin())].tobytes()].place.copy()
-            place[self.of.psi] = psi
+            place = self.near(psi)
+            if begin is not None:
+                place[: len(begin)] = begin
             # the precision at the mode itself, which the search has from near by
             found = self.of.around(self.of.settled(place).place)
             self.keep(found)
         return found
+
+    def near(self, psi: Floats) -> Floats:
+        """Return the nearest place that is known, with psi in the place of its own."""
+        away = (((np.array(self.places) - psi) / self.scale) ** 2).sum(axis=1)
+        place = self.known[self.places[int(away.argmin())].tobytes()].place.copy()
+        place[self.of.psi] = psi
+        return place
 
     def density(self, first: Floats, last: Floats) -> Floats:
         """Return log densities of psi, see `grid_of`."""
@@ -174,6 +188,19 @@ class Settled:
             found = self.at(self.inside(np.append(first[at[0]], last[at])))
             out[at] = log_densities(self.plain, found.place[None])[0] + found.map.log_scale
         return out
+
+    def exact(self, psi: float, begin: Floats) -> GivenEffectSd:
+        """Return what is known at the coordinate of one sd."""
+        found = self.at(self.inside(np.array([psi])), begin)
+        return known_at(found, float(log_densities(self.plain, found.place[None])[0]))
+
+    def prior(self, psi: float) -> float:
+        """Return the log density of the prior of one sd, up to a constant."""
+        place, blocks = self.near(np.array([psi])), self.of.blocks
+        place[: self.of.psi[0]] = 0.0
+        sd = abs(float(blocks.loading.root(place[self.of.psi])[0, 0]))
+        # effects of zero have the density 1 / sd each
+        return float(of_prior(self.of.prior, self.of.loaded(place))[0] + blocks.effects * np.log(sd))
 
     def inside(self, psi: Floats) -> Floats:
         """Return psi where all effects have a density."""
@@ -211,23 +238,67 @@ def proposals(
     settled = Settled(conditional, plain, centre, covariance)
     psi = centre.place[conditional.psi].copy()
     psi[: blocks.loading.q] = np.abs(psi[: blocks.loading.q])
-    how = {"even": blocks.loading.q, "off": np.inf, "nodes": NODES[count]}
+    many = problem.model.n * k > MANY_NUMBERS
     try:
-        grid = grid_of(settled.density, psi, covariance, **how)
-        if grid is None or grid.sizes.prod() * k**2 > NUMBERS_OF_ROOTS:
-            return None
-        nodes = grid.nodes()
-        means, roots = np.empty((*nodes.shape[:-1], k)), np.empty((*nodes.shape[:-1], k * k))
-        ones = np.eye(blocks.size)[:k]
-        for at in np.ndindex(*nodes.shape[:-1]):
-            found = settled.at(settled.inside(nodes[at]))
-            means[at] = found.place[:k]
-            root = found.map(ones) - np.asarray(found.map.centre)
-            roots[at] = root[:, :k].ravel()
+        # of many rows a pass costs more than all else
+        tables = by_few_passes(settled, centre, psi, covariance) if many and count == 1 else None
+        tables = tables or by_all_nodes(settled, psi, covariance)
     except (DataError, np.linalg.LinAlgError):  # no mode, or a precision that is none
         return None
+    if tables is None:
+        return None
+    grid, means, roots = tables
     map = problem.coordinates.map
     made = LaplaceTransport(plain=plain, map=map, grid=grid, means=means, roots=roots)
     with one_blas_thread():
-        made = made.judged(random.normal(size=(LOOKED_AT_FIRST, blocks.size)))
+        looked_at = FEW_LOOKED_AT if many else LOOKED_AT_FIRST
+        made = made.judged(random.normal(size=(looked_at, blocks.size)))
     return made if made.skewed_sd < MOST_VARIED else None
+
+
+def by_all_nodes(settled: Settled, psi: Floats, covariance: Floats) -> Tables | None:
+    """Return grid, means and roots with a search for the mode at each node."""
+    blocks, count = settled.of.blocks, len(psi)
+    k = blocks.d + blocks.effects
+    how = {"even": blocks.loading.q, "off": np.inf, "nodes": NODES[count]}
+    grid = grid_of(settled.density, psi, covariance, **how)
+    if grid is None or grid.sizes.prod() * k**2 > NUMBERS_OF_ROOTS:
+        return None
+    nodes = grid.nodes()
+    means, roots = np.empty((*nodes.shape[:-1], k)), np.empty((*nodes.shape[:-1], k * k))
+    ones = np.eye(blocks.size)[:k]
+    for at in np.ndindex(*nodes.shape[:-1]):
+        found = settled.at(settled.inside(nodes[at]))
+        means[at] = found.place[:k]
+        root = found.map(ones) - np.asarray(found.map.centre)
+        roots[at] = root[:, :k].ravel()
+    return grid, means, roots
+
+
+def by_few_passes(
+    settled: Settled, centre: GaussianApproximation, psi: Floats, covariance: Floats
+) -> Tables | None:
+    """Return the same of one sd by normal laws and a few searches with all rows; None where what
+    these differ by is not smooth.
+    """
+    blocks = settled.of.blocks
+    how = {"even": blocks.loading.q, "off": np.inf, "nodes": NODES[1]}
+
+    def table(law: NormalEffects) -> Grid | None:
+        def density(first: Floats, last: Floats) -> Floats:
+            inside = np.maximum(last.ravel(), NEAREST_ZERO)
+            return law.at(inside).log_density.reshape(last.shape)
+
+        return grid_of(density, psi, covariance, **how)
+
+    law = NormalEffects.of(centre, blocks.d, blocks.loading, settled.prior)
+    rough = table(law)
+    if rough is None:
+        return None
+    low, high = np.maximum(rough.nodes()[[0, -1], 0], NEAREST_ZERO)
+    corrected = law.corrected(settled.exact, float(low), float(high))
+    grid = corrected and table(corrected)
+    if grid is None:
+        return None
+    known = corrected.at(np.maximum(grid.nodes()[:, 0], NEAREST_ZERO))
+    return grid, known.mean, known.root.reshape(len(known.root), -1)

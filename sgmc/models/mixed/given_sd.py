@@ -16,13 +16,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from scipy import linalg
 from scipy.special import ndtri
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.conditioned import Conditioned
-from sgmc.coordinates.interpolation import interpolated
+from sgmc.coordinates.interpolation import ChebyshevPolynomial, interpolated
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.whitening import Coordinates
@@ -156,21 +155,19 @@ class SdTable:
         """Return the table with what exact densities differ by at a few places, and polynomials
         between these; None where another place shows that they do not do.
         """
-        m = len(self.log_density)
-        away = np.cos(np.pi * (np.arange(EXACT_NODES) + 0.5) / EXACT_NODES)  # Chebyshev's places
-        places = np.append(0.5 * (m - 1) * (1 + away), np.argmax(self.log_density) + 0.5)
+        last = float(len(self.log_density) - 1)
+        places = ChebyshevPolynomial.places(0.0, last, EXACT_NODES)
+        places = np.append(places, np.argmax(self.log_density) + 0.5)
         known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
         phi = self.first + self.step * places
         found = stacked([exact(one, c) for one, c in zip(phi, known[1])])
-        to = np.linspace(-1.0, 1.0, m)
-        middle = 2 * places[-1:] / (m - 1) - 1
         more, off = [], []
         for there, here in zip(found, known):
-            change = (there - here).reshape(len(places), -1)
-            fit = chebyshev.chebfit(away, change[:-1], EXACT_NODES - 1)
-            more.append(chebyshev.chebval(to, fit).T.reshape(m, *there.shape[1:]))
-            off.append(change[-1] - chebyshev.chebval(middle, fit)[:, 0])
-        error = max(abs(off[0][0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
+            change = there - here
+            smooth = ChebyshevPolynomial.through(0.0, last, change[:-1])
+            more.append(smooth(np.arange(last + 1)))
+            off.append(change[-1] - smooth(places[-1:])[0])
+        error = max(abs(off[0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
         if not error <= CORRECTED:
             return None
         table = self.log_density + more[0], self.mean + more[1], self.root + more[2]
