@@ -114,7 +114,7 @@ def test_mistakes_in_the_differences_are_seen(name, mistake, monkeypatch):
         usual = given_sd.ChebyshevPolynomial.__call__
         half = lambda smooth, at: 0.5 * usual(smooth, at)
         monkeypatch.setattr(given_sd.ChebyshevPolynomial, "__call__", half)
-        monkeypatch.setattr(given_sd, "CORRECTED", np.inf)
+        monkeypatch.setattr(given_sd, "TABLE_ERROR", np.inf)
     else:
         usual = NormalGroups.of.__func__
 
@@ -138,7 +138,7 @@ def test_mistakes_in_the_differences_are_seen(name, mistake, monkeypatch):
 def test_differences_that_are_not_smooth_are_not_used(monkeypatch):
     _, _, usual = seen(monkeypatch)
     monkeypatch.setattr(given_sd, "MANY_NODES", 0)
-    monkeypatch.setattr(given_sd, "CORRECTED", -1.0)
+    monkeypatch.setattr(given_sd, "TABLE_ERROR", -1.0)
     _, _, found = seen(monkeypatch)
     assert np.array_equal(found.log_density, usual.log_density)
 

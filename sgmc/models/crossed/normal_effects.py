@@ -14,7 +14,7 @@ from sgmc.coordinates.interpolation import ChebyshevPolynomial
 from sgmc.models.crossed.laplace import GaussianApproximation
 
 EXACT_SETTLED = 8  # sds at which modes are found with all rows
-LOOKED_AT = 65  # sds at which the density's own top is looked for
+PLACES_LOOKED_AT = 65  # sds at which the density's own top is looked for
 SETTLED_WITHIN = 0.01  # error between these, in nats and sds, with which they do
 
 
@@ -110,7 +110,7 @@ class NormalEffects:
         do.
         """
         places = ChebyshevPolynomial.places(low, high, EXACT_SETTLED)
-        inside = np.linspace(low, high, LOOKED_AT)
+        inside = np.linspace(low, high, PLACES_LOOKED_AT)
         # beside the mode, where most draws are
         middle = inside[self.at(inside).log_density.argmax()] + 0.25 * np.ptp(places[3:5])
         places = np.append(places, min(middle, high))

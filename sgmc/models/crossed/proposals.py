@@ -199,8 +199,8 @@ class Settled:
         place, blocks = self.near(np.array([psi])), self.of.blocks
         place[: self.of.psi[0]] = 0.0
         sd = abs(float(blocks.loading.root(place[self.of.psi])[0, 0]))
-        # effects of zero have the density 1 / sd each
-        return float(of_prior(self.of.prior, self.of.loaded(place))[0] + blocks.effects * np.log(sd))
+        value = of_prior(self.of.prior, self.of.loaded(place))[0]
+        return float(value + blocks.effects * np.log(sd))  # of zeros, each has the density 1 / sd
 
     def inside(self, psi: Floats) -> Floats:
         """Return psi where all effects have a density."""

@@ -37,8 +37,8 @@ MOST_NODES = 80
 MANY_NODES = (
     250_000  # rows times nodes of a pass: above, a table takes more than a tenth of a second
 )
-EXACT_NODES = 8  # at which exact densities are taken where normal ones have the others
-CORRECTED = 0.005  # error of that, in nats and sds, at a place between them
+EXACT_PLACES = 8  # at which exact densities are taken where normal ones have the others
+TABLE_ERROR = 0.005  # error of that, in nats and sds, at a place between them
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
 TABLE_CELLS = 2_000  # of the distribution function
 TABLE_END, GRID_NODES = 6.0, 97  # of the map's table, in normal quantiles
@@ -156,7 +156,7 @@ class SdTable:
         between these; None where another place shows that they do not do.
         """
         last = float(len(self.log_density) - 1)
-        places = ChebyshevPolynomial.places(0.0, last, EXACT_NODES)
+        places = ChebyshevPolynomial.places(0.0, last, EXACT_PLACES)
         places = np.append(places, np.argmax(self.log_density) + 0.5)
         known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
         phi = self.first + self.step * places
@@ -168,7 +168,7 @@ class SdTable:
             more.append(smooth(np.arange(last + 1)))
             off.append(change[-1] - smooth(places[-1:])[0])
         error = max(abs(off[0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
-        if not error <= CORRECTED:
+        if not error <= TABLE_ERROR:
             return None
         table = self.log_density + more[0], self.mean + more[1], self.root + more[2]
         return replace(self, log_density=table[0], mean=table[1], root=table[2])
