@@ -32,35 +32,50 @@ def interpolated(table: Floats, place: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class ChebyshevPolynomial:
-    """The polynomial through values at Chebyshev's places of an interval, at which smooth functions
+    """The polynomial through values at Chebyshev's places of intervals, at which smooth functions
     are told by few (Trefethen 2013, Approximation Theory and Approximation Practice, chapter 4).
 
     Attributes
     ----------
-    low, high : float
-    coefficients : array (m, size)
+    low, high : array (j,)
+        Where the intervals end.
+    coefficients : array (m, .., m, size)
+        By j axes, of flat values.
     shape : tuple of int
         Of a value.
     """
 
-    low: float
-    high: float
+    low: Floats
+    high: Floats
     coefficients: Floats
     shape: tuple[int, ...]
 
     @staticmethod
-    def places(low: float, high: float, m: int) -> Floats:
-        """Return the m places, in descending order."""
-        return 0.5 * (low + high) + 0.5 * (high - low) * np.cos(np.pi * (np.arange(m) + 0.5) / m)
+    def places(low: Floats, high: Floats, m: int) -> Floats:
+        """Return the places (m^j, j), in descending order along each axis."""
+        away = np.cos(np.pi * (np.arange(m) + 0.5) / m)
+        mesh = np.stack(np.meshgrid(*[away] * len(low), indexing="ij"), axis=-1)
+        return 0.5 * (low + high) + 0.5 * (high - low) * mesh.reshape(-1, len(low))
 
     @classmethod
-    def through(cls, low: float, high: float, values: Floats) -> "ChebyshevPolynomial":
-        """Return that through values (m, ...) at the places."""
-        flat, m = values.reshape(len(values), -1), len(values)
-        found = chebyshev.chebfit(cls.places(-1.0, 1.0, m), flat, m - 1)
+    def through(cls, low: Floats, high: Floats, m: int, values: Floats) -> "ChebyshevPolynomial":
+        """Return that through values (m^j, ...) at the places."""
+        count = len(low)
+        found = values.reshape(*[m] * count, -1)
+        inverse = np.linalg.inv(
+            chebyshev.chebvander(np.cos(np.pi * (np.arange(m) + 0.5) / m), m - 1)
+        )
+        for axis in range(count):
+            found = np.moveaxis(np.tensordot(inverse, found, (1, axis)), 0, axis)
         return cls(low, high, found, values.shape[1:])
 
     def __call__(self, at: Floats) -> Floats:
-        """Return values (n, ...) at places (n,); beyond the interval those of its ends."""
+        """Return values (n, ...) at places (n, j); beyond the intervals those of their ends."""
         away = np.clip((2 * at - self.low - self.high) / (self.high - self.low), -1.0, 1.0)
-        return chebyshev.chebval(away, self.coefficients).T.reshape(len(at), *self.shape)
+        m = len(self.coefficients)
+        by_place = np.ones((len(at), 1))
+        for axis in away.T:
+            own = chebyshev.chebvander(axis, m - 1)
+            by_place = (by_place[:, :, None] * own[:, None, :]).reshape(len(at), -1)
+        flat = self.coefficients.reshape(by_place.shape[1], -1)
+        return (by_place @ flat).reshape(len(at), *self.shape)

@@ -8,7 +8,6 @@ import sgmc
 from sgmc.fit import choose
 from sgmc.models.crossed import proposals
 from sgmc.models.crossed.normal_effects import NormalEffects
-from sgmc.models.mixed.loading import Loading
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 
@@ -17,7 +16,8 @@ def curve(n=3000, height=1.0):
     rng = np.random.default_rng(2)
     x, z = rng.uniform(size=n), rng.normal(size=n)
     eta = height * np.sin(6 * x) + 0.3 * z
-    return pd.DataFrame({"x": x, "z": z, "b": (eta + rng.logistic(size=n) > 0) * 1})
+    b, c = (eta + rng.logistic(size=n) > 0) * 1, rng.gamma(2, np.exp(eta) / 2)
+    return pd.DataFrame({"x": x, "z": z, "b": b, "c": c})
 
 
 def seen(monkeypatch, **more):
@@ -40,11 +40,11 @@ def test_the_law_at_another_sd_is_that_of_dense_matrices():
     half = rng.normal(size=(k + 3, k))
     rows, linear = half.T @ half, rng.normal(size=k)
     inner = np.arange(k) >= d
-    law = NormalEffects(
-        d, Loading([(1, False)]), first, rows + np.diag(inner / first**2), linear, lambda psi: 0.0
-    )
+    own = np.full(effects, first)
+    prior = rows + np.diag(inner / first**2)
+    law = NormalEffects(lambda psi: np.full(effects, psi[0]), lambda psi: 0.0, own, prior, linear)
     sds = np.array([0.2, 0.7, 1.9])
-    found, wanted = law.at(sds), []
+    found, wanted = law.at(sds[:, None]), []
     for sd, mean, root in zip(sds, found.mean, found.root):
         A, units = rows + np.diag(inner / sd**2), np.where(inner, sd, 1.0)
         b = np.linalg.solve(A, linear)
@@ -79,6 +79,23 @@ def test_a_few_searches_make_the_table_that_all_make(height, monkeypatch):
     assert few.skewed_sd == pytest.approx(usual.skewed_sd, abs=0.02)
 
 
+@pytest.mark.parametrize("verb, formula", [("gamma", "c ~ s(x) + z"), ("logit", "b ~ s(x) + s(z)")])
+def test_two_numbers_have_a_table_by_few_searches(verb, formula, monkeypatch):
+    """Another parameter, or another sd: proposals are as good as those of searches at all nodes."""
+    skewed, usual = [], proposals.LaplaceTransport.judged
+
+    def judged(*given):
+        found = usual(*given)
+        skewed.append(found.skewed_sd)
+        return found
+
+    monkeypatch.setattr(proposals.LaplaceTransport, "judged", judged)
+    for many in (np.inf, 0):
+        monkeypatch.setattr(proposals, "MANY_NUMBERS", many)
+        getattr(sgmc, verb)(formula, curve(), seed=1, draws=20, chains=1)
+    assert skewed[1] < skewed[0] + 0.02 and skewed[1] < 0.1
+
+
 @pytest.mark.mistake("normal laws of effects: {mistake}")
 @pytest.mark.parametrize(
     "name, mistake",
@@ -99,7 +116,7 @@ def test_mistakes_in_the_laws_are_seen_by_weights(name, mistake, monkeypatch):
         monkeypatch.setattr(proposals.Settled, "prior", lambda settled, psi: 0.0)
     else:
         monkeypatch.setattr(
-            proposals.Settled, "prior", lambda settled, psi: -10 * np.log(abs(np.sinh(psi)))
+            proposals.Settled, "prior", lambda settled, psi: -np.log(settled.sds(psi)).sum()
         )
     assert not seen(monkeypatch)[1].skewed_sd < 3 * right
 

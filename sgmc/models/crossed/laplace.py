@@ -77,7 +77,7 @@ class CrossedConditional:
 
     def settled(self, place, within=AT_MODE):
         """The `GaussianApproximation` at the psi of a place, from its (beta, v) on."""
-        target = GivenPsi(self, within)
+        target = ConditionalTarget(self, within)
         found = find_mode(target, place, MOST_NEWTON)
         if found.status != "found" and not found.distance < FAR_FROM_MODE:
             raise DataError(
@@ -103,7 +103,7 @@ class CrossedConditional:
         return GaussianApproximation(place, precision, precision.arrow(place), curvature)
 
 
-class GivenPsi(Target):
+class ConditionalTarget(Target):
     """The log density of (beta, v) given psi, with steps by arrow matrices, which are kept once the
     mode is near.
 

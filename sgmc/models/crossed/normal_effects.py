@@ -1,5 +1,5 @@
-"""Coefficients and effects of one sd under a normal law in the place of the likelihood: what is
-known at any sd without another pass over the rows, and a few passes that correct it.
+"""Coefficients and effects under a normal law in the place of the likelihood: what is known at any
+sds without another pass over the rows, and a few passes that correct it.
 """
 
 from collections.abc import Callable
@@ -13,13 +13,12 @@ from sgmc.arguments.types import Floats
 from sgmc.coordinates.interpolation import ChebyshevPolynomial
 from sgmc.models.crossed.laplace import GaussianApproximation
 
-EXACT_SETTLED = 8  # sds at which modes are found with all rows
-PLACES_LOOKED_AT = 65  # sds at which the density's own top is looked for
+EXACT_SETTLED = {1: 8, 2: 7}  # of an axis, by their number: where modes are found with all rows
 SETTLED_WITHIN = 0.01  # error between these, in nats and sds, with which they do
 
 
-class GivenEffectSd(NamedTuple):
-    """What is known of (beta, v) given the coordinate of the sd, at n places.
+class GivenPsi(NamedTuple):
+    """What is known of (beta, v) given psi, at n places.
 
     Attributes
     ----------
@@ -35,91 +34,84 @@ class GivenEffectSd(NamedTuple):
     root: Floats
 
 
-Exact = Callable[[float, Floats], GivenEffectSd]  # of one coordinate, from a place near the mean
+Exact = Callable[[Floats, Floats], GivenPsi]  # of one psi, from a place near the mean
 
 
 @dataclass(frozen=True)
 class NormalEffects:
-    """The normal law of (beta, b), b = sd v, that an approximation at one sd leaves to the
+    """The normal law of (beta, b), b = sd v, that an approximation at one psi leaves to the
     likelihood and the priors of beta.
 
     Attributes
     ----------
-    d : int
-        Coefficients beta.
-    loading : Loading
-        Of one effect.
-    sd : float
-        Of the effects whose prior is in `precision`.
+    sds : callable
+        From psi to the sds of all effects.
+    prior : callable
+        From psi to the log density of its prior, and about what else the likelihood tells of it.
+    at_first : array (effects,)
+        The sds whose prior is in `precision`.
     precision : array (k, k)
     linear : array (k,)
         The precision times the mean.
-    prior : callable
-        From the coordinate of the sd to the log density of its prior.
     smooth : tuple of ChebyshevPolynomial
-        What is added to the numbers of `GivenEffectSd`; empty before `corrected`.
+        What is added to the numbers of `GivenPsi`; empty before `corrected`.
     """
 
-    d: int
-    loading: object
-    sd: float
+    sds: Callable[[Floats], Floats]
+    prior: Callable[[Floats], float]
+    at_first: Floats
     precision: Floats
     linear: Floats
-    prior: Callable[[float], float]
     smooth: tuple[ChebyshevPolynomial, ...] = ()
 
     @classmethod
-    def of(cls, found: GaussianApproximation, d: int, loading, prior) -> Self:
-        """Return the law around an approximation, whose last number is the coordinate of the sd."""
-        place, root = found.place, root_of(found)
-        sd = abs(float(loading.root(place[-1:])[0, 0]))
-        units = np.where(np.arange(len(place) - 1) < d, 1.0, sd)
-        half = linalg.solve_triangular(root, np.eye(len(root)), trans="T")  # half' half: inverse
-        half = half / units
+    def of(cls, found: GaussianApproximation, psi: Floats, sds, prior) -> Self:
+        """Return the law around an approximation at psi (j,)."""
+        root, own = root_of(found, len(psi)), sds(psi)
+        units = np.ones(len(root))
+        units[len(root) - len(own) :] = own
+        half = linalg.solve_triangular(root, np.eye(len(root)), trans="T") / units
         precision = half.T @ half
-        return cls(d, loading, sd, precision, precision @ (units * place[:-1]), prior)
+        mean = units * found.place[: len(root)]
+        return cls(sds, prior, own, precision, precision @ mean)
 
-    def at(self, psi: Floats) -> GivenEffectSd:
-        """Return what is known at coordinates psi (n,)."""
-        k = len(self.linear)
-        inner = np.arange(k) >= self.d
-        log_density, mean, root = (
-            np.empty(len(psi)),
-            np.empty((len(psi), k)),
-            np.empty((len(psi), k, k)),
-        )
-        for i, one in enumerate(psi):
-            sd = abs(float(self.loading.root(np.array([one]))[0, 0]))
-            units = np.where(inner, sd, 1.0)
-            # of (beta, v), whose effects have the prior N(0, 1) whatever the sd is
-            own = self.precision * np.outer(units, units)
-            own[inner, inner] += 1 - (sd / self.sd) ** 2
-            lower = linalg.cholesky(own, lower=True)
-            half = linalg.solve_triangular(lower, units * self.linear, lower=True)
-            mean[i] = linalg.solve_triangular(lower, half, lower=True, trans="T")
-            log_density[i] = 0.5 * half @ half - np.log(np.diag(lower)).sum() + self.prior(one)
-            root[i] = upper_root(linalg.cho_solve((lower, True), np.eye(k)))
-        known = GivenEffectSd(log_density, mean, root)
+    def at(self, psi: Floats) -> GivenPsi:
+        """Return what is known at psi (n, j)."""
+        known = GivenPsi(*map(np.array, zip(*(self.given(one) for one in psi))))
         if not self.smooth:
             return known
-        return GivenEffectSd(*(one + more(psi) for one, more in zip(known, self.smooth)))
+        return GivenPsi(*(one + more(psi) for one, more in zip(known, self.smooth)))
 
-    def corrected(self, exact: Exact, low: float, high: float) -> Self | None:
-        """Return the law with what exact approximations differ by at a few sds between two
-        coordinates, and polynomials between these; None where another one shows that they do not
-        do.
+    def given(self, psi: Floats) -> tuple[float, Floats, Floats]:
+        """Return the same at one psi (j,), without what corrects it."""
+        k, sds = len(self.linear), self.sds(psi)
+        inner = np.arange(k - len(sds), k)
+        units = np.ones(k)
+        units[inner] = sds
+        # of (beta, v), whose effects have the prior N(0, 1) whatever the sds are
+        own = self.precision * np.outer(units, units)
+        own[inner, inner] += 1 - (sds / self.at_first) ** 2
+        lower = linalg.cholesky(own, lower=True)
+        half = linalg.solve_triangular(lower, units * self.linear, lower=True)
+        mean = linalg.solve_triangular(lower, half, lower=True, trans="T")
+        value = 0.5 * half @ half - np.log(np.diag(lower)).sum() + self.prior(psi)
+        return value, mean, upper_root(linalg.cho_solve((lower, True), np.eye(k)))
+
+    def corrected(self, exact: Exact, psi: Floats, low: Floats, high: Floats) -> Self | None:
+        """Return the law with what exact approximations differ by at a few places of intervals, and
+        polynomials between these; None where another place, beside the mode psi (j,), shows that
+        they do not do.
         """
-        places = ChebyshevPolynomial.places(low, high, EXACT_SETTLED)
-        inside = np.linspace(low, high, PLACES_LOOKED_AT)
-        # beside the mode, where most draws are
-        middle = inside[self.at(inside).log_density.argmax()] + 0.25 * np.ptp(places[3:5])
-        places = np.append(places, min(middle, high))
+        m = EXACT_SETTLED[len(psi)]
+        places = ChebyshevPolynomial.places(low, high, m)
+        gap = (high - low) / m
+        places = np.concatenate([places, np.clip(psi + 0.3 * gap, low, high)[None]])
         known = self.at(places)
-        found = [exact(psi, mean) for psi, mean in zip(places, known.mean)]
+        found = [exact(one, mean) for one, mean in zip(places, known.mean)]
         smooth, off = [], []
         for there, here in zip(zip(*found), known):
             change = np.array(there) - here
-            smooth.append(ChebyshevPolynomial.through(low, high, change[:-1]))
+            smooth.append(ChebyshevPolynomial.through(low, high, m, change[:-1]))
             off.append(change[-1] - smooth[-1](places[-1:])[0])
         away = linalg.solve_triangular(found[-1].root, off[1], trans="T")
         if not max(abs(off[0]), np.abs(away).max()) <= SETTLED_WITHIN:
@@ -127,16 +119,18 @@ class NormalEffects:
         return replace(self, smooth=tuple(smooth))
 
 
-def known_at(found: GaussianApproximation, log_density: float) -> GivenEffectSd:
-    """Return what an approximation tells at its own sd, where (beta, v) has that log density."""
-    value = log_density + found.map.log_scale
-    return GivenEffectSd(value, found.place[:-1], root_of(found))
+def known_at(found: GaussianApproximation, count: int, log_density: float) -> GivenPsi:
+    """Return what an approximation tells at its own psi (count,), where (beta, v) has that log
+    density.
+    """
+    root = root_of(found, count)
+    return GivenPsi(log_density + found.map.log_scale, found.place[: len(root)], root)
 
 
-def root_of(found: GaussianApproximation) -> Floats:
-    """Return the upper root of the covariance of (beta, v)."""
-    ones = np.eye(len(found.place))[:-1]
-    moved = (found.map(ones) - np.asarray(found.map.centre))[:, :-1]
+def root_of(found: GaussianApproximation, count: int) -> Floats:
+    """Return the upper root of the covariance of (beta, v), which precede psi (count,)."""
+    k = len(found.place) - count
+    moved = (found.map(np.eye(len(found.place))[:k]) - np.asarray(found.map.centre))[:, :k]
     return upper_root(moved.T @ moved)
 
 

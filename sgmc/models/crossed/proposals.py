@@ -20,7 +20,7 @@ from sgmc.core.expansion import of_prior
 from sgmc.errors import DataError
 from sgmc.fit.problem import Problem
 from sgmc.models.crossed.laplace import CrossedConditional, GaussianApproximation
-from sgmc.models.crossed.normal_effects import GivenEffectSd, NormalEffects, known_at
+from sgmc.models.crossed.normal_effects import GivenPsi, NormalEffects, known_at
 
 MOST_IN_TABLE = 2  # sds, and logs of other parameters, of a table
 MOST_SETTLED = 100  # coefficients and effects
@@ -152,6 +152,7 @@ class Settled:
         covariance: Floats,
     ) -> None:
         self.of, self.plain, self.scale = conditional, plain, np.sqrt(np.diag(covariance))
+        self.told = np.linalg.inv(covariance)[(slice(conditional.blocks.loading.q, None),) * 2]
         self.known: dict[bytes, GaussianApproximation] = {}
         self.places: list[Floats] = []
         self.keep(centre)
@@ -189,18 +190,28 @@ class Settled:
             out[at] = log_densities(self.plain, found.place[None])[0] + found.map.log_scale
         return out
 
-    def exact(self, psi: float, begin: Floats) -> GivenEffectSd:
-        """Return what is known at the coordinate of one sd."""
-        found = self.at(self.inside(np.array([psi])), begin)
-        return known_at(found, float(log_densities(self.plain, found.place[None])[0]))
+    def exact(self, psi: Floats, begin: Floats) -> GivenPsi:
+        """Return what is known at psi (k,) by a search from that (beta, v)."""
+        found = self.at(psi, begin)
+        value = float(log_densities(self.plain, found.place[None])[0])
+        return known_at(found, len(psi), value)
 
-    def prior(self, psi: float) -> float:
-        """Return the log density of the prior of one sd, up to a constant."""
-        place, blocks = self.near(np.array([psi])), self.of.blocks
+    def sds(self, psi: Floats) -> Floats:
+        """Return the sds of all effects."""
+        place, (k, d) = self.near(psi), (self.of.psi[0], self.of.blocks.d)
+        place[d:k] = 1.0
+        return np.abs(self.of.loaded(place)[d:k])
+
+    def prior(self, psi: Floats) -> float:
+        """Return the log density of the prior of psi, up to a constant, and a normal one of what
+        the likelihood tells of parameters that are no sds.
+        """
+        place, blocks = self.near(psi), self.of.blocks
         place[: self.of.psi[0]] = 0.0
-        sd = abs(float(blocks.loading.root(place[self.of.psi])[0, 0]))
         value = of_prior(self.of.prior, self.of.loaded(place))[0]
-        return float(value + blocks.effects * np.log(sd))  # of zeros, each has the density 1 / sd
+        rest = (psi - self.places[0])[blocks.loading.q :]
+        # of zeros, each has the density 1 / sd
+        return float(value + np.log(self.sds(psi)).sum() - 0.5 * rest @ self.told @ rest)
 
     def inside(self, psi: Floats) -> Floats:
         """Return psi where all effects have a density."""
@@ -241,7 +252,7 @@ def proposals(
     many = problem.model.n * k > MANY_NUMBERS
     try:
         # of many rows a pass costs more than all else
-        tables = by_few_passes(settled, centre, psi, covariance) if many and count == 1 else None
+        tables = by_few_passes(settled, centre, psi, covariance) if many else None
         tables = tables or by_all_nodes(settled, psi, covariance)
     except (DataError, np.linalg.LinAlgError):  # no mode, or a precision that is none
         return None
@@ -278,27 +289,33 @@ def by_all_nodes(settled: Settled, psi: Floats, covariance: Floats) -> Tables | 
 def by_few_passes(
     settled: Settled, centre: GaussianApproximation, psi: Floats, covariance: Floats
 ) -> Tables | None:
-    """Return the same of one sd by normal laws and a few searches with all rows; None where what
-    these differ by is not smooth.
+    """Return the same by normal laws and a few searches with all rows; None where what these differ
+    by is not smooth.
     """
-    blocks = settled.of.blocks
+    blocks, count = settled.of.blocks, len(psi)
+    k = blocks.d + blocks.effects
+    # nodes cost little here, and between them roots are linear
     how = {"even": blocks.loading.q, "off": np.inf, "nodes": NODES[1]}
+
+    def inside(points: Floats) -> Floats:
+        return np.array([settled.inside(one) for one in points.reshape(-1, count)])
 
     def table(law: NormalEffects) -> Grid | None:
         def density(first: Floats, last: Floats) -> Floats:
-            inside = np.maximum(last.ravel(), NEAREST_ZERO)
-            return law.at(inside).log_density.reshape(last.shape)
+            firsts = np.repeat(first[:, None], last.shape[1], axis=1)
+            points = np.concatenate([firsts, last[..., None]], axis=2)
+            return law.at(inside(points)).log_density.reshape(last.shape)
 
         return grid_of(density, psi, covariance, **how)
 
-    law = NormalEffects.of(centre, blocks.d, blocks.loading, settled.prior)
+    law = NormalEffects.of(centre, centre.place[settled.of.psi], settled.sds, settled.prior)
     rough = table(law)
     if rough is None:
         return None
-    low, high = np.maximum(rough.nodes()[[0, -1], 0], NEAREST_ZERO)
-    corrected = law.corrected(settled.exact, float(low), float(high))
+    nodes = inside(rough.nodes())
+    corrected = law.corrected(settled.exact, psi, nodes.min(axis=0), nodes.max(axis=0))
     grid = corrected and table(corrected)
-    if grid is None:
+    if grid is None or grid.sizes.prod() * k**2 > NUMBERS_OF_ROOTS:
         return None
-    known = corrected.at(np.maximum(grid.nodes()[:, 0], NEAREST_ZERO))
-    return grid, known.mean, known.root.reshape(len(known.root), -1)
+    known, sizes = corrected.at(inside(grid.nodes())), tuple(grid.sizes)
+    return grid, known.mean.reshape(*sizes, k), known.root.reshape(*sizes, k * k)

@@ -155,8 +155,9 @@ class SdTable:
         """Return the table with what exact densities differ by at a few places, and polynomials
         between these; None where another place shows that they do not do.
         """
-        last = float(len(self.log_density) - 1)
-        places = ChebyshevPolynomial.places(0.0, last, EXACT_PLACES)
+        m = len(self.log_density)
+        ends = np.zeros(1), np.array([m - 1.0])
+        places = ChebyshevPolynomial.places(*ends, EXACT_PLACES)[:, 0]
         places = np.append(places, np.argmax(self.log_density) + 0.5)
         known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
         phi = self.first + self.step * places
@@ -164,9 +165,9 @@ class SdTable:
         more, off = [], []
         for there, here in zip(found, known):
             change = there - here
-            smooth = ChebyshevPolynomial.through(0.0, last, change[:-1])
-            more.append(smooth(np.arange(last + 1)))
-            off.append(change[-1] - smooth(places[-1:])[0])
+            smooth = ChebyshevPolynomial.through(*ends, EXACT_PLACES, change[:-1])
+            more.append(smooth(np.arange(m)[:, None]))
+            off.append(change[-1] - smooth(places[-1:, None])[0])
         error = max(abs(off[0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
         if not error <= TABLE_ERROR:
             return None
