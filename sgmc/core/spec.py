@@ -124,6 +124,8 @@ class SamplerSpec(Spec):
     direct : bool
         Its draws are independent ones of the posterior itself, which a problem offers as a
         `Transport`: there is no step, and no chain.
+    ahead : int
+        Steps of a chain that are made at once with its first one.
     turning : bool
         A step is a path that ends where it turns back: what "auto" keeps is not thinned.
     walkers : int
@@ -157,6 +159,7 @@ class SamplerSpec(Spec):
     sticky = False
     independent = False
     direct = False
+    ahead = 1
     turning = False
     walkers = 1
     simplex = ""

@@ -145,17 +145,20 @@ class RuntimeForecast:
     ----------
     what : str
         The run, in rows and steps.
+    ahead : int
+        Steps that are made at once at its beginning: fewer do not tell what the others take.
     said : bool
     """
 
     what: str
+    ahead: int = 1
     said: bool = False
 
     def look(self, done, total, seconds):
         """Say it where so many steps of `total` took so many seconds, and all of them are to take
         long.
         """
-        if self.said or seconds < MEASURED or done <= 0:
+        if self.said or seconds < MEASURED or done < self.ahead:
             return
         expected = seconds * total / done
         if expected <= LONG:
@@ -173,7 +176,8 @@ def forecast(plan, steps):
     made = "events" if plan.spec.continuous else "steps"
     return RuntimeForecast(
         f"{plan.spec.name} with {rows:,} {unit}s, {plan.settings.chains} chains x "
-        f"{plan.warmup + steps:,} {made} of {each:,} {unit}{'s' if each > 1 else ''}"
+        f"{plan.warmup + steps:,} {made} of {each:,} {unit}{'s' if each > 1 else ''}",
+        plan.settings.chains * plan.spec.ahead if plan.spec.ahead > 1 else 1,
     )
 
 

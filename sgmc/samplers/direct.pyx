@@ -73,6 +73,7 @@ class Direct(SamplerSpec):
     name = "direct"
     exact = all_rows = direct = True
     uses_gradient = False
+    ahead = TRANSPORTED
 
     def build(self, dim, step):
         return TransportedTransition(dim, step)
