@@ -109,6 +109,9 @@ cdef class Arrow(Map):
         x, rest = np.empty(away.shape), away[:, border].T
         x[:, border] = linalg.solve_triangular(np.asarray(self.root), rest).T
         own = away[:, tips] + (self.across_tips() @ rest).T
+        if self.q == 1:  # a system of one equation is a ratio
+            x[:, tips] = own / self.roots[:, 0, 0]
+            return x.reshape(np.shape(theta))
         own = own.reshape(len(away), len(self.scale), self.q, 1)
         x[:, tips] = np.linalg.solve(self.roots, own).reshape(len(away), len(tips))
         return x.reshape(np.shape(theta))
