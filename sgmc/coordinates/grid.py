@@ -308,7 +308,7 @@ def roughness(table: Floats, axis: int) -> float:
     return float(np.max(np.where(rows[1::2] > -NATS_SEEN, off, 0.0)))
 
 
-def is_right(found: Grid, log_density: Density, most: float) -> bool:
+def is_right(found: Grid, log_density: Density, most: float, compared: int = COMPARED) -> bool:
     """Return whether a table is right at evenly spread draws of it (Kronecker's sequence of the
     powers of the root of x^k = x + 1).
     """
@@ -316,8 +316,8 @@ def is_right(found: Grid, log_density: Density, most: float) -> bool:
         return True
     count = len(found.low)
     root = reduce(lambda x, _: (1 + x) ** (1 / count), range(50), 2.0)
-    share = (np.arange(COMPARED)[:, None] + 0.5) * root ** -np.arange(count)
-    share[:, 0] /= COMPARED
+    share = (np.arange(compared)[:, None] + 0.5) * root ** -np.arange(count)
+    share[:, 0] /= compared
     share[:, 1:] %= 1.0
     points = found.at_shares(share)
     off = log_density(points[:, :-1], points[:, -1:])[:, 0] - found.log_density(points)

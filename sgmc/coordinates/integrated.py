@@ -55,11 +55,14 @@ class Sums:
         Effects that are drawn.
     operations : float
         Floating-point operations of `at` for each point.
+    roots_size : int
+        Effects of a root that draws share, 0 where each has a root of its own.
     """
 
     weight: float
     count: int
     operations: float
+    roots_size: int = 0
 
     def at(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Return the products of the columns of the coefficients and of the residuals in units of

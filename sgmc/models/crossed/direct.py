@@ -3,20 +3,24 @@ sums over the rows tell the density of (sds, sigma), with all coefficients and e
 out.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Floats
+from sgmc.coordinates.grid import NATS_OFF, is_right
 from sgmc.coordinates.integrated import ConditionallyNormal
-from sgmc.coordinates.mode import PriorTerms
-from sgmc.coordinates.transport import Transport
-from sgmc.core.contract import Model
-from sgmc.fit.problem import Problem
+from sgmc.core.contract import Map, Model
+from sgmc.core.deadline import OutOfTime
+from sgmc.models.crossed.elimination import Elimination
 from sgmc.models.crossed.gram import as_sparse
+from sgmc.models.crossed.interpolated import EliminatedSums, InterpolatedSums, TooMuchWork
 from sgmc.models.crossed.table import CrossedRows
+from sgmc.models.crossed.work import COMPARED_EXACTLY, SumsPlan, planned, reaches
 from sgmc.models.regression.effect_sums import MOST_SCALES, effect_sums
 from sgmc.models.regression.summed import model_of, summed_table, whole_model
 
@@ -45,52 +49,77 @@ def summed_rows(rows: CrossedRows, family: Any) -> tuple[CrossedRows, Model] | N
 
 
 def effects_transport(
-    problem: Problem,
-    rows: CrossedRows,
-    model: Model,
-    terms: PriorTerms,
-    place: Floats,
-    covariance: Floats,
-) -> Transport | None:
+    found: Any, map: Map, place: Floats, covariance: Floats
+) -> ConditionallyNormal | None:
     """Return the transport of a regression with effects of several factors or smooths; None where
-    the density of (sds, sigma) has no table.
+    the density of (sds, sigma) has no table, or chains have less work.
 
     Parameters
     ----------
-    problem : Problem
-    rows : CrossedRows
-        All rows, or few that have their sums.
-    model : Model
-        Of these rows.
-    terms : PriorTerms
-        Of (beta, phi, u).
+    found : CrossedSetup
+    map : Map
+        From the transport's coordinates to (beta, effects, phi, u).
     place : array (dim,)
         The mode of (beta, v, phi, u).
     covariance : array (q + 1, q + 1)
         About that of (phi, u).
     """
+    rows, model = found.summed or (found.rows, found.model)
     blocks, d = rows.blocks, rows.blocks.d
     if blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
         return None
     table, m = rows.table, d + blocks.effects
     X = sparse.csr_array(as_sparse(table.X)[:, :m])
+    Z, number = X[:, d:], np.asarray(blocks.number)
     e = table.y - (0.0 if table.offset is None else table.offset) - X[:, :d] @ place[:d]
     weight = np.ones(len(e)) if table.weight is None else table.weight
+    _, slope, precision = found.terms(place[blocks.places])
+    mode = place[m:]
     # the columns of smooths overlap
     apart = np.arange(blocks.loading.q) < len(rows.factor)
-    sums = effect_sums(X[:, d:], np.asarray(blocks.number), apart, X[:, :d], e, weight)
-    if sums is None:
+    squares = Z.multiply(Z).T @ weight
+    told = np.array([squares[number == j].max() for j in range(blocks.loading.q)])
+    reach = reaches(blocks.loading, told, mode, covariance)
+    plan = planned(Z, number, apart & (told > 0), d, reach)
+    if plan is None:
         return None
-    _, slope, precision = terms(place[blocks.places])
-    return ConditionallyNormal.tabulated(
-        place[d + blocks.effects :],
+    tabulated = partial(
+        ConditionallyNormal.tabulated,
+        mode,
         covariance,
-        map=problem.coordinates.map,
-        prior=problem.prior.fixed,
+        map=map,
+        prior=found.prior.fixed,
         beta=place[:d],
         slope=slope[:d],
         precision=precision[:d, :d],
-        sums=sums,
         loading=blocks.loading,
         rounding=model.rounding,
     )
+    if not len(plan.axes):
+        sums = effect_sums(Z, number, apart, X[:, :d], e, weight)
+        return None if sums is None else tabulated(sums=sums)
+    columns = sparse.csr_array(sparse.hstack([X[:, :d], e[:, None]]))
+    of = Elimination.of(Z, number, (int(plan.axes[0]), plan.axes[1:]), columns, weight)
+    return by_interpolation(tabulated, of, plan)
+
+
+def by_interpolation(
+    tabulated: Callable[..., ConditionallyNormal | None], of: Elimination, plan: SumsPlan
+) -> ConditionallyNormal | None:
+    """Return the transport by `InterpolatedSums`; None where their tables take too long, or are
+    not right.
+    """
+    sums = InterpolatedSums(of, plan.axes, plan.most)
+    try:
+        made = tabulated(sums=sums)
+        if made is None:
+            return None
+        # what polynomials leave unknown shows at draws of their table
+        exact = replace(made, sums=EliminatedSums(of)).log_density
+        if not is_right(made.grid, exact, NATS_OFF, COMPARED_EXACTLY):
+            return None
+        middle = made.grid.at_shares(np.full((1, len(made.grid.low)), 0.5))
+        sums.anchored(made.ratios.sds(middle[:, :-1])[0])
+    except (TooMuchWork, OutOfTime):
+        return None
+    return made

@@ -8,6 +8,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
+from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.report import Report
@@ -49,6 +50,7 @@ NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 WITHIN_REACH = 6.0
 # of nuts, whose paths have about so many gradients, and of which so many lead from draw to draw
 LEAPFROGS, NUTS_PATHS = 8, 3
+MOST_ROOT, DRAWS_OF_SDS = 256, 64  # effects of a root, and draws that tell sds in its stead
 EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
@@ -127,7 +129,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     refuse(data, crossing, settings)
     found = set_up(data, family, crossing, prior, settings)
     rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
-    near, reached, exact = [], [], []
+    near, reached, exact, moved = [], [], [], None
     try:
         centre, covariance = found.centre.search(found.start)
         near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
@@ -138,20 +140,22 @@ def crossed_problem(data, family, crossing, prior, settings):
         exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
-        place, precision = found.centre.joint(centre, covariance, loaded)
-        arrow = precision.arrow(place)
+        if settings.unchained and normal_given_sds(family, found.priors, data.d):
+            moved = effects_transport(found, loaded, centre.place, covariance)
+        inner, arrays = whitening(found, loaded, centre, covariance, moved)
     except OutOfTime:
-        rows, loaded = found.rows, found.centre.loaded
-        stopped, arrow = SEARCH, found.centre.reached.map
+        rows, loaded, moved = found.rows, found.centre.loaded, None
+        stopped, inner = SEARCH, found.centre.reached.map
+        arrays = of_arrow(inner)
     fold = FoldedEffects(data.d, rows.blocks.loading)
     intercept = [] if data.intercept is None else [data.intercept]
     where = WholeCoordinates(
-        Composed(loaded, arrow),
+        Composed(loaded, inner),
         rows.blocks.places,
         np.arange(data.d, data.d + rows.blocks.effects),
         undo_centring(data.d, rows.fixed.shift, intercept),
         Report(len(family.auxiliary), fold, found.priors.report),
-        (np.asarray(arrow.centre), arrow.roots),
+        arrays,
     )
     table, effects = rows.table, found.effects
     # a row has few numbers
@@ -185,25 +189,56 @@ def crossed_problem(data, family, crossing, prior, settings):
     )
     if stopped:
         return made
-    few, model = found.summed or (rows, None)
-    made = replace(made, summed=model)
-    priors, d = found.priors, data.d
-    conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
+    made = replace(made, summed=found.summed and found.summed[1])
     if not settings.unchained:
         return made
-    if not (conjugate and family.summed):
+    if not normal_given_sds(family, found.priors, data.d):
         return with_proposals(made, found, centre, covariance, settings)
-    # given sigma and the sds, normal priors of coefficients leave these and the effects normal
-    moved = effects_transport(
-        made, few, model or found.model, found.terms, centre.place, covariance
-    )
     if moved is None:
         return made
     # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
     decay = dict(zip(effects.sds, map(int, np.bincount(np.asarray(rows.blocks.number)))))
-    bounds = partial(tail_bounds, priors, decay=decay)
+    bounds = partial(tail_bounds, found.priors, decay=decay)
     shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
-    return replace(made, transport=moved, shape=shape)
+    return replace(made, transport=replace(moved, map=where.map), shape=shape)
+
+
+def normal_given_sds(family, priors, d):
+    """Whether coefficients and effects are normal given sigma and the sds."""
+    conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
+    return conjugate and family.summed
+
+
+def whitening(found, loaded, centre, covariance, moved):
+    """The map to (beta, v, phi, u) from coordinates that are about standard normal, and its arrays.
+
+    Parameters
+    ----------
+    found : CrossedSetup
+    loaded : Loaded
+    centre : GaussianApproximation
+    covariance : array (k, k)
+        About that of psi.
+    moved : ConditionallyNormal or None
+        The transport to independent draws.
+    """
+    if moved is not None and moved.sums.roots_size > MOST_ROOT:
+        # chains alone need a root of all effects, and a draw takes longer to move by it, from
+        # memory, than to be made
+        z = np.random.default_rng(0).normal(  # any will do, but the same ones in each fit
+            size=(DRAWS_OF_SDS, loaded.dim)
+        )
+        some = moved.draws(z)
+        arrays = some.mean(axis=0), some.std(axis=0)
+        return Scaling(*arrays), arrays
+    place, precision = found.centre.joint(centre, covariance, loaded)
+    arrow = precision.arrow(place)
+    return arrow, of_arrow(arrow)
+
+
+def of_arrow(arrow):
+    """The arrays of an `Arrow`."""
+    return np.asarray(arrow.centre), arrow.roots
 
 
 def with_proposals(made, found, centre, covariance, settings):

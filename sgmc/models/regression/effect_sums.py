@@ -130,7 +130,7 @@ class EffectSums(Sums):
         effects in units of their sds: L and (L^-1 C)' of their own part and of the one with the
         coefficients, and the products (m, d + 1, d + 1) of what is left of these.
         """
-        q, k = len(self.own), len(self.products)
+        k = len(self.products)
         size = 1 + self.diagonal * (ratios[:, self.first, None] ** 2)
         P = np.broadcast_to(self.products, (len(ratios), k, k)).copy()
         if len(self.diagonal):
@@ -138,15 +138,7 @@ class EffectSums(Sums):
             for at, one in zip(P, scale):
                 beside = one[:, None] * self.beside
                 at -= beside.T @ beside
-        scale = ratios[:, self.own]
-        P[:, :q] *= scale[:, :, None]
-        P[:, :, :q] *= scale[:, None]
-        P[:, range(q), range(q)] += 1.0
-        rest = P[:, q:, q:].copy()
-        P[:, range(q, k), range(q, k)] *= 2  # so that residuals of zero leave a root
-        root = np.linalg.cholesky(P)
-        half = root[:, q:, :q]
-        return root[:, :, :q], rest - half @ np.swapaxes(half, 1, 2)
+        return roots_of(P, ratios[:, self.own])
 
     def at(self, ratios: Floats) -> tuple[Floats, Floats]:
         step = max(1, PRODUCTS_AT_ONCE // self.products.size)
@@ -170,11 +162,8 @@ class EffectSums(Sums):
         """Return `effects` of ratios whose roots are kept at once."""
         q, m = len(self.own), len(self.diagonal)
         root, _ = self.roots(ratios)
-        half = np.einsum("nji,nj->ni", root[:, q:], pull) + z[:, m:]
         out = np.empty((len(z), m + q))
-        for at, one, to in zip(root, half, out[:, m:]):
-            to[:] = dtrtrs(at[:q].T, one)[0]
-        out[:, m:] *= ratios[:, self.own]
+        out[:, m:] = kept_effects(root, pull, z[:, m:]) * ratios[:, self.own]
         r = ratios[:, self.first, None]
         size = 1 + self.diagonal * r**2
         left = np.concatenate([-out[:, m:], pull], axis=1) @ self.beside.T
@@ -182,6 +171,35 @@ class EffectSums(Sums):
         back = np.empty_like(out)
         back[:, self.order] = out
         return back
+
+
+def roots_of(P: Floats, ratios: Floats) -> tuple[Floats, Floats]:
+    """Return roots (m, k, q) of products P (m, k, k), the rows of the first q in units of their
+    sds: L and (L^-1 C)' of their own part and of the one with the others, and the products
+    (m, k - q, k - q) of what is left of these.  P is overwritten.
+    """
+    q, k = ratios.shape[1], P.shape[1]
+    P[:, :q] *= ratios[:, :, None]
+    P[:, :, :q] *= ratios[:, None]
+    P[:, range(q), range(q)] += 1.0
+    rest = P[:, q:, q:].copy()
+    P[:, range(q, k), range(q, k)] *= 2  # so that residuals of zero leave a root
+    root = np.linalg.cholesky(P)
+    half = root[:, q:, :q]
+    return root[:, :, :q], rest - half @ np.swapaxes(half, 1, 2)
+
+
+def kept_effects(root: Floats, pull: Floats, z: Floats) -> Floats:
+    """Return effects (m, q) in units of their sds of `roots_of`, what leads from the others, (m,
+    k - q), and standard normal numbers (m, q).
+    """
+    q, out = root.shape[2], np.empty(z.shape)
+    if not q:
+        return out
+    half = np.einsum("nji,nj->ni", root[:, q:], pull) + z
+    for at, one, to in zip(root, half, out):
+        to[:] = dtrtrs(at[:q].T, one)[0]
+    return out
 
 
 def effect_sums(
