@@ -62,7 +62,9 @@ class Direct(SamplerSpec):
     likelihood is a function of X'WX, X'Wy and y'Wy: two passes over the rows are all that a fit
     needs.  With one effect of each group, or with crossed factors and smooths that have up to three
     sds, the density of log sigma and of the sds is tabulated; each has the quantile of its
-    distribution given those before (Rosenblatt 1952, doi:10.1214/aoms/1177729394).
+    distribution given those before (Rosenblatt 1952, doi:10.1214/aoms/1177729394).  Factors of many
+    levels are integrated out at Chebyshev's points of the sds, between which the density is
+    interpolated.
 
     Of other outcomes with effects of groups all parameters are about normal given the sd of one of
     the effects, whose density is tabulated by Laplace approximations (Tierney & Kadane 1986,
