@@ -120,6 +120,7 @@ def by_interpolation(
             return None
         middle = made.grid.at_shares(np.full((1, len(made.grid.low)), 0.5))
         sums.anchored(made.ratios.sds(middle[:, :-1])[0])
-    except (TooMuchWork, OutOfTime):
+    # a precision may be singular to rounding at some point
+    except (TooMuchWork, OutOfTime, np.linalg.LinAlgError):
         return None
     return made
