@@ -7,7 +7,8 @@ from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
 
 cdef enum:
-    TRANSPORTED = 256                   # draws made at once
+    TRANSPORTED = 256                   # draws made at once, and numbers of these at most
+    TRANSPORTED_NUMBERS = 1 << 21
 
 
 cdef class TransportedTransition(Sampler):
@@ -24,18 +25,19 @@ cdef class TransportedTransition(Sampler):
 
     def __init__(self, Py_ssize_t dim, double step_size):
         Sampler.__init__(self, dim, step_size)
-        self.next, self.points = TRANSPORTED, np.zeros((TRANSPORTED, dim))
+        self.points = np.zeros((max(1, min(TRANSPORTED, TRANSPORTED_NUMBERS // dim)), dim))
+        self.next = self.points.shape[0]
 
     cdef int renew(self, Rng rng) except -1 nogil:
         """Draws for the next steps."""
-        normal_fill(rng, TRANSPORTED * self.dim, &self.points[0, 0])
+        normal_fill(rng, self.points.shape[0] * self.dim, &self.points[0, 0])
         with gil:
             np.asarray(self.points)[:] = self.transport.draws(np.asarray(self.points))
         self.next = 0
         return OK
 
     cdef int step(self, State *s, Gradient g, Rng rng) except -1 nogil:
-        if self.next == TRANSPORTED:
+        if self.next == self.points.shape[0]:
             self.renew(rng)
         memcpy(s.x, &self.points[self.next, 0], s.dim * sizeof(double))
         self.next += 1
@@ -48,7 +50,7 @@ cdef class TransportedTransition(Sampler):
     def set_state(self, state):
         """Continue from a `state()`."""
         Sampler.set_state(self, state)
-        self.next = TRANSPORTED - len(state["points"])
+        self.next = self.points.shape[0] - len(state["points"])
         np.asarray(self.points)[self.next:] = state["points"]
 
 

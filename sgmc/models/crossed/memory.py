@@ -7,10 +7,12 @@ from sgmc.core.memory import Forecast
 
 BORDER_MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
 COLUMN_COPIES = 5  # of the columns of smooths: as given, by level, in the design, under weights
+# draws that are made at once, in numbers, and copies of them on their way to parameters
+MOST_MADE_AT_ONCE, COPIES_OF_DRAWS = 1 << 21, 8
 VECTORS = 6  # of a row, for each effect: codes, covariates, sums by level, cells
 
 
-def forecast(fixed, data, crossing, settings):
+def forecast(fixed, data, crossing, settings, summed):
     """The `Forecast` of a fit.
 
     Parameters
@@ -20,6 +22,8 @@ def forecast(fixed, data, crossing, settings):
     data : RegressionData
     crossing : Crossing
     settings : Settings
+    summed : bool
+        Whether draws may be independent.
     """
     names = [one.name for one in crossing.factors]
     effects = sum(len(term.columns) for term in crossing.terms)
@@ -36,6 +40,9 @@ def forecast(fixed, data, crossing, settings):
         "matrices of all but the largest factor": 8.0 * BORDER_MATRICES * border**2,
         "whole draws": bank,
     }
+    if summed and settings.unchained:
+        made = 8.0 * min(256 * (data.d + sizes.sum() + curves), MOST_MADE_AT_ONCE)
+        parts["draws made at once"] = made * (settings.chains + COPIES_OF_DRAWS * settings.threads)
     blame = fixed.blame
     if names and max(parts, key=parts.get) == "matrices of all but the largest factor":
         second = names[int(np.argsort(sizes)[-min(len(names), 2)])]

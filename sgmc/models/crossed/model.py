@@ -52,7 +52,8 @@ class CrossedRegression(MixedRegression):
     def forecast(self, checked):
         from sgmc.models.crossed.memory import forecast
 
-        return forecast(super().forecast(checked), self.data, self.grouping, checked)
+        summed = self.family.summed
+        return forecast(super().forecast(checked), self.data, self.grouping, checked, summed)
 
     def problem(self, prior, checked):
         from sgmc.models.crossed.problem import crossed_problem
