@@ -34,6 +34,7 @@ from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.crossed.direct import effects_transport
 from sgmc.models.crossed.edf import edf_of_smooths
 from sgmc.models.crossed.effects import Loaded
+from sgmc.models.crossed.memory import MOST_MADE_AT_ONCE
 from sgmc.models.crossed.proposals import proposals
 from sgmc.models.crossed.refusals import refuse
 from sgmc.models.crossed.setup import set_up
@@ -50,7 +51,8 @@ NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
 WITHIN_REACH = 6.0
 # of nuts, whose paths have about so many gradients, and of which so many lead from draw to draw
 LEAPFROGS, NUTS_PATHS = 8, 3
-MOST_ROOT, DRAWS_OF_SDS = 256, 64  # effects of a root, and draws that tell sds in its stead
+MOST_ROOT = 256  # effects of a root
+DRAWS_OF_SDS, FEWEST_OF_SDS = 64, 8  # draws that tell sds in the stead of a root
 EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
 
 
@@ -225,10 +227,9 @@ def whitening(found, loaded, centre, covariance, moved):
     if moved is not None and moved.sums.roots_size > MOST_ROOT:
         # chains alone need a root of all effects, and a draw takes longer to move by it, from
         # memory, than to be made
-        z = np.random.default_rng(0).normal(  # any will do, but the same ones in each fit
-            size=(DRAWS_OF_SDS, loaded.dim)
-        )
-        some = moved.draws(z)
+        count = max(min(DRAWS_OF_SDS, MOST_MADE_AT_ONCE // loaded.dim), FEWEST_OF_SDS)
+        random = np.random.default_rng(0)  # any will do, but the same ones in each fit
+        some = moved.draws(random.normal(size=(count, loaded.dim)))
         arrays = some.mean(axis=0), some.std(axis=0)
         return Scaling(*arrays), arrays
     place, precision = found.centre.joint(centre, covariance, loaded)
