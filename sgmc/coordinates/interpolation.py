@@ -30,52 +30,47 @@ def interpolated(table: Floats, place: Floats) -> Floats:
     return np.einsum("ni,ni...->n...", weight, table[k[:, None] + np.arange(POLYNOMIAL_DEGREE + 1)])
 
 
+def chebyshev_weights(at: Floats, low: Floats, high: Floats, sizes: Ints) -> Floats:
+    """Return weights (n, m_1 m_2 ..) by which values at Chebyshev's places of intervals, the last
+    axis fastest, give those at places (n, j); beyond the intervals those of their ends.
+
+    Polynomials through these places tell smooth functions by few (Trefethen 2013, Approximation
+    Theory and Approximation Practice, chapters 4 and 8).
+    """
+    out = np.ones((len(at), 1))
+    for j, m in enumerate(sizes):
+        x = np.clip((2 * at[:, j] - low[j] - high[j]) / (high[j] - low[j]), -1.0, 1.0)
+        of = chebyshev.chebvander(chebyshev.chebpts1(m), m - 1)
+        one = np.linalg.solve(of.T, chebyshev.chebvander(x, m - 1).T).T
+        out = (out[:, :, None] * one[:, None]).reshape(len(at), -1)
+    return out
+
+
+def chebyshev_axes(low: Floats, high: Floats, sizes: Ints) -> list[Floats]:
+    """Return Chebyshev's places of intervals, ascending, (m_1,), (m_2,), .."""
+    return [0.5 * (a + b + (b - a) * chebyshev.chebpts1(m)) for a, b, m in zip(low, high, sizes)]
+
+
 @dataclass(frozen=True)
 class ChebyshevPolynomial:
-    """The polynomial through values at Chebyshev's places of intervals, at which smooth functions
-    are told by few (Trefethen 2013, Approximation Theory and Approximation Practice, chapter 4).
+    """The polynomial through values (m^j, ...) at `chebyshev_axes` of j intervals.
 
     Attributes
     ----------
     low, high : array (j,)
         Where the intervals end.
-    coefficients : array (m, .., m, size)
-        By j axes, of flat values.
-    shape : tuple of int
-        Of a value.
+    values : array (m^j, ...)
     """
 
     low: Floats
     high: Floats
-    coefficients: Floats
-    shape: tuple[int, ...]
-
-    @staticmethod
-    def places(low: Floats, high: Floats, m: int) -> Floats:
-        """Return the places (m^j, j), in descending order along each axis."""
-        away = np.cos(np.pi * (np.arange(m) + 0.5) / m)
-        mesh = np.stack(np.meshgrid(*[away] * len(low), indexing="ij"), axis=-1)
-        return 0.5 * (low + high) + 0.5 * (high - low) * mesh.reshape(-1, len(low))
-
-    @classmethod
-    def through(cls, low: Floats, high: Floats, m: int, values: Floats) -> "ChebyshevPolynomial":
-        """Return that through values (m^j, ...) at the places."""
-        count = len(low)
-        found = values.reshape(*[m] * count, -1)
-        inverse = np.linalg.inv(
-            chebyshev.chebvander(np.cos(np.pi * (np.arange(m) + 0.5) / m), m - 1)
-        )
-        for axis in range(count):
-            found = np.moveaxis(np.tensordot(inverse, found, (1, axis)), 0, axis)
-        return cls(low, high, found, values.shape[1:])
+    values: Floats
 
     def __call__(self, at: Floats) -> Floats:
         """Return values (n, ...) at places (n, j); beyond the intervals those of their ends."""
-        away = np.clip((2 * at - self.low - self.high) / (self.high - self.low), -1.0, 1.0)
-        m = len(self.coefficients)
-        by_place = np.ones((len(at), 1))
-        for axis in away.T:
-            own = chebyshev.chebvander(axis, m - 1)
-            by_place = (by_place[:, :, None] * own[:, None, :]).reshape(len(at), -1)
-        flat = self.coefficients.reshape(by_place.shape[1], -1)
-        return (by_place @ flat).reshape(len(at), *self.shape)
+        count = len(self.low)
+        m = round(len(self.values) ** (1 / count))
+        weight = chebyshev_weights(at, self.low, self.high, np.full(count, m))
+        return (weight @ self.values.reshape(len(self.values), -1)).reshape(
+            len(at), *self.values.shape[1:]
+        )

@@ -12,12 +12,12 @@ middle.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.polynomial import chebyshev
 from scipy.linalg.lapack import dtrtrs
 
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.grid import mesh
 from sgmc.coordinates.integrated import Sums
+from sgmc.coordinates.interpolation import chebyshev_axes, chebyshev_weights
 from sgmc.models.crossed.elimination import Elimination
 from sgmc.models.crossed.inverse_root import inverse_root_times
 from sgmc.models.regression.effect_sums import kept_effects, roots_of
@@ -60,13 +60,7 @@ class RatioTable:
 
     def weights(self, t: Floats) -> Floats:
         """Return what values at points t (n, p) are made of, (n, points)."""
-        out = np.ones((len(t), 1))
-        for j, m in enumerate(self.sizes):
-            x = np.clip((2 * t[:, j] - self.low[j] - self.high[j]) / self.reach[j], -1.0, 1.0)
-            of = chebyshev.chebvander(chebyshev.chebpts1(m), m - 1)
-            one = np.linalg.solve(of.T, chebyshev.chebvander(x, m - 1).T).T
-            out = (out[:, :, None] * one[:, None]).reshape(len(t), -1)
-        return out
+        return chebyshev_weights(t, self.low, self.high, self.sizes)
 
     @property
     def reach(self) -> Floats:
@@ -140,9 +134,7 @@ class InterpolatedSums(EliminatedSums):
         self.work_left -= float(sizes.prod()) * of.operations
         if self.work_left < 0 or sizes.max() > MOST_ON_AXIS:
             raise TooMuchWork
-        axes = [
-            0.5 * (a + b + (b - a) * chebyshev.chebpts1(m)) for a, b, m in zip(low, high, sizes)
-        ]
+        axes = chebyshev_axes(low, high, sizes)
         ratios = [np.sqrt(np.expm1(t) / of.told[j]) for t, j in zip(axes, self.axes)]
         second = of.by_kind[1]
         others = mesh(ratios[1:]).reshape(sizes[1:].prod(), len(sizes) - 1)

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.interpolation import ChebyshevPolynomial
+from sgmc.coordinates.grid import mesh
+from sgmc.coordinates.interpolation import ChebyshevPolynomial, chebyshev_axes
 from sgmc.models.crossed.laplace import GaussianApproximation
 
 EXACT_SETTLED = {1: 8, 2: 7}  # of an axis, by their number: where modes are found with all rows
@@ -103,7 +104,8 @@ class NormalEffects:
         they do not do.
         """
         m = EXACT_SETTLED[len(psi)]
-        places = ChebyshevPolynomial.places(low, high, m)
+        axes = chebyshev_axes(low, high, [m] * len(psi))
+        places = mesh(axes).reshape(-1, len(psi))
         gap = (high - low) / m
         places = np.concatenate([places, np.clip(psi + 0.3 * gap, low, high)[None]])
         known = self.at(places)
@@ -111,7 +113,7 @@ class NormalEffects:
         smooth, off = [], []
         for there, here in zip(zip(*found), known):
             change = np.array(there) - here
-            smooth.append(ChebyshevPolynomial.through(low, high, m, change[:-1]))
+            smooth.append(ChebyshevPolynomial(low, high, change[:-1]))
             off.append(change[-1] - smooth[-1](places[-1:])[0])
         away = linalg.solve_triangular(found[-1].root, off[1], trans="T")
         if not max(abs(off[0]), np.abs(away).max()) <= SETTLED_WITHIN:

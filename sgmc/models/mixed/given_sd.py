@@ -21,7 +21,7 @@ from scipy.special import ndtri
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.conditioned import Conditioned
-from sgmc.coordinates.interpolation import ChebyshevPolynomial, interpolated
+from sgmc.coordinates.interpolation import ChebyshevPolynomial, chebyshev_axes, interpolated
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.whitening import Coordinates
@@ -157,7 +157,7 @@ class SdTable:
         """
         m = len(self.log_density)
         ends = np.zeros(1), np.array([m - 1.0])
-        places = ChebyshevPolynomial.places(*ends, EXACT_PLACES)[:, 0]
+        places = chebyshev_axes(*ends, [EXACT_PLACES])[0]
         places = np.append(places, np.argmax(self.log_density) + 0.5)
         known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
         phi = self.first + self.step * places
@@ -165,7 +165,7 @@ class SdTable:
         more, off = [], []
         for there, here in zip(found, known):
             change = there - here
-            smooth = ChebyshevPolynomial.through(*ends, EXACT_PLACES, change[:-1])
+            smooth = ChebyshevPolynomial(*ends, change[:-1])
             more.append(smooth(np.arange(m)[:, None]))
             off.append(change[-1] - smooth(places[-1:, None])[0])
         error = max(abs(off[0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
