@@ -123,13 +123,13 @@ def nested(rows, inner, outer):
 
 def insteval():
     """Students' marks of lecturers; None where it is not there."""
-    found = next(iter(DATA.rglob("InstEval*.csv*")), None)
+    found = next(iter(DATA.rglob("insteval.csv*")), None)
     return None if found is None else pd.read_csv(found)
 
 
 def movielens():
     """Ratings of films by users; None where they are not there."""
-    found = next(iter(DATA.rglob("u.data")), None)
+    found = next(iter(DATA.rglob("u.data*")), None)
     names = ["user", "item", "rating", "time"]
     return None if found is None else pd.read_csv(found, sep="\t", names=names)
 
