@@ -126,6 +126,9 @@ class SamplerSpec(Spec):
         `Transport`: there is no step, and no chain.
     ahead : int
         Steps of a chain that are made at once with its first one.
+    conditional : bool
+        Its steps draw parameters in turn from conditional distributions, which a problem offers as
+        `Conditionals`: there is no step size, and nothing adapts.
     turning : bool
         A step is a path that ends where it turns back: what "auto" keeps is not thinned.
     walkers : int
@@ -160,6 +163,7 @@ class SamplerSpec(Spec):
     independent = False
     direct = False
     ahead = 1
+    conditional = False
     turning = False
     walkers = 1
     simplex = ""

@@ -61,6 +61,8 @@ def build_chain(plan, k):
     chain.sampler.plan_warmup(plan.warmup)
     if spec.direct or spec.independent:
         chain.sampler.transport = problem.transport
+    if spec.conditional:
+        chain.sampler.turns = problem.conditionals.turns()
     if spec.continuous:
         paths.equip(chain.sampler, plan)
     chain.recorder = recorder(plan, settings.draws)

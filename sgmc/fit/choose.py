@@ -43,10 +43,15 @@ from sgmc.fit.plan import (
 from sgmc.subsampling.uniform import FullBatch
 
 AUTO = "lmsgld"  # what "auto" takes where minibatches do; a problem names the exact sampler
+GIBBS = "gibbs"  # where parameters can be drawn in turn
 DIRECT = "direct"  # where the posterior has independent draws
 CONJUGATE = (
     "Direct draws chosen: given sigma and the sd of effects the coefficients are normal, so that "
     "draws are independent"
+)
+IN_TURNS = (
+    "Gibbs sampler chosen: given sigma and their scales the coefficients are normal, so that no "
+    "proposal is rejected"
 )
 AUTO_DEPARTURE = 0.6  # departure from a Gaussian beyond which "auto" wants an exact sampler
 # sd of the log of an auxiliary parameter beyond which its skewness matters, and the same holds
@@ -121,6 +126,17 @@ def choose_sampler(problem, settings) -> Choice:
             "(ols), normal or flat priors of its coefficients or one ridge, at most one effect of "
             "each group or three sds of crossed factors and smooths, and predictors that are not "
             "nearly collinear, or of other regressions with effects of groups; use sampler='auto'",
+            because="mathematics",
+        )
+    if problem.conditionals is not None:
+        why = "" if given else IN_TURNS
+        spec = given or registry.room("samplers")[GIBBS]()
+        return Choice(problem=problem, settings=settings, gradient="simple", spec=spec, reason=why)
+    if given is not None and given.conditional:
+        raise NotSupported(
+            f"{given.name} draws from conditional distributions, which linear regressions with "
+            "normal errors and horseshoe(learned=True) or r2d2() have, where the priors of other "
+            "coefficients are normal or flat; use sampler='auto'",
             because="mathematics",
         )
     name = settings.gradient or getattr(given, "estimator", "") or problem.defaults.estimator

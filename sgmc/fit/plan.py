@@ -325,7 +325,8 @@ def unbiased_plan(choice):
     where = choice.problem.coordinates
     guess = spec.first_step(d)
     schedule = Constant(spec.from_langevin(guess / where.max_precision))
-    origin = "adapted" if spec.exact and not (spec.independent or spec.direct) else "none"
+    adapts = spec.exact and not (spec.independent or spec.direct or spec.conditional)
+    origin = "adapted" if adapts else "none"
     if settings.step_size is not None:
         schedule, origin = as_schedule(settings.step_size), "given"
     warmup = settings.warmup

@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from sgmc import registry
+from sgmc.coordinates.conditionals import Conditionals
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch, finite_at
 from sgmc.coordinates.transport import Transport
@@ -120,6 +121,8 @@ class Problem:
         are all that it depends on.  What uses all rows at each step uses these.
     transport : Transport or None
         To independent draws, where the settings leave room for them.
+    conditionals : Conditionals or None
+        Of which parameters can be drawn in turn, where the settings leave room for that.
     laplace : Coordinates or None
         Those whitened at the mode, where `coordinates` are of another Gaussian.
     table : Table or None
@@ -155,6 +158,7 @@ class Problem:
     single: object = None
     summed: object = None
     transport: Transport | None = None
+    conditionals: Conditionals | None = None
     laplace: object = None
     table: object = None
     mode: object = None

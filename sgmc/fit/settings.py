@@ -116,11 +116,22 @@ class Settings:
         """
         if self.sampler is not None:
             return self.sampler.direct
-        given = (
-            *(self.gradient, self.batch_size, self.step_size, self.max_data_passes),
-            *(self.warmup, self.thin, self.init),
-        )
-        others = self.adaptive or self.robust or self.keep_warmup or self.prior_only
+        chained = self.warmup, self.thin, self.init
+        alone = not self.keep_warmup and all(one is None for one in chained)
+        return alone and self.plain
+
+    @property
+    def in_turns(self):
+        """Whether parameters may be drawn from conditional distributions: a sampler that does so is
+        named, or nothing is given that only other samplers have.
+        """
+        return self.plain if self.sampler is None else self.sampler.conditional
+
+    @property
+    def plain(self):
+        """Whether nothing is given that only gradients or mini-batches have."""
+        given = self.gradient, self.batch_size, self.step_size, self.max_data_passes
+        others = self.adaptive or self.robust or self.prior_only
         usual = self.subsample == SETTINGS["subsample"] and self.modes == SETTINGS["modes"]
         return usual and not others and all(one is None for one in given)
 
@@ -291,6 +302,8 @@ def check_with_sampler(spec, settings, n):
         raise ArgumentError(
             f"step_size does not apply to {spec.name}: {what} do not depend on the position"
         )
+    if spec.conditional and settings.step_size is not None:
+        raise ArgumentError(f"step_size does not apply to {spec.name}: it has no steps of a size")
     if settings.warmup == "threshold" and not spec.noisy:
         why = (
             "no noise of its gradients shows in its draws"
