@@ -49,18 +49,20 @@ def accuracy(fit, theta, names, some, quantiles):
         beside[~beside.index.duplicated()], how="left"
     )
     table.loc[table.index.isin(fit.problem.signs.names), "departure"] = np.inf
-    by_draws = tail_index(theta, fit.weights, quantiles)
     by_slopes = table.pop("edge_index").to_numpy()
     # a bound that is known is in the place of an estimate beyond it: what exists is printed
     shape = fit.problem.shape
     bounds = shape.tail_bounds(names)
+    settled = np.array([name in shape.settled for name in names], dtype=bool)
+    by_draws = np.zeros(len(names))
+    asked = ~(settled & (bounds == 0) & np.isnan(by_slopes))  # of others it is known to be zero
+    by_draws[asked] = tail_index(theta[..., asked], fit.weights, quantiles.of(asked))
     estimated = np.fmin(np.fmax(by_draws, by_slopes), bounds)
     estimated = np.where(shape.without_sd(names), bounds, estimated)
     table["tail_index"] = np.fmax(estimated, shape.tail_index)
     unseen = (by_slopes > LONG_TAIL) & ~(by_draws > by_slopes - AS_LONG)
     unknown = np.isnan(by_slopes) & ~(by_draws > LONG_TAIL)
     # independent draws have no scores; of sds that rows settle the tail is known without them
-    settled = np.array([name in shape.settled for name in names], dtype=bool)
     unknown &= ~(settled & (bounds <= EIGHT_MOMENTS))
     if unknown.any():
         some = far_out(theta[..., unknown], LOOKED_BEYOND, quantiles.of(unknown))
