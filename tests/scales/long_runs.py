@@ -29,6 +29,7 @@ CASES = {
     "ols-ridge-200": (300, 200, 3000),
     "ols-horseshoe-200": (300, 200, 9000),
     "ols-r2d2-200": (300, 200, 3500),
+    "ols-horseshoe-40": (20, 40, 20000),
 }
 PRECISION = 10.0  # of R^2's prior
 

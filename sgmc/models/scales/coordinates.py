@@ -32,6 +32,19 @@ def learned_coordinates(scales, centre, power, back):
     )
 
 
+def turned_coordinates(known, back):
+    """Coordinates of (beta, v, g, u) for draws in turn, by their `ScaleConditionals`."""
+    of, scaling = known.shrunk, known.map.inner
+    return WholeCoordinates(
+        known.map,
+        np.r_[0 : of.d, of.first_group : of.size],
+        np.arange(of.locals),
+        back,
+        Report(of.groups + of.log_params),
+        (np.asarray(scaling.centre), np.asarray(scaling.scale)),
+    )
+
+
 def ridge_coordinates(moved, back):
     """Coordinates of (beta, log of the sd, log sigma) for independent draws of a ridge, by their
     `Transport`.

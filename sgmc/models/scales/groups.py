@@ -8,6 +8,7 @@ from sgmc.coordinates.prior_table import PriorTable
 from sgmc.errors import NotSupported
 from sgmc.priors import half_t, inverse_gamma
 
+MOST_COEFFICIENTS = 1000  # the search for the centre inverts some thousand matrices of that size
 LETTERS = {"ridge": "sd", "horseshoe": "tau", "r2d2": "tau2"}
 
 
@@ -91,6 +92,19 @@ def groups_of(priors):
         names.add(name)
         out.append(Group(name, one, np.array(places)))
     return out
+
+
+def refuse_many(groups, most=MOST_COEFFICIENTS):
+    """NotSupported for more coefficients than the search for the centre is made for, or than may be
+    drawn in turn.
+    """
+    count = sum(len(one.places) for one in groups)
+    if count > most:
+        raise NotSupported(
+            f"prior: {count} coefficients with learned scales are more than {most}, the most that "
+            "are sampled here; give some a prior with a known scale, e.g. sgmc.horseshoe()",
+            because="limit",
+        )
 
 
 def refuse_known(priors):

@@ -7,10 +7,18 @@ from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
 from sgmc.models.regression.model import Regression
-from sgmc.models.scales.groups import groups_of, refuse_known
+from sgmc.models.scales.conditionals import conditioned
+from sgmc.models.scales.groups import (
+    MOST_COEFFICIENTS,
+    as_flat,
+    groups_of,
+    refuse_known,
+    refuse_many,
+)
 
-MOST_COEFFICIENTS = 1000  # the search for the centre inverts some thousand matrices of that size
+MOST_IN_TURNS = 5000  # whose sweeps over as many rows take about .2 s each
 TABLES, COEFFICIENT_MATRICES = 9, 8  # of each local scale, copies included; of all coefficients
+ROW_MATRICES = 7  # of the rows that have the products of all, with what draws make of them
 
 
 class LearnedRegression(Regression):
@@ -21,6 +29,8 @@ class LearnedRegression(Regression):
     whole : Regression
         The model as it was written.
     groups : list of Group
+    turns : bool
+        Whether parameters are drawn in turn.
     """
 
     room, name = "scales", "learned"  # how regressions find it
@@ -43,7 +53,9 @@ class LearnedRegression(Regression):
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
         self.whole, self.family, self.groups = model, family, groups_of(priors)
-        refuse_many(self.groups)
+        fixed = as_flat(priors, np.concatenate([one.places for one in self.groups]))
+        self.turns = conditioned(family, self.groups, checked, fixed, data.d)
+        refuse_many(self.groups, MOST_IN_TURNS if self.turns else MOST_COEFFICIENTS)
         return self
 
     def __repr__(self):
@@ -66,31 +78,20 @@ class LearnedRegression(Regression):
         # local scales are sampled, too
         fixed = super().forecast(checked)
         count = sum(len(one.places) for one in self.groups)
-        parts = {
-            **fixed.parts,
-            "local scales": 8.0 * count * checked.draws * checked.chains,
-            "coordinates of learned scales": 8.0
-            * count
-            * (TABLES * len(GRID) + COEFFICIENT_MATRICES * count),
-        }
+        if self.turns:
+            d, m = self.data.d, min(self.data.n, self.data.d + 1)
+            own = {"conditional distributions": 8.0 * d * m * ROW_MATRICES}
+        else:
+            numbers = TABLES * len(GRID) + COEFFICIENT_MATRICES * count
+            own = {"coordinates of learned scales": 8.0 * count * numbers}
+        local = 8.0 * count * checked.draws * checked.chains
+        parts = {**fixed.parts, "local scales": local, **own}
         return Forecast(parts, fixed.blame, fixed.available)
 
     def problem(self, prior, checked):
         from sgmc.models.scales.problem import learned_problem
 
         return learned_problem(self.data, self.family, prior, checked)
-
-
-def refuse_many(groups):
-    """NotSupported for more coefficients than the search for the centre is made for."""
-    count = sum(len(one.places) for one in groups)
-    if count > MOST_COEFFICIENTS:
-        raise NotSupported(
-            f"prior: {count} coefficients with learned scales are more than {MOST_COEFFICIENTS}, "
-            "the most that there are coordinates for; give some a prior with a known scale, e.g. "
-            "sgmc.horseshoe()",
-            because="limit",
-        )
 
 
 def refuse(data, family, checked):

@@ -16,7 +16,14 @@ from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
-from sgmc.fit.parts import Defaults, Observations, Shape, paths_between_draws, rotating_paths
+from sgmc.fit.parts import (
+    Defaults,
+    Observations,
+    Shape,
+    each_step,
+    paths_between_draws,
+    rotating_paths,
+)
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.prepare import prepare
@@ -24,9 +31,20 @@ from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
 from sgmc.models.regression.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.scales.centre import LearnedScales, about, search
-from sgmc.models.scales.coordinates import learned_coordinates, ridge_coordinates
+from sgmc.models.scales.conditionals import TURNS_WARMUP, conditioned, scale_conditionals
+from sgmc.models.scales.coordinates import (
+    learned_coordinates,
+    ridge_coordinates,
+    turned_coordinates,
+)
 from sgmc.models.scales.direct import counted_rows, ridge_draws
-from sgmc.models.scales.groups import as_flat, as_normal, groups_of, with_globals
+from sgmc.models.scales.groups import (
+    as_flat,
+    as_normal,
+    groups_of,
+    refuse_many,
+    with_globals,
+)
 from sgmc.models.scales.rotated import rotated_ridge
 from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 
@@ -77,6 +95,18 @@ def learned_problem(data, family, prior, settings):
             told = min(len(moved.sums.told), counted_rows(table) - flat)
             shape = tails(groups, shown, [told], table)
             return replace(whole, transport=moved, shape=shape)
+    if isinstance(table.X, np.ndarray) and conditioned(family, groups, settings, fixed, d):
+        known, timely = scale_conditionals(table, shown, shrunk, shift)
+        drawn = made(shrunk, turned_coordinates(known, back))
+        usual = replace(drawn.defaults, thinning=each_step, warmup=TURNS_WARMUP)
+        return replace(
+            drawn,
+            conditionals=known,
+            defaults=usual,
+            stopped="" if timely else SEARCH,
+            shape=shape_of(groups, shown, table, drawn.shape),
+        )
+    refuse_many(groups)
     terms = PriorTerms(as_normal(priors, where), shift)
     terms.scale[where] = np.asarray(shrunk.unit)
     power = family.auxiliary[0].power if family.auxiliary else 0.0
@@ -100,11 +130,30 @@ def learned_problem(data, family, prior, settings):
         back[:, where] = back[:, where] @ M
     coordinates = learned_coordinates(learned, centre, power, back)
     whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
-    # where rows do not tell all coefficients, those of local scales are not known to be told
-    if family.summed and family.auxiliary and full_rank(table):
-        told = [len(one.places) for one in groups]
-        whole = replace(whole, shape=tails(groups, shown, told, table))
+    if family.summed and family.auxiliary:
+        whole = replace(whole, shape=shape_of(groups, shown, table, whole.shape))
     return whole
+
+
+def shape_of(groups, shown, table, unknown):
+    """The `Shape` of tails with normal outcomes, or what is `unknown`: where rows do not tell all
+    coefficients, those of local scales are not known to be told.
+
+    The prior N(0, s^2) of a coefficient with s below a slab falls as a normal law, whatever its
+    scales are, and so does its density, in directions that rows tell nothing of, too.
+    """
+    told = [len(one.places) for one in groups]
+    found = tails(groups, shown, told, table) if full_rank(table) else unknown
+    slabs = [one for one in groups if one.spec.family == "horseshoe" and one.spec.slab < np.inf]
+    if not slabs:
+        return found
+    names = {shown.names[j] for one in slabs for j in one.places}
+
+    def bounds(asked):
+        light = np.array([name in names for name in asked], dtype=bool)
+        return np.where(light, 0.0, found.tail_bounds(asked))
+
+    return replace(found, tail_bounds=bounds, settled=(*found.settled, *sorted(names)))
 
 
 def full_rank(table):

@@ -17,11 +17,6 @@ from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Map, Prior
 
-cdef enum:
-    NO_LOCAL = 0
-    HALF_CAUCHY = 1
-    ROOT_GAMMA = 2
-
 LOCAL_KINDS = {"none": NO_LOCAL, "half_cauchy": HALF_CAUCHY, "root_gamma": ROOT_GAMMA}
 # least scale of a coefficient, in its unit: no data tell it from zero, and its square is a number
 SMALLEST_SHRUNK = 1e-12
@@ -45,11 +40,6 @@ cdef class Shrunk:
     share, noise : array (k,)
         What of the log of the global parameter, and of u_1, is in that of the scale.
     """
-
-    cdef readonly Py_ssize_t d, k, locals, groups, log_params, size
-    cdef readonly Py_ssize_t[::1] where, group, own
-    cdef readonly int[::1] local
-    cdef readonly double[::1] shape, unit, slab, share, noise
 
     def __init__(self, Py_ssize_t d, Py_ssize_t groups, Py_ssize_t log_params, *, where, group,
                  local, shape, unit, slab, share, noise):
@@ -167,8 +157,8 @@ cdef class ShrunkMap(Map):
     ----------
     shrunk : Shrunk
     place, cavity : array (k,)
-    root : array (k, k)
-        C, lower triangular.
+    root : array (k, k) or None
+        C, lower triangular; None: the identity.
     turn : array (locals,)
     centre : array (groups,)
     rest : array (d - k,) of int
@@ -189,6 +179,7 @@ cdef class ShrunkMap(Map):
     cdef readonly double[:, ::1] root, slope, own, auxiliary
     cdef readonly Py_ssize_t[::1] rest
     cdef readonly double power
+    cdef readonly bint rooted
     cdef double log_scale
 
     def __init__(self, Shrunk shrunk, *, place, cavity, root, turn, centre, rest, expected, slope,
@@ -197,9 +188,10 @@ cdef class ShrunkMap(Map):
         self.place, self.cavity = np.array(place, dtype=float), np.array(cavity, dtype=float)
         self.turn, self.centre = np.array(turn, dtype=float), np.array(centre, dtype=float)
         self.rest, self.expected = np.array(rest, dtype=np.intp), np.array(expected, dtype=float)
-        self.root, self.slope = np.array(root, order="C"), np.array(slope, order="C")
+        self.rooted, self.slope = root is not None, np.array(slope, order="C")
+        self.root = np.array(root, order="C") if self.rooted else np.ones((1, 1))
         self.own, self.auxiliary = np.array(own, order="C"), np.array(auxiliary, order="C")
-        self.log_scale = np.log(np.diag(root)).sum() + np.log(self.auxiliary[:, 1]).sum()
+        self.log_scale = np.log(np.diag(self.root)).sum() + np.log(self.auxiliary[:, 1]).sum()
         if len(rest):
             self.log_scale += np.linalg.slogdet(own)[1]
 
@@ -230,7 +222,7 @@ cdef class ShrunkMap(Map):
         h = np.asarray(self.cavity) * np.exp(2 * wide)
         r, b = variance / (variance + h), points[:, np.asarray(of.where)]
         zeta = (b - np.asarray(self.place) * r) / np.sqrt(r * h)
-        x[:, n:n + k] = np.linalg.solve(np.asarray(self.root), zeta.T).T
+        x[:, n:n + k] = np.linalg.solve(np.asarray(self.root), zeta.T).T if self.rooted else zeta
         away = points[:, np.asarray(self.rest)] - np.asarray(self.expected)
         away -= (b - np.asarray(self.place)) @ np.asarray(self.slope).T
         x[:, n + k:n + of.d] = np.linalg.solve(np.asarray(self.own), away.T).T / np.exp(wide)
@@ -258,8 +250,8 @@ cdef class ShrunkMap(Map):
                                                           - self.centre[self.shrunk.group[j]])
         wide = self.log_wide(theta)
         for j in range(k):
-            zeta = 0
-            for l in range(j + 1):
+            zeta = 0 if self.rooted else z[j]
+            for l in range(j + 1 if self.rooted else 0):
                 zeta += self.root[j, l] * z[l]
             variance, h = self.shrunk.variance(theta, j, &slope), self.cavity[j] * exp(2 * wide)
             r = variance / (variance + h)
@@ -319,7 +311,9 @@ cdef class ShrunkMap(Map):
         if self.shrunk.log_params:
             grad[self.size - self.shrunk.log_params] += self.power * by_wide
         for j in range(k):
-            for l in range(j + 1):
+            if not self.rooted:
+                grad_z[j] += by_zeta[j]
+            for l in range(j + 1 if self.rooted else 0):
                 grad_z[l] += self.root[j, l] * by_zeta[j]
             if self.shrunk.own[j] >= 0:
                 l = self.shrunk.own[j] - d

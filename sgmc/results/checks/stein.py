@@ -216,11 +216,13 @@ def checked(fit, entropy):
     The sandwich is no density that draws could be compared with, nor is a posterior with mass at
     zero.  Nor are there scores of draws that were not kept as a whole, or of parameters that have
     updates of their own in the place of gradients.  Independent draws of the posterior itself
-    need no check.
+    need no check; nor are scores known to be worth more than the draws where these are made of
+    conditional ones, as such coordinates have spikes.
     """
     if (
         fit.settings.robust
         or fit.plan.spec.direct
+        or fit.plan.spec.conditional
         or fit.plan.spec.sticky
         or fit.problem.partial
         or fit.problem.model.refreshes

@@ -1,0 +1,209 @@
+"""Draws from conditional distributions leave the joint law of parameters and outcomes as it is:
+parameters from their prior, outcomes given these, and some steps of the sampler on these outcomes
+(Geweke 2004, doi:10.1198/016214504000001132).
+"""
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import special, stats
+
+import sgmc
+from sgmc.core.rng import Rng, seed_sequence
+from sgmc.fit.settings import check_settings
+from sgmc.models.scales.conditionals import ScaleConditionals
+from sgmc.models.scales.model import LearnedRegression
+from sgmc.models.scales.shrinking import Shrunk
+
+REPLICATES, STEPS = 3000, 3
+# z of the largest of some 40 differences: above 4.2 with probability .001
+FAR = 4.2
+TAU, SLAB, SIGMA, INTERCEPT = 0.4, 1.5, 0.8, 0.7
+HORSESHOE = sgmc.horseshoe(scale=TAU, slab=SLAB, autoscale=False, learned=True)
+R2D2 = sgmc.r2d2(mean=0.4, precision=5.0)
+CASES = {
+    "more rows": (14, 5, {"*": HORSESHOE}),
+    "more columns": (6, 9, {"*": HORSESHOE}),
+    "R2": (6, 9, {"*": R2D2}),
+    "R2 of few": (14, 5, {"*": R2D2}),
+    "beside others": (9, 8, {"*": HORSESHOE, "x1": sgmc.normal(0.3, 0.6), "x2": "flat"}),
+    "beside a ridge": (9, 8, {"*": HORSESHOE, **{f"x{j}": sgmc.ridge(5, 0.6) for j in (1, 2, 3)}}),
+}
+
+
+@cache
+def known(case):
+    """The `ScaleConditionals` of a case, in which the intercept's prior is its own."""
+    n, p, prior = CASES[case]
+    rng = np.random.default_rng(n + p)
+    X = 0.5 + rng.normal(size=(n, p)) @ (np.eye(p) + 0.4)
+    names = ["Intercept", *(f"x{j}" for j in range(p))]
+    model = sgmc.OLS(rng.normal(size=n), np.column_stack([np.ones(n), X]), names=names)
+    prior = {
+        **prior,
+        "sigma": sgmc.exponential(scale=SIGMA),
+        "Intercept": sgmc.normal(0.2, INTERCEPT),
+    }
+    settings = check_settings(seed=1, progress=False)
+    problem = LearnedRegression.of(model, prior, settings).problem(prior, settings)
+    assert isinstance(problem.conditionals, ScaleConditionals)
+    return problem.conditionals
+
+
+class Joint:
+    """Parameters and outcomes from their joint law."""
+
+    def __init__(self, of, groups):
+        self.of, self.shrunk, self.groups = of, of.shrunk, groups
+        self.kind = np.asarray(self.shrunk.local)
+
+    def prior(self, rng):
+        """theta from the prior; its intercept is that of `columns`, where others are flat 0."""
+        of, s = self.of, self.shrunk
+        theta = np.zeros(s.size)
+        theta[-1] = np.log(rng.exponential(SIGMA))
+        at = s.first_group
+        for i, one in enumerate(self.groups):
+            value = np.abs(one.rvs(random_state=rng))
+            theta[at + i] = np.log(value)
+        for j, v in enumerate(s.own):
+            if self.kind[j] == 1:
+                theta[v] = np.log(np.abs(rng.standard_cauchy()))
+            elif self.kind[j] == 2:
+                theta[v] = 0.5 * np.log(rng.gamma(s.shape[j]))
+        sd = np.sqrt(s.variances(theta)[0])
+        for j in range(s.d):
+            if of.precision[j] > 0:
+                theta[j] = of.location[j] + rng.normal() / np.sqrt(of.precision[j])
+        theta[np.asarray(s.where)] = sd * rng.normal(size=s.k)
+        if of.pivot >= 0:
+            theta[of.pivot] -= of.shift @ theta[: s.d]
+        return theta
+
+    def outcomes(self, theta, rng):
+        """Rows with the products of all."""
+        of, sigma = self.of, np.exp(theta[-1])
+        beta = np.array(theta[: self.shrunk.d])
+        if of.pivot >= 0:
+            beta[of.pivot] += of.shift @ beta
+        (d, m), n = of.columns.shape, int(of.weight)
+        y = beta @ of.columns + sigma * rng.normal(size=m)
+        if n > m:  # what rows beyond one a column have left
+            assert m == d + 1
+            y[-1] = sigma * np.sqrt(rng.chisquare(n - d))
+        return y
+
+    def normal(self, theta):
+        """Numbers of parameters that are standard normal under the prior."""
+        of, s = self.of, self.shrunk
+        sd, beta = np.sqrt(s.variances(theta)[0]), np.array(theta[: s.d])
+        if of.pivot >= 0:
+            beta[of.pivot] += of.shift @ beta
+        plain = of.precision > 0
+        values = [(beta[plain] - of.location[plain]) * np.sqrt(of.precision[plain])]
+        values.append(beta[np.asarray(s.where)] / sd)
+        shares = [1 - np.exp(-np.exp(theta[-1]) / SIGMA)]
+        at = s.first_group
+        for i, one in enumerate(self.groups):
+            value, folded = np.exp(theta[at + i]), one.support()[0] < 0
+            shares.append(2 * one.cdf(value) - 1 if folded else one.cdf(value))
+        for j, v in enumerate(s.own):
+            if self.kind[j] == 1:
+                shares.append(2 / np.pi * np.arctan(np.exp(theta[v])))
+            elif self.kind[j] == 2:
+                shares.append(special.gammainc(s.shape[j], np.exp(2 * theta[v])))
+        values.append(stats.norm.ppf(np.clip(shares, 1e-12, 1 - 1e-12)))
+        return np.concatenate(values)
+
+
+def groups_of(case):
+    """Laws of global parameters, in the order of their groups."""
+    laws = {"horseshoe": stats.cauchy(0, TAU), "r2d2": stats.invgamma(0.6 * 5.0)}
+    laws["ridge"] = stats.t(5, 0, 0.6)
+    order = []
+    for j in range(CASES[case][1]):
+        prior = CASES[case][2].get(f"x{j}", CASES[case][2]["*"])
+        kind = getattr(prior, "family", "")
+        if kind in laws and kind not in order:
+            order.append(kind)
+    return [laws[kind] for kind in order]
+
+
+def shift(case, *, step=None, changed=lambda of: of, replicates=REPLICATES):
+    """z values of the changes of means and mean squares by steps."""
+    of = known(case)
+    joint, wrong = Joint(of, groups_of(case)), changed(of)
+    rng, own = np.random.default_rng(7), Rng(seed_sequence(7, "chain"))
+    moved = []
+    for _ in range(replicates):
+        theta = joint.prior(rng)
+        now = replace(wrong, y=joint.outcomes(theta, rng))
+        sweeps, after = now.sweeps(), np.array(theta)
+        for _ in range(STEPS):
+            if step is None:
+                sweeps.sweep(after, own, 1)
+                now.draw_together(after, own)
+            else:
+                step(now, sweeps, after, own)
+        before, after = joint.normal(theta), joint.normal(after)
+        moved.append(np.concatenate([after - before, after**2 - before**2]))
+    moved = np.array(moved)
+    sd = moved.std(axis=0)
+    return moved.mean(axis=0) / np.where(sd > 0, sd, 1.0) * np.sqrt(len(moved))
+
+
+def sweep_alone(now, sweeps, theta, own):
+    sweeps.sweep(theta, own, 1)
+
+
+def together_alone(now, sweeps, theta, own):
+    now.draw_together(theta, own)
+
+
+PARTS = {"sweeps": sweep_alone, "together": together_alone}
+
+
+@pytest.mark.parametrize("case", [one for one in CASES if one != "beside others"])
+@pytest.mark.parametrize("part", PARTS)
+def test_steps_leave_the_joint_law_as_it_is(case, part):
+    assert np.abs(shift(case, step=PARTS[part])).max() < FAR
+
+
+def with_shrunk(of, **how):
+    """With other scales."""
+    s = of.shrunk
+    names = ("where", "group", "local", "shape", "unit", "slab", "share", "noise")
+    given = {name: np.asarray(getattr(s, name)) for name in names} | how
+    return replace(of, shrunk=Shrunk(s.d, s.groups, s.log_params, **given))
+
+
+def doubled(now, sweeps, theta, own):
+    """Noise of coefficients times sqrt 2, about their mean."""
+    before = np.array(theta)
+    now.draw_together(theta, own)
+    again = np.array(before)
+    now.draw_together(again, own)
+    d = now.shrunk.d
+    theta[:d] += (np.sqrt(2) - 1) / np.sqrt(2) * (theta[:d] - again[:d])
+
+
+MISTAKES = {
+    "noise": dict(step=doubled),
+    "rows": dict(changed=lambda of: replace(of, weight=1.15 * of.weight)),
+    "prior": dict(changed=lambda of: with_shrunk(of, unit=1.1 * np.asarray(of.shrunk.unit))),
+    "slab": dict(changed=lambda of: with_shrunk(of, slab=np.full(of.shrunk.k, np.inf))),
+    "sigma in scales": dict(changed=lambda of: with_shrunk(of, noise=np.zeros(of.shrunk.k))),
+    "intercept": dict(changed=lambda of: replace(of, shift=0 * of.shift)),
+}
+
+
+@pytest.mark.extended
+@pytest.mark.mistake("conditional draws: {name}")
+@pytest.mark.parametrize("name", MISTAKES)
+def test_planted_mistakes_move_it(name):
+    """Noise x sqrt 2, a sum of weights too large, scales x 1.1, no slab, scales not in units of
+    sigma, the prior of the intercept at other predictors.
+    """
+    assert np.abs(shift("more columns", **MISTAKES[name])).max() > FAR
