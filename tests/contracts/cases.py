@@ -78,13 +78,15 @@ def variants(cls, fixed=()):
 
 # a metric is learned in warmup alone: kernels without warmup are the same for all of its choices;
 # and without a metric's divergence the law is another one, for which see test_riemannian
-# for which see test_scir; draws without a step are in tests/direct; published forms of samplers in
+# for which see test_scir; draws without a step are in tests/direct, and those from conditional
+# distributions in tests/scales/test_turns; published forms of samplers in
 # test_published
 PUBLISHED = ["sign", "noise", "covariance", "anchored", "diffusion", "sghmc.integrator"]
 STEPPING = {
     name: cls
     for name, cls in SAMPLERS.items()
-    if not cls.continuous and not cls.probabilities and not cls.needs_bounds and not cls.direct
+    if not (cls.continuous or cls.probabilities or cls.needs_bounds or cls.direct)
+    and not cls.conditional
 }
 SPECS = {
     name: spec

@@ -7,11 +7,13 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special, stats
 
 import sgmc
 from sgmc.core.rng import Rng, seed_sequence
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.settings import check_settings
 from sgmc.models.scales.conditionals import ScaleConditionals
 from sgmc.models.scales.model import LearnedRegression
@@ -207,3 +209,74 @@ def test_planted_mistakes_move_it(name):
     sigma, the prior of the intercept at other predictors.
     """
     assert np.abs(shift("more columns", **MISTAKES[name])).max() > FAR
+
+
+# ---- fits ----------------------------------------------------------------------------------------
+
+FEW = dict(prior={"*": sgmc.horseshoe(learned=True)}, seed=3, progress=False)
+GIBBS = "Gibbs"
+
+
+def frame(n=40, p=6):
+    """Rows with weights, offsets and a factor."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(n, p))
+    df = pd.DataFrame(X, columns=[f"x{j}" for j in range(p)])
+    df["g"] = rng.choice(list("abc"), n)
+    df["off"], df["w"] = rng.normal(size=n), rng.integers(1, 4, n)
+    df["y"] = 1 + 2 * df.x0 + df.off + rng.normal(size=n)
+    return df
+
+
+def fitted(df, **how):
+    formula = "y ~ g + " + " + ".join(f"x{j}" for j in range(6))
+    return sgmc.ols(formula, df, **{"draws": 60, **FEW, **how})
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_the_same_seed_has_the_same_bits_and_runs_go_on(tmp_path):
+    df, path = frame(), str(tmp_path / "run")
+    whole = fitted(df)
+    assert type(whole.sampler).__name__ == GIBBS
+    assert np.array_equal(fitted(df, threads=1).draws, whole.draws)
+    assert np.array_equal(fitted(df, draws=25).resume(35).draws, whole.draws)
+    fitted(df, draws=25, checkpoint=path)
+    assert np.array_equal(fitted(df, checkpoint=path).draws, whole.draws)
+    assert not np.array_equal(fitted(df, seed=4).draws, whole.draws)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_weights_are_rows_that_repeat():
+    df = frame()
+    settings = check_settings(seed=1, progress=False)
+    found = []
+    for rows, how in ((df, {"weights": df.w}), (df.loc[df.index.repeat(df.w)], {})):
+        model = sgmc.OLS.from_formula("y ~ x0 + x1 + x2", rows, offset=rows.off, **how)
+        one = LearnedRegression.of(model, FEW["prior"], settings)
+        of = one.problem(FEW["prior"], settings).conditionals
+        rest = of.y @ of.y
+        found.append((of.gram, of.columns @ of.y, rest, of.weight, np.asarray(of.shrunk.unit)))
+    for weighted, repeated in zip(*found):
+        np.testing.assert_allclose(weighted, repeated, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_what_conditionals_are_not_for_takes_paths():
+    df = frame()
+    for how in (
+        dict(sampler="hmc"),
+        dict(prior={"*": sgmc.horseshoe(learned=True), "x1": sgmc.student_t(4)}),
+        dict(sigma=1.0),
+    ):
+        assert type(fitted(df, **how).sampler).__name__ == "HMC"
+    assert type(fitted(df, sampler="gibbs").sampler).__name__ == GIBBS
+    with pytest.raises(NotSupported, match="gibbs draws from conditional distributions"):
+        fitted(df, sampler="gibbs", prior=sgmc.normal(0, 1))
+    with pytest.raises(ArgumentError, match="step_size does not apply to gibbs"):
+        fitted(df, sampler="gibbs", step_size=0.1)
+
+
+def test_more_coefficients_than_are_drawn_in_turn_are_refused():
+    X = np.random.default_rng(0).normal(size=(4, 5001))
+    with pytest.raises(NotSupported, match="5001 coefficients .* more than 5000"):
+        sgmc.OLS(X[:, 0], X).fit(prior=sgmc.horseshoe(learned=True), seed=1)
