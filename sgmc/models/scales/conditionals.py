@@ -29,6 +29,7 @@ from sgmc.models.scales.sweeps import ScaleSweeps
 
 # sweeps by which coordinates are scaled, and how many of them come before those that are looked at
 PILOT_SWEEPS, PILOT_WARMUP = 200, 80
+STAND_IN_ROWS = 200  # that are looked at where the time is up
 NARROWEST_SD = 1e-3  # of a coordinate there, in units that make it about one
 TURNS_WARMUP = 100  # steps, of some sweeps each
 # seconds on one core: numbers of the table in a sweep, local scales in it, operations of a draw of
@@ -215,9 +216,14 @@ def scale_conditionals(
     """
     d, pivots = shrunk.d, list(priors.intercepts)
     # the prior of an intercept is that at centred predictors
-    rows = reduced(table, shift if pivots else np.zeros(d), np.ones(d))
+    away = shift if pivots else np.zeros(d)
+    try:
+        rows = reduced(table, away, np.ones(d))
+    except OutOfTime:  # some rows will do for draws that stand in: no sweep is made
+        with deadline.suspended():
+            rows = reduced(table.first(STAND_IN_ROWS), away, np.ones(d))
     columns = np.ascontiguousarray(rows[:, :d].T)
-    square = np.einsum("ji,ji->j", columns, columns)
+    square = np.maximum(np.einsum("ji,ji->j", columns, columns), np.finfo(float).tiny)
     known = {one: np.array(priors.columns(one)) for one in ("location", "scale", "shape")}
     above = Separable(
         [FAMILIES[one] for one in priors.families[d:]],
