@@ -14,6 +14,7 @@ from sgmc.registry import ROOMS, belongs, room
 FIXED = {
     "sgmc.api.verbs": ("glm", "sample"),
     "sgmc.api.either": ("gamma",),
+    "sgmc.api.published": ("published",),
     "sgmc.api.versions": ("show_versions",),
     "sgmc.models.bases.model": ("Model",),
     "sgmc.models.user.model": ("JaxModel", "CompiledModel"),
