@@ -1,5 +1,5 @@
-"""The pictures of docs/gallery.md: run its code, save the figure of each block under the name that
-the page has for it, and write the part about tutorials.
+"""The pictures of docs/gallery.md and docs/five-papers.md: run the code of each, save the figure of
+each block under the name that the page has for it, and write the gallery's part about tutorials.
 
     python docs/gallery.py
 """
@@ -10,8 +10,11 @@ from pathlib import Path
 
 DOCS = Path(__file__).resolve().parent
 PAGE, PICTURES = DOCS / "gallery.md", DOCS / "_static" / "gallery"
+FIVE, FIVE_PICTURES = DOCS / "five-papers.md", DOCS / "_static" / "five"
 RESULTS = DOCS.parent / "vignettes" / "results"
-STEP = re.compile(r"^```python\n(.*?)^```$|^!\[.*?\]\(_static/gallery/(.*?)\)$", re.M | re.S)
+STEP = re.compile(
+    r"^```python\n(.*?)^```$|^!\[.*?\]\(_static/(?:gallery|five)/(.*?)\)$", re.M | re.S
+)
 TUTORIALS = (
     "bring-your-own-model", "choosing-a-sampler", "crossed", "curves", "getting-started", "groups",
     "larger-than-memory", "trust",
@@ -62,9 +65,9 @@ def written(text):
 
 
 if __name__ == "__main__":
-    page = written(PAGE.read_text())
-    PAGE.write_text(page)
-    PICTURES.mkdir(exist_ok=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        draw(page, PICTURES)
+    PAGE.write_text(written(PAGE.read_text()))
+    for page, folder in ((PAGE, PICTURES), (FIVE, FIVE_PICTURES)):
+        folder.mkdir(exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            draw(page.read_text(), folder)

@@ -30,6 +30,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
     "lipsbps": ("lipsbps", {}, ALL),
     "zzss": ("zzss", {}, ALL),
     "msgnht": ("msgnht", {}, MINI),
+    "rwm": ("rwm", {}, ALL),
     # Nemeth & Fearnhead 2021, table 1
     "sghmc": ("sghmc", {"integrator": "published", "resample": True}, MINI),
     "sgnht": ("sgnht", {}, MINI),
@@ -58,8 +59,8 @@ def published(name: str, **options: Any) -> dict[str, Any]:
     name : str
         ``"sgld"`` (Welling & Teh 2011, eq. 4), ``"barker"``, ``"vsgbd"``, ``"csgbd"``, ``"esgbd"``,
         ``"csgld"``, ``"msgld"``, ``"sgd"`` (Mauri & Zanella 2024, Algorithms 1 to 7), ``"bps"``,
-        ``"sbps"``, ``"psbps"``, ``"lipsbps"``, ``"zzss"``, ``"msgnht"`` (Pakman et al. 2017,
-        arXiv:1609.00770), ``"ula"``, ``"mala"``, ``"sghmc"``, ``"sgnht"``, ``"sgrld"``,
+        ``"sbps"``, ``"psbps"``, ``"lipsbps"``, ``"zzss"``, ``"msgnht"``, ``"rwm"`` (Pakman et al.
+        2017, arXiv:1609.00770), ``"ula"``, ``"mala"``, ``"sghmc"``, ``"sgnht"``, ``"sgrld"``,
         ``"sgrhmc"`` (Nemeth & Fearnhead 2021, arXiv:1907.06986, table 1), ``"sghmc-euler"``
         (explicit Euler with the constants of the software of Coullon, South & Nemeth 2023,
         arXiv:2105.13059).  With ``-cv`` at the end, control variates at the mode (Nemeth &

@@ -53,3 +53,11 @@ def test_the_script_saves_what_is_drawn(gallery, tmp_path):
     code = "```python\nimport matplotlib.pyplot as p\np.plot([1])\n```\n"
     gallery.draw(code + "![a](_static/gallery/a.png)\n", tmp_path)
     assert (tmp_path / "a.png").read_bytes()[1:4] == b"PNG"
+
+
+@needs_pictures
+def test_each_of_the_five_papers_has_its_picture(gallery):
+    steps = gallery.steps(gallery.FIVE.read_text())
+    names = [name for _, name in steps if name]
+    assert len(names) == 5 and [bool(code) for code, _ in steps] == [True] + [True, False] * 5
+    assert {path.name for path in gallery.FIVE_PICTURES.iterdir()} == set(names)
