@@ -19,7 +19,7 @@ class BPMF(Factorization):
     1/(c lambda_k)),  lambda_k ~ Gamma(a, rate b), of users and of items apart; one lambda for all
     k, or each its own, which are two readings of the papers.
     By default alpha = 3, mu0 = 0, c = 1, a = 1, b = 5 (Mauri & Zanella, section 5.3; review,
-    section 6.3; Coullon, South & Nemeth, appendix B.2.1).
+    section 6.3); Coullon, South & Nemeth, appendix B.2.1, have a = 4.
 
     Parameters
     ----------
