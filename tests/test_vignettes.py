@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,14 +15,16 @@ pytest.importorskip("matplotlib", reason="figures of vignettes need Matplotlib")
 
 
 def loaded(name):
-    """A script of the folder, as a module."""
+    """A script of the folder, as a module, its neighbours importable while it is loaded."""
     spec = importlib.util.spec_from_file_location(f"vignettes_{name}", FOLDER / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(FOLDER))
+        spec.loader.exec_module(module)
     return module
 
 
-check, report = loaded("check"), loaded("report")
+check, report, stamps = loaded("check"), loaded("report"), loaded("stamps")
 
 PAPERS = sorted(path.stem for path in FOLDER.glob("*.py") if "story.end(" in path.read_text())
 PAPERS.remove("check")
@@ -126,3 +129,100 @@ def test_a_statement_that_fails_is_shown_with_its_reason():
     assert "**Figure 2.** Extreme SGBD wins." in text
     assert text.count("***Does not hold.*** Here: no. Reason: luck.") == 1
     assert text.count("*Holds.* Here: no.") == 1
+    assert "Reason: none was found." in "\n".join(report.statements([claim | {"why": ""}]))
+
+
+def test_a_reason_is_the_first_that_the_run_shows():
+    because = loaded("story").because
+    assert because((False, "a"), (True, "b"), (True, "c")) == "b"
+    assert because((False, "a")) == ""
+
+
+def test_the_size_of_an_effect_is_beside_the_papers():
+    claim = {"where": "table 1", "paper": "it fails", "here": "it does", "holds": True, "why": ""}
+    text = "\n".join(report.statements([claim | {"effect": [3000.0, 334.9]}]))
+    assert "Size of the effect: 334.9 here, 3,000 in the paper." in text
+
+
+# ---- settings of stored results ------------------------------------------------------------------
+
+
+@pytest.fixture
+def copied(tmp_path):
+    """The folder without its pictures."""
+    shutil.copytree(FOLDER, tmp_path / "vignettes", ignore=shutil.ignore_patterns("*.png"))
+    return tmp_path / "vignettes"
+
+
+def reported(folder):
+    """What report.py of a folder answers: its exit code and its words."""
+    run = subprocess.run(
+        [sys.executable, folder / "report.py"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"PYTHONSAFEPATH": ""},
+    )
+    return run.returncode, run.stderr
+
+
+CHANGED = {
+    "sgld": ("batch_size=1,\n    draws=20_000", "batch_size=2,\n    draws=20_000"),
+    "sgbd": ("story.pick(20_000, 3_000)", "story.pick(10_000, 3_000)"),
+    "review": ('abs(noise["simple"] - 2) < 0.15', 'abs(noise["simple"] - 2) < 0.16'),
+}
+
+
+def test_the_page_is_what_the_stored_results_make_of_it(copied):
+    assert reported(copied) == (0, "")
+    assert (copied / "RESULTS.md").read_text() == (FOLDER / "RESULTS.md").read_text()
+
+
+@pytest.mark.mistake("a constant of {name} is another than in the stored run")
+@pytest.mark.parametrize("name", CHANGED)
+def test_results_of_other_settings_are_refused(name, copied):
+    script = copied / f"{name}.py"
+    text = script.read_text()
+    before, after = CHANGED[name]
+    assert text.count(before) >= 1
+    script.write_text(text.replace(before, after, 1))
+    code, words = reported(copied)
+    assert code == 1 and f"vignettes/{name}.py has now" in words
+    assert f"run it again, python vignettes/{name}.py" in words and len(words.splitlines()) == 1
+
+
+def test_words_and_pictures_may_change(copied):
+    script = copied / "sgld.py"
+    text = script.read_text()
+    prose = text.replace("# # Stochastic gradient", "# # On stochastic gradient")
+    drawn = prose.replace("figsize=(9.6, 3.3)", "figsize=(9.6, 4.3)").replace(
+        "story.pick((1_000_000, 24), (100_000, 3))", "story.pick((1_000_000, 24), (50_000, 2))"
+    )
+    assert len({text, prose, drawn}) == 3
+    script.write_text(drawn)
+    assert reported(copied) == (0, "")
+
+
+def test_constants_of_imported_tools_count(copied):
+    before = {name: stamps.stamp(name, copied) for name in ("mamba", "sbps")}
+    tools = copied / "tools.py"
+    tools.write_text(tools.read_text().replace("LITTLE = 0.01", "LITTLE = 0.02"))
+    assert stamps.stamp("mamba", copied) != before["mamba"]
+    assert stamps.stamp("sbps", copied) == before["sbps"]  # it imports no Case
+
+
+def test_pictures_without_a_script_are_refused(copied):
+    (copied / "results" / "sgld-9-other.png").write_bytes(b"")
+    code, words = reported(copied)
+    assert code == 1 and "results/sgld-9-other.png: no script draws it" in words
+
+
+def test_results_without_a_hash_are_said_to_be_old(copied):
+    path = copied / "results" / "sgld.json"
+    found = json.loads(path.read_text())
+    found.pop("constants")
+    path.write_text(json.dumps(found))
+    assert reported(copied) == (0, "")
+    page = (copied / "RESULTS.md").read_text()
+    assert f"| [sgld](sgld.py), {report.OLDER} |" in page
+    assert "Script: [sgld.py](sgld.py). These results are older than the script." in page

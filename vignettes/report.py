@@ -2,11 +2,16 @@
 
 Numbers come from ``results/*.json``.  What the papers claim, and what the figures show, is written
 in ``papers.md``: for each page a title, a paragraph, and a line for each figure.
+
+Results carry a hash of the settings that their script had (``stamps.py``).  Where it is not that of
+the script as it is, there is no report but a sentence that names the script and the rerun.
 """
 
 import json
 import re
 from pathlib import Path
+
+from stamps import stamp
 
 HERE = Path(__file__).resolve().parent
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
@@ -15,8 +20,9 @@ INTRO = """# Results of the papers and of the tutorials
 The package contains the methods of five papers on Bayesian inference with mini-batches. This page \
 lists what the papers state and what came out here, first in words, then statement by statement. \
 A statement **holds** if a number computed here meets a criterion that was fixed in the script. \
-Statements that do not hold are listed with the reason, as far as it is known. The last part has \
-the same lists for the tutorials.
+Statements that do not hold are listed with the reason, as far as the run shows one. Where a \
+criterion is softer than the paper's number, the sizes of the effect are given beside each other. \
+The last part has the same lists for the tutorials, which are counted apart.
 
 Abbreviations: *sd*, standard deviation; *effective draws*, the number of independent draws that \
 are worth as much; *data pass* or *epoch*, as many gradients of rows as the table has rows; *KSD*, \
@@ -28,8 +34,12 @@ dynamics (*-CV* with control variates); *SGBD*, stochastic gradient Barker dynam
 variants; *SBPS*, stochastic bouncy particle sampler; *MALA*, *HMC*, exact samplers that use all \
 rows.
 
-This page is written by `python vignettes/report.py` from full runs of the scripts in this folder.
+This page is written by `python vignettes/report.py` from full runs of the scripts in this folder. \
+Each run carries a hash of its script's settings, and the page is refused where a script has other \
+settings now. Runs from before hashes were kept whose script has changed since are marked \
+*older than its script*.
 """
+OLDER = "older than its script"
 NAMES = {
     "vsgbd": "vanilla SGBD",
     "csgbd": "corrected SGBD",
@@ -119,16 +129,46 @@ def counted(found):
     return held, len(found["claims"]) - held
 
 
+def refused(found, folder):
+    """Why results cannot be reported, or None."""
+    name = found["name"]
+    program = f"check.py {name}" if "story.end(" not in text_of(name, folder) else f"{name}.py"
+    if found["mode"] != "full":
+        return (
+            f"results/{name}.json is of the {found['mode']} mode: run vignettes/{program} in full"
+        )
+    if found.get("constants") not in (None, stamp(name, folder)):
+        return (
+            f"results/{name}.json was made with other settings than vignettes/{name}.py has now: "
+            f"run it again, python vignettes/{program}"
+        )
+    return None
+
+
+def text_of(name, folder):
+    """The script of a page."""
+    return (folder / f"{name}.py").read_text()
+
+
+def strays(results, folder):
+    """Pictures that no result names."""
+    named = {figure for found in results for figure in found["figures"]}
+    return sorted({path.name for path in (folder / "results").glob("*.png")} - named)
+
+
 def statements(claims):
     """Lines of a list: what is stated, and what came out."""
     for claim in claims:
         yield f"- **{where(claim['where'])}.** {sentence(plain(claim['paper']))}."
         result = f"Here: {plain(claim['here'])}."
+        if "effect" in claim:
+            paper, here = claim["effect"]
+            result += f" Size of the effect: {here:,.4g} here, {paper:,.4g} in the paper."
         if claim["holds"]:
             yield f"  *Holds.* {result}"
         else:
-            reason = f" Reason: {plain(claim['why'])}." if claim["why"] else ""
-            yield f"  ***Does not hold.*** {result}{reason}"
+            reason = plain(claim["why"]) or "none was found"
+            yield f"  ***Does not hold.*** {result} Reason: {reason}."
     yield ""
 
 
@@ -141,7 +181,11 @@ def section(found, pages):
     yield ""
     if prose:
         yield from (prose, "")
-    yield f"Statements that hold: {held}; that do not: {not_held}. Script: [{name}.py]({name}.py)."
+    age = "" if "constants" in found else " These results are older than the script."
+    yield (
+        f"Statements that hold: {held}; that do not: {not_held}. Script: [{name}.py]({name}.py)."
+        + age
+    )
     yield ""
     for note in found["notes"]:
         yield f"- Note: {plain(note)}."
@@ -167,33 +211,46 @@ def section(found, pages):
 
 
 def overview(results):
-    """A table of three columns."""
-    yield from ("| page | hold | do not |", "|---|---|---|")
-    for found in results:
-        held, not_held = counted(found)
-        yield f"| [{found['name']}]({found['name']}.py) | {held} | {not_held} |"
-    held, not_held = map(sum, zip(*map(counted, results)))
-    yield from (f"| all | {held} | {not_held} |", "")
+    """Tables of three columns: papers, then tutorials."""
+    for title, some in parts(results):
+        yield from (f"| {title.lower()} | hold | do not |", "|---|---|---|")
+        for found in some:
+            name, (held, not_held) = found["name"], counted(found)
+            age = "" if "constants" in found else f", {OLDER}"
+            yield f"| [{name}]({name}.py){age} | {held} | {not_held} |"
+        held, not_held = map(sum, zip(*map(counted, some)))
+        yield from (f"| all | {held} | {not_held} |", "")
+
+
+def parts(results):
+    """Titles with their results, the papers' first."""
+    return (
+        ("The papers", [found for found in results if is_paper(found)]),
+        ("The tutorials", [found for found in results if not is_paper(found)]),
+    )
 
 
 def report(results, pages):
     """The whole text, of results in their order."""
     results = sorted(results, key=lambda found: place(found["name"]))
     lines = [INTRO, *overview(results)]
-    for title, some in (
-        ("## The papers", [found for found in results if is_paper(found)]),
-        ("## The tutorials", [found for found in results if not is_paper(found)]),
-    ):
-        lines += [title, ""]
+    for title, some in parts(results):
+        lines += [f"## {title}", ""]
         for found in some:
             lines.extend(section(found, pages))
     return "\n".join(lines).rstrip() + "\n"
 
 
+def main():
+    """Write the page, or say why not."""
+    results = [json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))]
+    reasons = [reason for found in results if (reason := refused(found, HERE))]
+    reasons += [f"results/{name}: no script draws it, remove it" for name in strays(results, HERE)]
+    if reasons:
+        raise SystemExit("\n".join(reasons))
+    pages = descriptions((HERE / "papers.md").read_text())
+    (HERE / "RESULTS.md").write_text(report(results, pages))
+
+
 if __name__ == "__main__":
-    (HERE / "RESULTS.md").write_text(
-        report(
-            [json.loads(path.read_text()) for path in sorted((HERE / "results").glob("*.json"))],
-            descriptions((HERE / "papers.md").read_text()),
-        )
-    )
+    main()

@@ -14,6 +14,7 @@ from pathlib import Path
 import matplotlib
 import pandas as pd
 from matplotlib import pyplot as plt
+from stamps import stamp
 
 import sgmc
 from sgmc.plots.axes import PALETTE
@@ -49,6 +50,23 @@ def quiet_fit(model, **how):
             if "diverged" not in str(error):
                 raise
             return None
+
+
+def because(*cases):
+    """The reason why a claim does not hold, chosen by what came out.
+
+    Parameters
+    ----------
+    *cases : (bool, str)
+        Whether the numbers of the run show a reason, and the reason.
+
+    Returns
+    -------
+    str
+        The first reason that is shown; empty where none is, and the page of results then states
+        that none was found.
+    """
+    return next((reason for shown, reason in cases if shown), "")
 
 
 class Story:
@@ -90,6 +108,7 @@ class Story:
             Path(elsewhere) if elsewhere else None if given.fast else HERE / "results"
         )
         self.claims, self.figures, self.notes, self.simulated = [], [], [], []
+        self.stamp = stamp(name, HERE)  # of the script as it is now, not as a run leaves it
         self.begun = time.perf_counter()
         if self.out:
             self.out.mkdir(parents=True, exist_ok=True)
@@ -129,7 +148,7 @@ class Story:
         self.notes.append(text)
         print(textwrap.fill(f"note: {text}", 110, initial_indent="  ", subsequent_indent="    "))
 
-    def claim(self, where, paper, here, holds, why=""):
+    def claim(self, where, paper, here, holds, why="", effect=None):
         """A statement of the paper beside what comes out here.
 
         Parameters
@@ -140,7 +159,9 @@ class Story:
             In words and numbers.
         holds : bool
         why : str, optional
-            Of one that does not hold: data absent, another definition, or a real disagreement.
+            Of one that does not hold, as `because` chooses it.
+        effect : (float, float), optional
+            The size of the effect in the paper and here, where `holds` has a softer criterion.
         """
         self.claims.append(
             {
@@ -150,6 +171,7 @@ class Story:
                 "holds": bool(holds),
                 "why": "" if holds else why,
             }
+            | ({} if effect is None else {"effect": [float(f"{size:.3g}") for size in effect]})
         )
         for text, margin in (
             (f"{where}: {paper}", 2),
@@ -181,6 +203,7 @@ class Story:
             "seconds": round(seconds, 1),
             "budget_seconds": 60 * self.minutes,
             "settings": settings,
+            "constants": self.stamp,
             "claims": self.claims,
             "figures": self.figures,
             "notes": self.notes,
