@@ -11,7 +11,7 @@
 # runs their experiments with `sgmc`: what a Stein discrepancy sees (figure 1), logistic regression
 # (figures 2 and 3, table 2), and the review's main theoretical point in numbers: with control
 # variates the cost of an effective draw does not grow with N (section 2.3). Its network and its
-# ratings (figures 5 and 6) are on `review-models`.
+# ratings (figures 5 and 6) are on `review-models` and `review-ratings`.
 
 # %%
 import time

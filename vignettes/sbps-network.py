@@ -173,7 +173,6 @@ story.claim(
     f"median direction: {once[ours]:,.0f} epochs a draw, {fitting} {once[fitting]:,.0f}; mean "
     f"{away[ours]:.1f} and {away[fitting]:.1f} sds off",
     once[ours] < 2 * once[fitting] and away[ours] < away[fitting] + 0.5,
-    "real disagreement at this number of epochs",
 )
 story.claim(
     "fig 6",

@@ -142,11 +142,11 @@ class Case:
     """A model that is tuned in the ways of Coullon, South & Nemeth (2023).
 
     Friction and diffusion are those of the authors' software per leapfrog step, e C = e A = 0.01,
-    and momenta are drawn anew at each step of SGHMC.  ``dts`` and ``shares`` are the grids of the
-    paper's dt and of n / N; `budget` is the winner's work in passes through the data, but at least
-    `least` steps, and `work` that of runs which are compared; `loss` the metric of grid searches by
-    predictions, whose arms have `iterations` steps from the point `noisy`; `metric` that of the
-    others; `begin` arguments of all.
+    and steps of SGHMC, each with a fresh momentum, are explicit Euler's, as there. ``dts`` and
+    ``shares`` are the grids of the paper's dt and of n / N; `budget` is the winner's work in passes
+    through the data, but at least `least` steps, and `work` that of runs which are compared; `loss`
+    the metric of grid searches by predictions, whose arms have `iterations` steps from the point
+    `noisy`; `metric` that of the others; `begin` arguments of all.
     """
 
     model: object
@@ -167,9 +167,7 @@ class Case:
         """The sampler and its gradient, by a name such as sgld-cv."""
         made = {
             "sgld": sgmc.SGLD,
-            "sghmc": lambda: sgmc.SGHMC(
-                leapfrog=leapfrog, friction=LITTLE, resample=True, per="step"
-            ),
+            "sghmc": lambda: sgmc.published("sghmc-euler", leapfrog=leapfrog)["sampler"],
             "sgnht": lambda: sgmc.SGNHT(diffusion=LITTLE, per="step"),
         }[label.split("-")[0]]()
         return {
