@@ -36,7 +36,7 @@ TURNS_WARMUP = 100  # steps, of some sweeps each
 # all coefficients, and what this takes besides; only their ratios matter
 CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 7e-10, 3e-7, 6e-11, 5e-5
 # seconds of a step's sweeps, about, and how many there are at most
-STEP_SECONDS, MOST_SWEEPS = 4.5e-4, 8
+STEP_SECONDS, MOST_SWEEPS = 6.5e-4, 8
 # share of the sweeps' time that draws of all coefficients may take: with more of them than rows
 # priors hold most, and sweeps alone forget nearly as fast
 JOINT_SHARE, JOINT_SHARE_OF_MANY = 0.5, 0.1
