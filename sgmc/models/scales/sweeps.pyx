@@ -37,7 +37,7 @@ cdef double FLOOR = SMALLEST_SHRUNK**2
 cdef double LOCAL_WIDTH = 8, GLOBAL_WIDTH = 0.4, NOISE_WIDTH = 3.0
 cdef double SLICE_END = 1e-14     # of an interval, beside the number itself
 cdef double LARGE = 1e60, LEAST = 1e-200, MOST = 1e200   # of products before their log is taken
-cdef int ONE = 1
+cdef int ONE = <int> 1             # for BLAS
 
 
 cdef class ScaleSweeps:
@@ -102,7 +102,7 @@ cdef class ScaleSweeps:
 
     def sweep(self, double[::1] theta, Rng rng, int times=1):
         """Change theta (size,) by so many sweeps."""
-        cdef int t
+        cdef Py_ssize_t t
         with nogil:
             memcpy(&self.theta[0], &theta[0], self.shrunk.size * sizeof(double))
             self.centre(1)
@@ -129,11 +129,11 @@ cdef class ScaleSweeps:
 
     cdef void add(self, double times, Py_ssize_t j, double *out) noexcept nogil:
         """Add a multiple of the j-th column."""
-        cdef int m = self.m
+        cdef int m = <int> self.m
         daxpy(&m, &times, &self.columns[j, 0], &ONE, out, &ONE)
 
     cdef double dot(self, const double *a, const double *b) noexcept nogil:
-        cdef int m = self.m
+        cdef int m = <int> self.m
         return ddot(&m, a, &ONE, b, &ONE)
 
     # ---- coefficients and local scales -----------------------------------------------------------
@@ -379,7 +379,7 @@ cdef class ScaleSweeps:
         """
         cdef double level = self.density(what, now) - next_exponential(rng), at
         cdef double low = now - width * next_uniform(rng), high = low + width
-        cdef int k
+        cdef Py_ssize_t k
         for k in range(steps):
             if not self.density(what, low) > level:
                 break
