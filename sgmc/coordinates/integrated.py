@@ -64,6 +64,9 @@ class Sums:
     operations: float
     roots_size: int = 0
 
+    def prepare(self, ratios: Floats) -> None:
+        """Look at all ratios (m, q) before `at` is asked for parts of them."""
+
     def at(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Return the products of the columns of the coefficients and of the residuals in units of
         the rows' covariance over sigma^2, (m, d + 1, d + 1), and half the log of its determinant,
@@ -165,6 +168,7 @@ class ConditionallyNormal(Transport):
         beside each, the coefficients integrated out: (m, k).
         """
         u = self.log_sigma(psi, last)
+        self.sums.prepare(self.ratios.sds(psi))
         size = max(1, PAIRS_AT_ONCE // ((len(self.beta) + 1) * (len(self.beta) + 1 + u.shape[1])))
         steps = range(0, len(psi), size)
         return np.concatenate([self.at(psi[a : a + size], u[a : a + size]) for a in steps])

@@ -51,6 +51,14 @@ def chebyshev_axes(low: Floats, high: Floats, sizes: Ints) -> list[Floats]:
     return [0.5 * (a + b + (b - a) * chebyshev.chebpts1(m)) for a, b, m in zip(low, high, sizes)]
 
 
+def between_places(places: Floats, at: float) -> float:
+    """Return the middle of the two of Chebyshev's places that are next to a number: there, what a
+    polynomial through them leaves unknown is about as large as anywhere near.
+    """
+    k = int(np.clip(np.searchsorted(places, at), 1, len(places) - 1))
+    return float(places[k - 1 : k + 1].mean())
+
+
 @dataclass(frozen=True)
 class ChebyshevPolynomial:
     """The polynomial through values (m^j, ...) at `chebyshev_axes` of j intervals.

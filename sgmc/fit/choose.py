@@ -66,7 +66,9 @@ SAME_POSTERIOR = 0.03  # sd of log weights, at which an approximation is taken f
 WORTH_WEIGHING = 0.1  # the same of skewed proposals: above, few of them may have most of the weight
 WEIGHED_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
-FEW_PROPOSALS, MANY_CELLS = 8, 2e5  # where a density takes a millisecond and more
+FEW_PROPOSALS, MANY_CELLS = 16, 2e5  # where a density takes a millisecond and more
+# of the limit, below which few weights do: their sd may be half the posterior's and less
+SURELY_SAME = 0.25
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
 SINGLE_ENOUGH = 1e-3  # nats: acceptance rates are right to as much
 IMH_WARMUP = 24  # draws' worth of steps: chains start at draws of a Gaussian that is near
@@ -440,9 +442,8 @@ def independent(choice, rng) -> Choice | None:
     problem, settings, given = choice.problem, choice.settings, choice.spec
     plain, skewed = np.inf, np.inf
     if problem.rows.cells > MANY_CELLS:
-        # a sd of a few is known to a fifth: one that is far below the limit needs no more
         plain, skewed = spreads_of_weights(problem, settings, FEW_PROPOSALS)
-    if not plain <= SAME_POSTERIOR / 2:
+    if not plain <= SURELY_SAME * SAME_POSTERIOR:
         plain, skewed = spreads_of_weights(problem, settings, PROPOSALS)
     if given is not None and not plain <= SAME_POSTERIOR:
         raise NotSupported(

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.fit.settings import check_settings
 from sgmc.models.scales.conditionals import ScaleConditionals
 from sgmc.models.scales.model import LearnedRegression
@@ -280,3 +280,29 @@ def test_more_coefficients_than_are_drawn_in_turn_are_refused():
     X = np.random.default_rng(0).normal(size=(4, 5001))
     with pytest.raises(NotSupported, match="5001 coefficients .* more than 5000"):
         sgmc.OLS(X[:, 0], X).fit(prior=sgmc.horseshoe(learned=True), seed=1)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_a_column_that_no_row_tells_has_its_prior():
+    """Rows of weight zero alone have it: draws in turn are those of a column of zeros."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    frame["y"] = 2 * frame.a - frame.b + rng.normal(size=60)
+    frame["z"], frame["w"] = 0.0, 1.0
+    frame.loc[:4, "z"], frame.loc[:4, "w"] = rng.normal(size=5), 0.0
+    fit = sgmc.ols("y ~ a + b + z", frame, prior={"*": HORSESHOE}, weights="w", seed=1, draws=500)
+    assert fit.sampler.name == "gibbs"
+    # of 2,000 draws of a symmetric law 50 % are above zero, +- 4 %: draws are nearly independent
+    assert abs((fit.draws[..., 3] > 0).mean() - 0.5) < 0.08
+    assert fit.params["a"] == pytest.approx(2, abs=0.5)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_rows_that_count_twice_and_are_fitted_exactly_are_refused():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(8, 12)), columns=[f"x{j}" for j in range(12)])
+    frame["y"], frame["w"] = rng.normal(size=8), 3.0
+    with pytest.raises(DataError, match="13 coefficients can fit all 8 rows exactly, and weights"):
+        sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, weights="w", seed=1, draws=50)
+    once = sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, seed=1, draws=50)
+    assert once.sampler.name == "gibbs"

@@ -15,7 +15,6 @@ from sgmc.arguments.types import Floats
 from sgmc.coordinates.grid import NATS_OFF, is_right
 from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.core.contract import Map, Model
-from sgmc.core.deadline import OutOfTime
 from sgmc.models.crossed.elimination import Elimination
 from sgmc.models.crossed.gram import as_sparse
 from sgmc.models.crossed.interpolated import EliminatedSums, InterpolatedSums, TooMuchWork
@@ -121,6 +120,6 @@ def by_interpolation(
         middle = made.grid.at_shares(np.full((1, len(made.grid.low)), 0.5))
         sums.anchored(made.ratios.sds(middle[:, :-1])[0])
     # a precision may be singular to rounding at some point
-    except (TooMuchWork, OutOfTime, np.linalg.LinAlgError):
+    except (TooMuchWork, np.linalg.LinAlgError):
         return None
     return made

@@ -26,7 +26,7 @@ NATS_LEFT = 1e-4  # of all levels' log determinants that points may leave unknow
 FEWEST_ON_AXIS, MOST_ON_AXIS = 4, 33  # of an axis
 # of what is asked for, by which axes are made longer: `ends_of` asks for 0.6 more at least once,
 # in other coordinates
-LONGER = 0.7
+LONGER, LEAST_MORE = 0.7, 0.1
 NOISE_AT_ONCE = 1 << 17  # of vectors
 BEYOND_ENDS = 1e-9  # of an axis, by which points may be beyond its ends
 
@@ -124,7 +124,7 @@ class InterpolatedSums(EliminatedSums):
             if (low >= held.low - spare).all() and (high <= held.high + spare).all():
                 return held
             low, high = np.minimum(low, held.low), np.maximum(high, held.high)
-        more = LONGER * (high - low)
+        more = np.maximum(LONGER * (high - low), LEAST_MORE)
         self.table = self.tabulated(np.maximum(low - more, 0.0), high + more)
         return self.table
 
@@ -149,6 +149,9 @@ class InterpolatedSums(EliminatedSums):
                 left[point], means[point] = one.ravel(), by.T
                 point += 1
         return RatioTable(low, high, sizes, left, logs, means)
+
+    def prepare(self, ratios: Floats) -> None:
+        self.covering(self.coordinates(ratios))
 
     def left(self, ratios: Floats) -> tuple[Floats, Floats]:
         t, w = self.coordinates(ratios), len(self.of.rest)

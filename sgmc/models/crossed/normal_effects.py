@@ -11,7 +11,11 @@ from scipy import linalg
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.grid import mesh
-from sgmc.coordinates.interpolation import ChebyshevPolynomial, chebyshev_axes
+from sgmc.coordinates.interpolation import (
+    ChebyshevPolynomial,
+    between_places,
+    chebyshev_axes,
+)
 from sgmc.models.crossed.laplace import GaussianApproximation
 
 EXACT_SETTLED = {1: 8, 2: 7}  # of an axis, by their number: where modes are found with all rows
@@ -100,14 +104,14 @@ class NormalEffects:
 
     def corrected(self, exact: Exact, psi: Floats, low: Floats, high: Floats) -> Self | None:
         """Return the law with what exact approximations differ by at a few places of intervals, and
-        polynomials between these; None where another place, beside the mode psi (j,), shows that
-        they do not do.
+        polynomials between these; None where another place, in the middle between those around the
+        mode psi (j,), shows that they do not do.
         """
         m = EXACT_SETTLED[len(psi)]
         axes = chebyshev_axes(low, high, [m] * len(psi))
         places = mesh(axes).reshape(-1, len(psi))
-        gap = (high - low) / m
-        places = np.concatenate([places, np.clip(psi + 0.3 * gap, low, high)[None]])
+        between = [between_places(axis, at) for axis, at in zip(axes, psi)]
+        places = np.concatenate([places, np.array(between)[None]])
         known = self.at(places)
         found = [exact(one, mean) for one, mean in zip(places, known.mean)]
         smooth, off = [], []
@@ -115,8 +119,9 @@ class NormalEffects:
             change = np.array(there) - here
             smooth.append(ChebyshevPolynomial(low, high, change[:-1]))
             off.append(change[-1] - smooth[-1](places[-1:])[0])
-        away = linalg.solve_triangular(found[-1].root, off[1], trans="T")
-        if not max(abs(off[0]), np.abs(away).max()) <= SETTLED_WITHIN:
+        # means in sds, and roots in those of their columns
+        away = [linalg.solve_triangular(found[-1].root, one, trans="T") for one in off[1:]]
+        if not max(abs(off[0]), *(np.abs(one).max() for one in away)) <= SETTLED_WITHIN:
             return None
         return replace(self, smooth=tuple(smooth))
 

@@ -28,7 +28,9 @@ NUMBERS_OF_ROOTS = 1 << 24  # of the roots of all nodes
 NODES = {1: (13, 37), 2: (9, 13)}  # of each axis, by the number of axes: see `grid_of`
 MOST_VARIED = 0.39  # sd of log weights: draws of more are thinned, and chains cost as little
 MANY_NUMBERS = 250_000  # rows times coefficients and effects, from which searches take long
-FEW_LOOKED_AT = 32  # proposals of so many rows: their variance is then known to a quarter
+# proposals of so many rows, and the sd of their log weights up to which these do: the posterior's
+# may be a few times as large
+FEW_LOOKED_AT, SURELY_EVEN = 32, 0.01
 LOOKED_AT_FIRST = 128  # proposals, which tell their variance to an eighth
 NEAREST_ZERO = 1e-3  # coordinate of an sd: at zero itself effects have no density
 
@@ -246,24 +248,26 @@ def proposals(
     if count > MOST_IN_TABLE or blocks.loading.size > blocks.loading.q or k > MOST_SETTLED:
         return None
     plain = replace(problem, coordinates=replace(problem.coordinates, map=conditional.loaded))
-    settled = Settled(conditional, plain, centre, covariance)
     psi = centre.place[conditional.psi].copy()
     psi[: blocks.loading.q] = np.abs(psi[: blocks.loading.q])
     many = problem.model.n * k > MANY_NUMBERS
-    try:
-        # of many rows a pass costs more than all else
-        tables = by_few_passes(settled, centre, psi, covariance) if many else None
-        tables = tables or by_all_nodes(settled, psi, covariance)
-    except (DataError, np.linalg.LinAlgError):  # no mode, or a precision that is none
-        return None
-    if tables is None:
+    # of many rows a pass costs more than all else
+    for tabulated in (by_few_passes, by_all_nodes) if many else (by_all_nodes,):
+        try:
+            tables = tabulated(Settled(conditional, plain, centre, covariance), psi, covariance)
+        except (DataError, np.linalg.LinAlgError):  # no mode, or a precision that is none
+            tables = None
+        if tables is not None:
+            break
+    else:
         return None
     grid, means, roots = tables
     map = problem.coordinates.map
     made = LaplaceTransport(plain=plain, map=map, grid=grid, means=means, roots=roots)
     with one_blas_thread():
-        looked_at = FEW_LOOKED_AT if many else LOOKED_AT_FIRST
-        made = made.judged(random.normal(size=(looked_at, blocks.size)))
+        z = random.normal(size=(LOOKED_AT_FIRST, blocks.size))
+        few = made.judged(z[:FEW_LOOKED_AT]) if many else made
+        made = few if few.plain_sd <= SURELY_EVEN else made.judged(z)
     return made if made.skewed_sd < MOST_VARIED else None
 
 
@@ -286,9 +290,7 @@ def by_all_nodes(settled: Settled, psi: Floats, covariance: Floats) -> Tables | 
     return grid, means, roots
 
 
-def by_few_passes(
-    settled: Settled, centre: GaussianApproximation, psi: Floats, covariance: Floats
-) -> Tables | None:
+def by_few_passes(settled: Settled, psi: Floats, covariance: Floats) -> Tables | None:
     """Return the same by normal laws and a few searches with all rows; None where what these differ
     by is not smooth.
     """
@@ -308,7 +310,8 @@ def by_few_passes(
 
         return grid_of(density, psi, covariance, **how)
 
-    law = NormalEffects.of(centre, centre.place[settled.of.psi], settled.sds, settled.prior)
+    at_mode = settled.at(settled.inside(psi))
+    law = NormalEffects.of(at_mode, settled.inside(psi), settled.sds, settled.prior)
     rough = table(law)
     if rough is None:
         return None

@@ -21,7 +21,12 @@ from scipy.special import ndtri
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.conditioned import Conditioned
-from sgmc.coordinates.interpolation import ChebyshevPolynomial, chebyshev_axes, interpolated
+from sgmc.coordinates.interpolation import (
+    ChebyshevPolynomial,
+    between_places,
+    chebyshev_axes,
+    interpolated,
+)
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.whitening import Coordinates
@@ -158,7 +163,8 @@ class SdTable:
         m = len(self.log_density)
         ends = np.zeros(1), np.array([m - 1.0])
         places = chebyshev_axes(*ends, [EXACT_PLACES])[0]
-        places = np.append(places, np.argmax(self.log_density) + 0.5)
+        middle = between_places(places, float(np.argmax(self.log_density)))
+        places = np.append(places, middle)
         known = [interpolated(one, places) for one in (self.log_density, self.mean, self.root)]
         phi = self.first + self.step * places
         found = stacked([exact(one, c) for one, c in zip(phi, known[1])])
@@ -168,8 +174,9 @@ class SdTable:
             smooth = ChebyshevPolynomial(*ends, change[:-1])
             more.append(smooth(np.arange(m)[:, None]))
             off.append(change[-1] - smooth(places[-1:, None])[0])
-        error = max(abs(off[0]), np.abs(np.linalg.solve(found[2][-1], off[1])).max())
-        if not error <= TABLE_ERROR:
+        # means in sds, and roots in those of their rows
+        away = [np.abs(np.linalg.solve(found[2][-1], one)).max() for one in off[1:]]
+        if not max(abs(off[0]), *away) <= TABLE_ERROR:
             return None
         table = self.log_density + more[0], self.mean + more[1], self.root + more[2]
         return replace(self, log_density=table[0], mean=table[1], root=table[2])

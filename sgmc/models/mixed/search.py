@@ -12,6 +12,7 @@ from sgmc.coordinates.newton import Target, find_mode
 from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.expansion import expand, of_rows
+from sgmc.errors import DataError
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
@@ -133,11 +134,12 @@ def find(kernel, terms, start, near=False):
 
 
 def near_mode(kernel, terms, start):
-    """A place near the mode of a kernel; the start where the time is up."""
+    """A place near the mode of a kernel; the start where there is none, or the time is up."""
     try:
-        return find_mode(Integrated(kernel, terms, 0, WARM_TOLERANCE), start).ahead
-    except OutOfTime:
+        found = find_mode(Integrated(kernel, terms, 0, WARM_TOLERANCE), start)
+    except (OutOfTime, DataError):
         return start
+    return found.ahead if found.status == "found" else start
 
 
 def unfinished(kernel, terms, start, reached):

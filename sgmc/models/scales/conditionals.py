@@ -20,12 +20,12 @@ from sgmc.coordinates.conditionals import Conditionals, Turns
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.maps import Scaling
 from sgmc.core import deadline
-from sgmc.core.contract import Map, Prior
+from sgmc.core.contract import Map, Model, Prior
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import Rng, seed_sequence
-from sgmc.models.scales.direct import reduced
+from sgmc.models.scales.direct import LEAST_TOLD, counted_rows, improper, reduced
 from sgmc.models.scales.shrinking import Shrunk, ShrunkMap
-from sgmc.models.scales.sweeps import ScaleSweeps
+from sgmc.models.scales.sweeps import ScaleSweeps, told_by_rows
 
 # sweeps by which coordinates are scaled, and how many of them come before those that are looked at
 PILOT_SWEEPS, PILOT_WARMUP = 200, 80
@@ -56,8 +56,8 @@ class ScaleConditionals(Conditionals):
         Of rows with the products of all: see `direct.reduced`.
     y : array (m,)
         Outcomes of these rows.
-    weight : float
-        The sum of the weights.
+    weight, rounding : float
+        The sum of the weights, and what each adds to the squares of residuals, see `Ols`.
     location, precision : array (d,)
         Of the normal priors of the other coefficients, zero elsewhere.
     pivot : int
@@ -73,6 +73,7 @@ class ScaleConditionals(Conditionals):
     columns: Floats
     y: Floats
     weight: float
+    rounding: float
     location: Floats
     precision: Floats
     pivot: int
@@ -90,6 +91,7 @@ class ScaleConditionals(Conditionals):
             columns=self.columns,
             y=self.y,
             weight=self.weight,
+            rounding=self.rounding,
             location=self.location,
             precision=self.precision,
             pivot=self.pivot,
@@ -148,7 +150,7 @@ class ScaleConditionals(Conditionals):
     def draw_by_columns(self, beta: Floats, sd: Floats, sigma: float, rng: Rng) -> None:
         """All of them, in units of their prior sds or of what rows tell."""
         where, d = np.asarray(self.shrunk.where), len(beta)
-        unit = sigma / np.sqrt(self.gram.diagonal())
+        unit = sigma / np.sqrt(np.maximum(self.gram.diagonal(), np.finfo(float).tiny))
         prior = self.precision * unit**2
         unit[where], prior[where] = sd, 1.0
         slope = unit * (self.columns @ self.y) / sigma**2 + prior * self.location / unit
@@ -199,7 +201,7 @@ def conditioned(family: Any, groups: Any, settings: Any, fixed: Any, d: int) -> 
 
 
 def scale_conditionals(
-    table: Any, priors: Any, shrunk: Shrunk, shift: Floats
+    table: Any, model: Model, priors: Any, shrunk: Shrunk, shift: Floats
 ) -> tuple[ScaleConditionals, bool]:
     """Return the conditional distributions of a regression, and whether there was time to scale
     their coordinates.
@@ -208,6 +210,7 @@ def scale_conditionals(
     ----------
     table : Table
         Dense.
+    model : Model
     priors : PriorTable
         Of (beta, g, sigma).
     shrunk : Shrunk
@@ -222,8 +225,11 @@ def scale_conditionals(
     except OutOfTime:  # some rows will do for draws that stand in: no sweep is made
         with deadline.suspended():
             rows = reduced(table.first(STAND_IN_ROWS), away, np.ones(d))
+    refuse_exact_fit(table, rows)
     columns = np.ascontiguousarray(rows[:, :d].T)
-    square = np.maximum(np.einsum("ji,ji->j", columns, columns), np.finfo(float).tiny)
+    square = np.einsum("ji,ji->j", columns, columns)
+    square[np.asarray(shrunk.where)] = told_by_rows(square[np.asarray(shrunk.where)], shrunk)
+    square = np.maximum(square, np.finfo(float).tiny)
     known = {one: np.array(priors.columns(one)) for one in ("location", "scale", "shape")}
     above = Separable(
         [FAMILIES[one] for one in priors.families[d:]],
@@ -241,6 +247,7 @@ def scale_conditionals(
         columns=columns,
         y=np.ascontiguousarray(rows[:, d]),
         weight=table.nobs,
+        rounding=model.rounding,
         location=np.where(plain, known["location"][:d], 0.0),
         precision=np.where(plain, known["scale"][:d], np.inf) ** -2.0,
         pivot=pivots[0] if pivots else -1,
@@ -250,6 +257,18 @@ def scale_conditionals(
     sd = np.maximum(seen.std(axis=0), NARROWEST_SD) if len(seen) > 1 else np.ones(shrunk.size)
     scaled = Composed(outer, Scaling(seen.mean(axis=0), sd))
     return ScaleConditionals(map=scaled, **made), whole
+
+
+def refuse_exact_fit(table: Any, rows: Floats) -> None:
+    """DataError where coefficients can fit all rows that count, and weights count these more than
+    once; `rows` have their products.
+    """
+    n, (_, d), y = counted_rows(table), np.subtract(rows.shape, (0, 1)), rows[:, -1]
+    if n > d or table.nobs <= n:
+        return
+    left = y - rows[:, :-1] @ np.linalg.lstsq(rows[:, :-1], y)[0]
+    if left @ left <= LEAST_TOLD * (y @ y):
+        raise improper(d, n, table.nobs)
 
 
 def scale_map(shrunk: Shrunk, square: Floats) -> ShrunkMap:

@@ -209,11 +209,7 @@ def ridge_draws(
     own, pull = sums.within[:-1, :-1], sums.within[:-1, -1]
     lone = sums.within[-1, -1] - pull @ np.linalg.pinv(own) @ pull <= LEAST_TOLD * square
     if lone and total > n:  # the density falls as sigma^(rows - weights) near zero
-        raise DataError(
-            f"the posterior is improper: {d} coefficients can fit all {n} rows exactly, and "
-            f"weights count these as {total:g}, so that nothing keeps sigma from zero; give a "
-            "known sigma=, fewer predictors, or each row once"
-        )
+        raise improper(d, n, total)
     ratios = Ratios(sums.told[:1] ** -0.5, sums.told[-1] ** -0.5 if lone else np.inf)
     loading = Ratios(spread * ratios.scale, np.inf)
     kept = np.append(rest, [d, d + 1])
@@ -246,6 +242,15 @@ def ridge_draws(
         place = looked_for(made, np.log(spread))
         grid = grid_of(made.log_density, *place, under=np.array([ratios.end, np.inf]))
     return None if grid is None else standardised(replace(made, grid=grid))
+
+
+def improper(d: int, n: int, total: float) -> DataError:
+    """Return the error where d coefficients can fit n rows that weights count as `total`."""
+    return DataError(
+        f"the posterior is improper: {d} coefficients can fit all {n} rows exactly, and "
+        f"weights count these as {total:g}, so that nothing keeps sigma from zero; give a "
+        "known sigma=, fewer predictors, or each row once"
+    )
 
 
 def counted_rows(table: Any) -> int:

@@ -96,7 +96,7 @@ def learned_problem(data, family, prior, settings):
             shape = tails(groups, shown, [told], table)
             return replace(whole, transport=moved, shape=shape)
     if isinstance(table.X, np.ndarray) and conditioned(family, groups, settings, fixed, d):
-        known, timely = scale_conditionals(table, shown, shrunk, shift)
+        known, timely = scale_conditionals(table, model, shown, shrunk, shift)
         drawn = made(shrunk, turned_coordinates(known, back))
         usual = replace(drawn.defaults, thinning=each_step, warmup=TURNS_WARMUP)
         return replace(

@@ -37,7 +37,15 @@ cdef double FLOOR = SMALLEST_SHRUNK**2
 cdef double LOCAL_WIDTH = 8, GLOBAL_WIDTH = 0.4, NOISE_WIDTH = 3.0
 cdef double SLICE_END = 1e-14     # of an interval, beside the number itself
 cdef double LARGE = 1e60, LEAST = 1e-200, MOST = 1e200   # of products before their log is taken
+cdef double LEAST_SQUARE = 1e-30  # in units of coefficients
 cdef int ONE = <int> 1             # for BLAS
+
+
+def told_by_rows(square, Shrunk shrunk):
+    """Sums of squares of columns with learned scales, (k,), none of them zero: far below the
+    precision of any prior, they are as good as zero.
+    """
+    return np.maximum(square, LEAST_SQUARE / np.asarray(shrunk.unit)**2)
 
 
 cdef class ScaleSweeps:
@@ -52,8 +60,8 @@ cdef class ScaleSweeps:
     columns : array (d, m)
         Rows of products with the design's columns, by weights: see `direct.reduced`.
     y : array (m,)
-    weight : float
-        The sum of the weights.
+    weight, rounding : float
+        The sum of the weights, and what each adds to the squares of residuals.
     location, precision : array (d,)
         Of normal priors of the other coefficients; a precision of zero is a flat one.
     pivot : int
@@ -68,7 +76,8 @@ cdef class ScaleSweeps:
     cdef readonly double weight
     cdef const double[:, ::1] columns
     cdef const double[::1] y, location, precision, shift
-    cdef double[::1] square, unit, slab   # of columns, of units, and 1 / slab^2
+    cdef double[::1] square, told         # of columns, and of those with learned scales, not 0
+    cdef double[::1] unit, slab           # squares of units, and 1 / slab^2
     cdef Py_ssize_t[::1] at               # of coefficients in `shrunk`, -1 of others
     # of a sweep: exp v_j, s_j^2 without slab and floor, whether b_j stays; the part of the fit that
     # moves, by group
@@ -80,16 +89,18 @@ cdef class ScaleSweeps:
     cdef double[:, ::1] moving, locals
     cdef Py_ssize_t movers, stayers
     cdef double squares_moving, squares_staying
-    cdef double place, h, base, share, rr, rf, ff
+    cdef double place, h, base, share, rr, rf, ff, rounding
 
-    def __init__(self, Shrunk shrunk, Prior above, *, columns, y, double weight, location,
-                 precision, Py_ssize_t pivot, shift):
+    def __init__(self, Shrunk shrunk, Prior above, *, columns, y, double weight, double rounding,
+                 location, precision, Py_ssize_t pivot, shift):
         self.shrunk, self.above, self.weight, self.pivot = shrunk, above, weight, pivot
+        self.rounding = rounding
         self.columns, self.y, self.shift = columns, y, shift
         self.location, self.precision = location, precision
         self.m, self.first = len(y), shrunk.d + shrunk.locals
         self.square = np.einsum("ji,ji->j", columns, columns)
         self.unit = np.asarray(shrunk.unit)**2
+        self.told = told_by_rows(np.asarray(self.square)[np.asarray(shrunk.where)], shrunk)
         self.slab = 1 / np.asarray(shrunk.slab)**2
         at = np.full(shrunk.d, -1, dtype=np.intp)
         at[np.asarray(shrunk.where)] = np.arange(shrunk.k)
@@ -164,7 +175,7 @@ cdef class ScaleSweeps:
     cdef double shrunken(self, Py_ssize_t l, double slope, double sigma2, double z,
                          Rng rng) noexcept nogil:
         """The l-th of those with learned scales, after its local scale, and whether it stays."""
-        cdef double square = self.square[self.shrunk.where[l]], share, width = LOCAL_WIDTH
+        cdef double square = self.told[l], share, width = LOCAL_WIDTH
         cdef Py_ssize_t v = self.shrunk.own[l]
         self.base, self.j = self.global_part(l), l
         self.place, self.h = slope / square, sigma2 / square
@@ -232,7 +243,7 @@ cdef class ScaleSweeps:
                 self.moving[self.movers, 0] = self.wide[l]
                 self.moving[self.movers, 1] = FLOOR * self.unit[l]
                 self.moving[self.movers, 2] = self.slab[l]
-                self.moving[self.movers, 3] = sigma2 / self.square[b]
+                self.moving[self.movers, 3] = sigma2 / self.told[l]
                 self.moving[self.movers, 4] = self.theta[b] * self.theta[b]
                 self.movers += 1
                 self.squares_moving += self.up[l] * self.up[l]
@@ -341,7 +352,7 @@ cdef class ScaleSweeps:
         """u, scales as they are."""
         cdef Py_ssize_t j, last = self.shrunk.size - 1
         cdef double u
-        self.rr = self.dot(&self.residual[0], &self.residual[0])
+        self.rr = self.dot(&self.residual[0], &self.residual[0]) + self.weight * self.rounding
         u = self.slice(NOISE, self.theta[last], NOISE_WIDTH / sqrt(self.weight), SLICE_STEPS, rng)
         self.of_noise(u)
         memcpy(&self.theta[self.first], &self.trial[self.first],
