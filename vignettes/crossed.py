@@ -40,15 +40,12 @@ res = sgmc.ols(formula, table, seed=1)
 print(res.summary())
 
 # %% [markdown]
-# There are many students and lecturers, so their standard deviations are well determined. There are
-# only 14 departments: the posterior of `sd(1|department)` is skewed, and it has the fewest
-# effective draws. The verdict states the accuracy, or refuses the fit. More draws are added with
-# `resume`. Where they do not help, as with a standard deviation near zero, leave the term out, or
-# give it a prior. The table has the true values beside the posterior.
+# Effects of normal outcomes are integrated out, so that draws are independent. There are many
+# students and lecturers: their standard deviations are well determined. There are only 14
+# departments: the posterior of `sd(1|department)` is wide and skewed. The table has the true values
+# beside the posterior.
 
 # %%
-res = res.resume(draws=3000)
-print(res.verdict)
 print(res.conf_int().set_axis(["2.5 %", "97.5 %"], axis=1).assign(truth=truth).round(3))
 
 # %% [markdown]

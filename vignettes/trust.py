@@ -249,7 +249,8 @@ print(skewed[["mean off", "sd off", "trusted", "warnings"]].round(3).to_string()
 # `a` and `b` have correlation 0.9998. With a known `sigma` the posterior is a Gaussian in closed
 # form, and about a hundred times as long as it is wide. By default, coordinates are whitened at the
 # mode, and the fit is good. With `precondition=None`, as in most papers, the step has to be short
-# enough for the narrow direction, and chains do not move along the long one.
+# enough for the narrow direction, and chains hardly move along the long one. A fit goes on by
+# itself while more draws can mend that: it takes `mala` many of them to be trusted.
 
 # %%
 rng = np.random.default_rng(4)

@@ -6,11 +6,11 @@ from sgmc.arguments.choices import nearest
 from sgmc.errors import ArgumentError
 from sgmc.registry import lookup
 
-MINI = {"gradient": "simple", "subsample": "uniform"}  # plain estimates, rows without replacement
-ALL: dict[str, str] = {}
+PLAIN = {"gradient": "simple", "subsample": "uniform"}  # of rows without replacement
+MINI, ALL = True, False  # whether an algorithm draws rows
 
-# name -> sampler, its options where the published form is not the default, and how rows are read
-ALGORITHMS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
+# name -> sampler, its options where the published form is not the default, whether it draws rows
+ALGORITHMS: dict[str, tuple[str, dict[str, Any], bool]] = {
     # Welling & Teh 2011, eq. 4; Nemeth & Fearnhead 2021, Algorithm 1
     "sgld": ("sgld", {}, MINI),
     "ula": ("ula", {}, ALL),
@@ -43,7 +43,7 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
         MINI,
     ),
 }
-CONTROLLED = {f"{name}-cv": name for name, (*_, rows) in ALGORITHMS.items() if rows is MINI}
+CONTROLLED = {f"{name}-cv": name for name, (*_, drawn) in ALGORITHMS.items() if drawn}
 
 
 def published(name: str, **options: Any) -> dict[str, Any]:
@@ -95,7 +95,8 @@ def published(name: str, **options: Any) -> dict[str, Any]:
     if plain not in ALGORITHMS:
         hint = nearest(key, [*ALGORITHMS, *CONTROLLED], "they are")
         raise ArgumentError(f"published({name!r}): no algorithm of that name{hint}")
-    sampler, form, rows = ALGORITHMS[plain]
+    sampler, form, drawn = ALGORITHMS[plain]
     spec = lookup("samplers", sampler, "sampler")(**{**form, **options})
     controlled = {"gradient": "cv"} if key in CONTROLLED else {}
+    rows = PLAIN if drawn else {}
     return {"sampler": spec, "precondition": None, **rows, **controlled}

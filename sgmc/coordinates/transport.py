@@ -11,6 +11,7 @@ from scipy.special import ndtri
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.dilation import Dilation
+from sgmc.coordinates.maps import Scaling
 
 FIRST_REACH = 8.0  # sds from the mode within which nearly all of a density is looked for first
 NO_DRAWS = 50.0  # nats below the largest log density: nothing beyond is drawn, at 8 sds it is 1e-21
@@ -150,7 +151,7 @@ class WeightedTransport(Transport):
     Attributes
     ----------
     plain_sd, skewed_sd : float
-        About the sds of log weights, of `draws` and of `weighted`.
+        What the sd of log weights of `draws` may be, and about that of `weighted` ones.
     """
 
     plain_sd: float
@@ -203,3 +204,24 @@ class Standard(Transport):
 
     def draws(self, z: Floats) -> Floats:
         return z
+
+
+def spread_at_most(values: Floats) -> float:
+    """Return what the sd of values (n,) may be, by their own and two of its standard errors, which
+    fourth moments tell; NaN where some are not finite.
+    """
+    away = values - values.mean()
+    variance = np.mean(away**2)
+    if not variance > 0:
+        return float(variance)
+    tails = np.mean(away**4) / variance**2
+    return float(np.sqrt(variance) * (1 + np.sqrt(max(tails - 1, 0.0) / len(values))))
+
+
+def scaled_by_draws(transport: Transport, count: int, dim: int) -> Scaling:
+    """Return the map from numbers whose means are about zero and sds one to those of a transport of
+    `dim` numbers, by so many of its draws.
+    """
+    # any will do, but the same ones in each fit
+    some = transport.draws(np.random.default_rng(0).normal(size=(count, dim)))
+    return Scaling(some.mean(axis=0), some.std(axis=0))

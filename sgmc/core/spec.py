@@ -124,8 +124,6 @@ class SamplerSpec(Spec):
     direct : bool
         Its draws are independent ones of the posterior itself, which a problem offers as a
         `Transport`: there is no step, and no chain.
-    ahead : int
-        Steps of a chain that are made at once with its first one.
     conditional : bool
         Its steps draw parameters in turn from conditional distributions, which a problem offers as
         `Conditionals`: there is no step size, and nothing adapts.
@@ -162,7 +160,6 @@ class SamplerSpec(Spec):
     sticky = False
     independent = False
     direct = False
-    ahead = 1
     conditional = False
     turning = False
     walkers = 1
@@ -254,6 +251,10 @@ class SamplerSpec(Spec):
         there is no such limit.
         """
         return math.inf
+
+    def made_at_once(self, dim: int) -> int:
+        """Return how many draws of so many numbers the first step makes, for those to come."""
+        return 1
 
     def rows_besides(self, n: int, dim: int) -> int:
         """Rows that a step touches besides its minibatch, of n."""

@@ -176,10 +176,11 @@ def forecast(plan, steps):
     rows, unit = plan.problem.model.n, plan.problem.rows.unit
     each = plan.batch if plan.spec.minibatches else rows
     made = "events" if plan.spec.continuous else "steps"
+    at_once = plan.spec.made_at_once(plan.problem.dim)
     return RuntimeForecast(
         f"{plan.spec.name} with {rows:,} {unit}s, {plan.settings.chains} chains x "
         f"{plan.warmup + steps:,} {made} of {each:,} {unit}{'s' if each > 1 else ''}",
-        plan.settings.chains * plan.spec.ahead if plan.spec.ahead > 1 else 1,
+        at_once * plan.settings.chains if at_once > 1 else 1,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.arguments.keywords import SETTINGS
-from sgmc.coordinates.transport import Standard, WeightedTransport
+from sgmc.coordinates.transport import Standard, WeightedTransport, spread_at_most
 from sgmc.core import phases
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.engine import full_many
@@ -455,11 +455,9 @@ def independent(choice, rng) -> Choice | None:
         return None
     # of many rows, what densities would correct is not worth them
     if plain <= SAME_POSTERIOR and (given is not None or problem.rows.cells > WEIGHED_CELLS):
-        why = f"Independent draws chosen: log weights have an sd of {plain:.2g}"
-        evidence = *problem.evidence, Unweighed(plain)
-        nearly = replace(problem, transport=Standard(), evidence=evidence)
-        why = "" if given else why
-        return replace(choice, problem=nearly, gradient="simple", spec=direct(), reason=why)
+        nearly = replace(problem, transport=Standard())
+        found = unweighed(nearly, plain, settings=settings, gradient="simple")
+        return replace(found, reason="") if given else found
     spec = registry.room("samplers")["imh"]()
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
     why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
@@ -470,15 +468,15 @@ def independent(choice, rng) -> Choice | None:
 
 
 def spreads_of_weights(problem, settings, pairs: int) -> tuple[float, float]:
-    """Sds of the log weights of pairs z, -z of standard normal draws, and of those that proposals
-    with the posterior's skewness have.
+    """What the sd of the log weights of pairs z, -z of standard normal draws may be, and that of
+    those that proposals with the posterior's skewness have.
     """
     z = draws_of_laplace(settings.seed, problem.dim, pairs)
     both = np.concatenate([z, -z])
     with one_blas_thread(), np.errstate(invalid="ignore", over="ignore"):
         value = full_many(problem.all_rows(), both, slopes=False)[0] + 0.5 * (both**2).sum(axis=1)
         here, there = np.split(value, 2)
-        return float(np.std(value)), float(np.std(np.logaddexp(here, there)))
+        return spread_at_most(value), float(np.std(np.logaddexp(here, there)))
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,11 @@ cdef enum:
     TRANSPORTED_NUMBERS = 1 << 21
 
 
+cdef Py_ssize_t at_once(Py_ssize_t dim) noexcept:
+    """Draws of so many numbers that are made together."""
+    return max(1, min(TRANSPORTED, TRANSPORTED_NUMBERS // dim))
+
+
 cdef class TransportedTransition(Sampler):
     """x = T(z), z ~ N(0, I): T is the posterior's `Transport`, which the chain is given.
 
@@ -25,7 +30,7 @@ cdef class TransportedTransition(Sampler):
 
     def __init__(self, Py_ssize_t dim, double step_size):
         Sampler.__init__(self, dim, step_size)
-        self.points = np.zeros((max(1, min(TRANSPORTED, TRANSPORTED_NUMBERS // dim)), dim))
+        self.points = np.zeros((at_once(dim), dim))
         self.next = self.points.shape[0]
 
     cdef int renew(self, Rng rng) except -1 nogil:
@@ -77,7 +82,9 @@ class Direct(SamplerSpec):
     name = "direct"
     exact = all_rows = direct = True
     uses_gradient = False
-    ahead = TRANSPORTED
+
+    def made_at_once(self, dim):
+        return at_once(dim)
 
     def build(self, dim, step):
         return TransportedTransition(dim, step)

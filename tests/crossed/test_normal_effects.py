@@ -63,6 +63,7 @@ def test_a_few_searches_make_the_table_that_all_make(height, monkeypatch):
     """
     fit, usual = seen(monkeypatch, height=height)
     monkeypatch.setattr(proposals, "MANY_NUMBERS", 0)
+    monkeypatch.setattr(proposals, "by_all_nodes", lambda *given: None)  # no table but this one
     same, few = seen(monkeypatch, height=height)
     assert same.verdict.trustworthy == fit.verdict.trustworthy
     psi = usual.grid.nodes()[..., 0][:, None]
@@ -81,7 +82,10 @@ def test_a_few_searches_make_the_table_that_all_make(height, monkeypatch):
 
 @pytest.mark.parametrize("verb, formula", [("gamma", "c ~ s(x) + z"), ("logit", "b ~ s(x) + s(z)")])
 def test_two_numbers_have_a_table_by_few_searches(verb, formula, monkeypatch):
-    """Another parameter, or another sd: proposals are as good as those of searches at all nodes."""
+    """Another parameter, or another sd: log weights of skewed proposals vary no more than those of
+    searches at all nodes do, with an sd of 0.01 to 0.09.
+    """
+    monkeypatch.setattr(proposals, "by_all_nodes", lambda *given: None)  # no table but this one
     skewed, usual = [], proposals.LaplaceTransport.judged
 
     def judged(*given):
@@ -90,10 +94,8 @@ def test_two_numbers_have_a_table_by_few_searches(verb, formula, monkeypatch):
         return found
 
     monkeypatch.setattr(proposals.LaplaceTransport, "judged", judged)
-    for many in (np.inf, 0):
-        monkeypatch.setattr(proposals, "MANY_NUMBERS", many)
-        getattr(sgmc, verb)(formula, curve(), seed=1, draws=20, chains=1)
-    assert skewed[1] < skewed[0] + 0.02 and skewed[1] < 0.1
+    getattr(sgmc, verb)(formula, curve(100_000), seed=1, draws=5, chains=1)
+    assert skewed and max(skewed) < 0.03
 
 
 @pytest.mark.mistake("normal laws of effects: {mistake}")

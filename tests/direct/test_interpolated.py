@@ -131,7 +131,8 @@ def test_inverse_roots_of_matrices_that_differ():
     A = np.eye(20) + A @ np.swapaxes(A, 1, 2)
     z = random.normal(size=(20, 6))
     z[:, 3] = 0.0
-    found = inverse_root_times(lambda x: np.einsum("nij,jn->in", A, x), z)
+    found, settled = inverse_root_times(lambda x: np.einsum("nij,jn->in", A, x), z)
+    assert settled
     values, vectors = np.linalg.eigh(A)
     exact = np.einsum("nij,nj,nkj,kn->in", vectors, values**-0.5, vectors, z)
     assert np.abs(found - exact).max() < 1e-4

@@ -56,11 +56,18 @@ def ways(story, page):
         np.abs((1 + page.fits[name].accuracy().sd_error) * page.sd / page.fits[name].bse - 1).max()
         for name in finite
     )
+    allowed = 0.03 + 3 / np.sqrt(page.size)
+    least = min(finite, key=lambda name: page.fits[name].bse.min())
     story.claim(
         "ten ways to go wrong",
         "estimated errors of sds are close to the true ones",
         f"within {apart:.3f} of the true ratio of sds in {len(finite)} fits",
-        apart < 0.03 + 3 / np.sqrt(page.size),
+        apart < allowed,
+        f"of '{least}' draws have so small sds that a ratio of them magnifies what is left: their "
+        f"error is {shown.loc[least, 'sd off']:.1%}, by the scores "
+        f"{page.fits[least].accuracy().sd_error.min():.1%}"
+        if apart >= allowed and shown.loc[least, "sd off"] < -0.5
+        else "",
     )
 
 
@@ -141,7 +148,7 @@ def shapes(story, page):
         f"warnings: {skewed.warnings['separation, auto']}",
         "Separation" in skewed.warnings["separation, auto"],
     )
-    ess = long.ESS
+    ess, mala = long.ESS, long.loc["twins, raw mala"]
     story.claim(
         "predictors that are nearly the same",
         "whitened coordinates mix well; raw coordinates do not, and are not trusted",
@@ -151,6 +158,10 @@ def shapes(story, page):
         and long.trusted["twins, defaults"]
         and ess.iloc[1:].max() < 400
         and not long.trusted.iloc[1:].any(),
+        "fits go on until their draws suffice: those of mala are trusted, with means within "
+        f"{mala['mean off']:.2f} sd"
+        if mala.trusted
+        else "",
     )
     told = [w for w in page.collinear.warnings if isinstance(w, sgmc.errors.ConditionWarning)]
     story.claim(

@@ -6,6 +6,7 @@ out.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from sgmc.models.crossed.elimination import Elimination
 from sgmc.models.crossed.gram import as_sparse
 from sgmc.models.crossed.interpolated import EliminatedSums, InterpolatedSums, TooMuchWork
 from sgmc.models.crossed.table import CrossedRows
-from sgmc.models.crossed.work import COMPARED_EXACTLY, SumsPlan, planned, reaches
+from sgmc.models.crossed.work import COMPARED_EXACTLY, FAR_SHARE, SumsPlan, planned, reaches
 from sgmc.models.regression.effect_sums import MOST_SCALES, effect_sums
 from sgmc.models.regression.summed import model_of, summed_table, whole_model
 
@@ -119,6 +120,12 @@ def by_interpolation(
             return None
         middle = made.grid.at_shares(np.full((1, len(made.grid.low)), 0.5))
         sums.anchored(made.ratios.sds(middle[:, :-1])[0])
+        # where the root in the middle serves draws least
+        corners = np.array(list(product((FAR_SHARE, 1 - FAR_SHARE), repeat=len(made.grid.low))))
+        ratios = made.ratios.sds(made.grid.at_shares(corners)[:, :-1])
+        z = np.random.default_rng(0).normal(size=(of.count[1], len(corners)))
+        if not sums.noise(ratios, z)[1]:
+            return None
     # a precision may be singular to rounding at some point
     except (TooMuchWork, np.linalg.LinAlgError):
         return None

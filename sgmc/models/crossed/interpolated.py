@@ -185,7 +185,7 @@ class InterpolatedSums(EliminatedSums):
         given = np.concatenate([-out[:, m + k :], pull], axis=1)
         # the means are linear in what is given
         both = (weights[:, :, None] * given[:, None]).reshape(len(z), -1)
-        noise = self.noise(ratios, z[:, m : m + k].T)
+        noise, _ = self.noise(ratios, z[:, m : m + k].T)
         means = both @ table.means.reshape(both.shape[1], k)
         out[:, m : m + k] = means + ratios[:, second] * noise.T
         by = self.of.shrunk(ratios[:, first[0]]).T
@@ -193,18 +193,19 @@ class InterpolatedSums(EliminatedSums):
         out[:, :m] = by * left + np.sqrt(by) * z[:, :m]
         return out
 
-    def noise(self, ratios: Floats, z: Floats) -> Floats:
+    def noise(self, ratios: Floats, z: Floats) -> tuple[Floats, bool]:
         """Return effects of the second kind around their means, in units of their sds, (k, n), of
-        standard normal numbers.
+        standard normal numbers, and whether these are exact.
         """
         if not len(z):
-            return z
+            return z, True
 
         def product(x: Floats) -> Floats:
             up = dtrtrs(self.root, x, lower=1, trans=1)[0]
             return dtrtrs(self.root, self.of.precision_times(ratios, up), lower=1)[0]
 
-        return dtrtrs(self.root, inverse_root_times(product, z), lower=1, trans=1)[0]
+        found, settled = inverse_root_times(product, z)
+        return dtrtrs(self.root, found, lower=1, trans=1)[0], settled
 
 
 def points_needed(reach: Floats, levels: int) -> Ints:

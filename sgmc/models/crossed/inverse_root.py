@@ -11,14 +11,15 @@ import numpy as np
 
 from sgmc.arguments.types import Floats
 
-# of its length by which a vector may still move from step to step: an sd is then right to about as
-# much, and thousands of draws tell one to a hundredth
+# of its length by which a vector may still move from step to step: sds are then right to a
+# thousandth, and thousands of draws tell one to a hundredth
 STILL_MOVING = 1e-4
 MOST_STEPS = 200
 
 
-def inverse_root_times(product: Callable[[Floats], Floats], z: Floats) -> Floats:
-    """Return A_i^-1/2 z_i of vectors z_i, the columns of an array (k, n).
+def inverse_root_times(product: Callable[[Floats], Floats], z: Floats) -> tuple[Floats, bool]:
+    """Return A_i^-1/2 z_i of vectors z_i, the columns of an array (k, n), and whether they settled
+    within MOST_STEPS.
 
     Parameters
     ----------
@@ -31,6 +32,7 @@ def inverse_root_times(product: Callable[[Floats], Floats], z: Floats) -> Floats
     diagonal: list[Floats] = []
     beside: list[Floats] = []
     before = np.zeros((z.shape[1], 0))
+    settled = len(z) <= MOST_STEPS  # as many steps as there are numbers leave nothing
     for step in range(min(MOST_STEPS, len(z))):
         x = product(basis[-1])
         # where the steps before have all there is, the matrix goes on apart from them
@@ -42,6 +44,7 @@ def inverse_root_times(product: Callable[[Floats], Floats], z: Floats) -> Floats
         share = shares(diagonal, beside)
         moved = share - np.column_stack([before, np.zeros(len(share))])
         if (np.sum(moved**2, axis=1) <= STILL_MOVING**2 * np.sum(share**2, axis=1)).all():
+            settled = True
             break
         before = share
         beside.append(np.sqrt((x**2).sum(axis=0)))
@@ -49,7 +52,7 @@ def inverse_root_times(product: Callable[[Floats], Floats], z: Floats) -> Floats
     out = np.zeros_like(z)
     for one, by in zip(basis, share.T):
         out += by * one
-    return length * out
+    return length * out, settled
 
 
 def shares(diagonal: list[Floats], beside: list[Floats]) -> Floats:

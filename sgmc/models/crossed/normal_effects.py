@@ -20,6 +20,8 @@ from sgmc.models.crossed.laplace import GaussianApproximation
 
 EXACT_SETTLED = {1: 8, 2: 7}  # of an axis, by their number: where modes are found with all rows
 SETTLED_WITHIN = 0.01  # error between these, in nats and sds, with which they do
+# the same of roots in sds: near an sd of zero these bend most, and weights of draws are looked at
+ROOTS_WITHIN = 0.05
 
 
 class GivenPsi(NamedTuple):
@@ -121,7 +123,8 @@ class NormalEffects:
             off.append(change[-1] - smooth[-1](places[-1:])[0])
         # means in sds, and roots in those of their columns
         away = [linalg.solve_triangular(found[-1].root, one, trans="T") for one in off[1:]]
-        if not max(abs(off[0]), *(np.abs(one).max() for one in away)) <= SETTLED_WITHIN:
+        mean, root = (np.abs(one).max() for one in away)
+        if not (max(abs(off[0]), mean) <= SETTLED_WITHIN and root <= ROOTS_WITHIN):
             return None
         return replace(self, smooth=tuple(smooth))
 

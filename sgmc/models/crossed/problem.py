@@ -8,10 +8,10 @@ import numpy as np
 from sgmc import registry
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.dispersion import exact_fit
-from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.report import Report
+from sgmc.coordinates.transport import scaled_by_draws
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.core.bank import ThinnedDraws
@@ -228,10 +228,8 @@ def whitening(found, loaded, centre, covariance, moved):
         # chains alone need a root of all effects, and a draw takes longer to move by it, from
         # memory, than to be made
         count = max(min(DRAWS_OF_SDS, MOST_MADE_AT_ONCE // loaded.dim), FEWEST_OF_SDS)
-        random = np.random.default_rng(0)  # any will do, but the same ones in each fit
-        some = moved.draws(random.normal(size=(count, loaded.dim)))
-        arrays = some.mean(axis=0), some.std(axis=0)
-        return Scaling(*arrays), arrays
+        scaling = scaled_by_draws(moved, count, loaded.dim)
+        return scaling, (np.asarray(scaling.centre), np.asarray(scaling.scale))
     place, precision = found.centre.joint(centre, covariance, loaded)
     arrow = precision.arrow(place)
     return arrow, of_arrow(arrow)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.grid import Grid, grid_of, looked_up
-from sgmc.coordinates.transport import WeightedTransport
+from sgmc.coordinates.transport import WeightedTransport, spread_at_most
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.contract import Map
 from sgmc.core.engine import full_many
@@ -104,12 +104,15 @@ class LaplaceTransport(WeightedTransport):
         return self.natural(mean + moved, psi)
 
     def judged(self, z: Floats) -> Self:
-        """Return the same with the sds of log weights, those of proposals at z."""
+        """Return the same with what the sd of log weights may be, and that of skewed proposals, by
+        those at z.
+        """
         mean, moved, psi, proposed = self.parts(z)
         here, there = self.opposite(mean, moved, psi)
         with np.errstate(invalid="ignore"):
-            sds = np.std([here - proposed, np.logaddexp(here, there) - proposed], axis=1)
-        return replace(self, plain_sd=float(sds[0]), skewed_sd=float(sds[1]))
+            plain = spread_at_most(here - proposed)
+            skewed = float(np.std(np.logaddexp(here, there) - proposed))
+        return replace(self, plain_sd=plain, skewed_sd=skewed)
 
 
 def log_densities(plain: Problem, points: Floats) -> Floats:

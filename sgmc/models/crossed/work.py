@@ -13,6 +13,7 @@ from sgmc.models.regression.effect_sums import MOST_A_DRAW, operations
 # what work is counted for: draws of a fit at its defaults, and points of the ratios that its table
 # has; points at which the density is compared with the exact one
 USUAL_DRAWS, TABLE_POINTS, COMPARED_EXACTLY = 4000, 2000, 16
+FAR_SHARE = 1e-4  # of draws, beyond the places where one root is tried for those of all
 PRODUCTS_A_DRAW = 5  # of a draw's effects with their precision, see `inverse_root_times`
 CALLS_OF_A_ROOT = 3e6  # operations that a root's calls take the time of
 MOST_MEANS = 1 << 24  # numbers of a table's means

@@ -110,7 +110,7 @@ class ScaleConditionals(Conditionals):
 
     @cached_property
     def pace(self) -> tuple[int, int]:
-        """ScaleSweeps of a step, and every which step has a draw of all coefficients."""
+        """How many sweeps a step has, and after how many steps one draws all coefficients."""
         (d, m), k = self.columns.shape, self.shrunk.k
         sweep = CELL_SWEPT * d * m + LOCAL_DRAWN * k
         sweeps = int(np.clip(round(STEP_SECONDS / sweep), 1, MOST_SWEEPS))

@@ -18,7 +18,7 @@ from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
 from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.transport import Transport
+from sgmc.coordinates.transport import Transport, scaled_by_draws
 from sgmc.core import deadline
 from sgmc.core.contract import Model
 from sgmc.errors import DataError
@@ -306,9 +306,5 @@ def standardised(transport: Any) -> Transport:
     of its draws.
     """
     order = transport.map
-    z = np.random.default_rng(0).normal(  # any will do, but the same ones in each fit
-        size=(DRAWS_TO_SCALE, order.map.dim)
-    )
-    some = transport.draws(z)
-    scaling = Scaling(some.mean(axis=0), some.std(axis=0))
+    scaling = scaled_by_draws(transport, DRAWS_TO_SCALE, order.map.dim)
     return replace(transport, map=replace(order, map=scaling))

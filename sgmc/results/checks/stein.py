@@ -215,9 +215,9 @@ def checked(fit, entropy):
 
     The sandwich is no density that draws could be compared with, nor is a posterior with mass at
     zero.  Nor are there scores of draws that were not kept as a whole, or of parameters that have
-    updates of their own in the place of gradients.  Independent draws of the posterior itself
-    need no check; nor are scores known to be worth more than the draws where these are made of
-    conditional ones, as such coordinates have spikes.
+    updates of their own in the place of gradients.  Independent draws of the posterior itself need
+    no check.  Draws from conditional distributions have none either: in their coordinates densities
+    have spikes, where scores tell less than the draws do.
     """
     if (
         fit.settings.robust
