@@ -17,6 +17,8 @@ from sgmc.formula.spreads import of_array, of_rows
 from sgmc.splines.smooth import fitted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sgmc.formula.bars import Bar
     from sgmc.formula.blocks import Block
     from sgmc.formula.table import Table
@@ -41,6 +43,8 @@ class EffectTerm:
     factor : str
     scaling : Scaling
         What autoscaled priors of the effects' sds are divided by.
+    part : str
+        What its names begin with where it is in a second linear predictor, else empty.
     """
 
     label: str
@@ -49,6 +53,7 @@ class EffectTerm:
     correlated: bool
     factor: str
     scaling: object
+    part: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +135,14 @@ class Crossing:
     @property
     def labels(self) -> list[str]:
         """Terms as written, and smooths."""
-        return [f"({one.label})" for one in self.terms] + [one.label for one in self.spec.smooths]
+        terms = [f"{one.part}({one.label})" for one in self.terms]
+        return terms + [one.label for one in self.spec.smooths]
+
+    @property
+    def predictors(self) -> Ints:
+        """The linear predictor, 0 or 1, of each effect, then of each block of the smooths."""
+        found = [bool(one.part) for one in self.terms for _ in one.columns]
+        return np.array(found + self.spec.smooth_predictors, dtype=int)
 
 
 @dataclass(frozen=True)
@@ -222,6 +234,7 @@ class TermSpec:
     design: Any
     correlated: bool
     factor: str
+    part: str = ""
 
 
 @dataclass(frozen=True)
@@ -239,6 +252,26 @@ class GroupSpec:
     terms: list[Any]
     factors: list[Any]
     smooths: list[Any] = field(default_factory=list)
+
+    @property
+    def smooth_predictors(self) -> list[bool]:
+        """Of each block of the smooths whether it is in a second linear predictor."""
+        return [bool(one.part) for one in self.smooths for _ in one.blocks]
+
+    @property
+    def effect_predictors(self) -> list[Ints]:
+        """The linear predictor, 0 or 1, of each effect of each factor."""
+        return [
+            np.array(
+                [
+                    int(bool(term.part))
+                    for term in self.terms
+                    if term.factor == one.name
+                    for _ in term.design.exog_names
+                ]
+            )
+            for one in self.factors
+        ]
 
     @property
     def columns(self) -> list[str]:
@@ -302,23 +335,34 @@ def of_labels(labels: Any) -> Grouping:
     return Grouping(LABELS, levels.index, codes, [term], order, starts, None, None, None, spec)
 
 
+def terms_of(
+    table: "Table", part: str = ""
+) -> tuple[dict[tuple[Any, ...], tuple[Ints, Levels]], list[TermSpec]]:
+    """Codes and levels of the factors of a table's group terms, and these terms; `part` as in
+    `EffectTerm`.
+    """
+    kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
+    every = {columns: levels_of(table.frame, columns, table.rows) for columns in kinds}
+    terms = [
+        TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns), part)
+        for bar, design in zip(table.bars, table.effects)
+    ]
+    for bar, design in zip(table.bars, table.effects):
+        codes, levels = every[bar.columns]
+        refuse_twice(table, bar, design, codes, len(levels.index))
+    return every, terms
+
+
 def grouped(table: "Table") -> Grouping | Crossing:
     """The `Grouping` of a `Table` with group terms; the `Crossing` where factors cross, or smooths
     are beside them.
     """
-    kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
-    every = [levels_of(table.frame, columns, table.rows) for columns in kinds]
+    known, terms = terms_of(table)
+    every = list(known.values())
     found = nested(every)
-    terms = [
-        TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns))
-        for bar, design in zip(table.bars, table.effects)
-    ]
-    for bar, design in zip(table.bars, table.effects):
-        codes, levels = every[kinds.index(bar.columns)]
-        refuse_twice(table, bar, design, codes, len(levels.index))
     spec = GroupSpec(terms, [levels for _, levels in found or every])
     if found is None or table.smooths:
-        return crossing(table, every, terms)
+        return crossing([(table, terms, "")], every)
     (codes, outer), inner = found[0], found[1:]
     last = inner[0][0] if inner else codes
     order, starts = sorted_rows(last, len(found[-1][1].index))
@@ -338,22 +382,44 @@ def grouped(table: "Table") -> Grouping | Crossing:
     )
 
 
-def crossing(table: "Table", every: list[Any], terms: list[Any]) -> Crossing:
-    """The `Crossing` of a table with codes and levels of every factor."""
-    n = len(table.rows)
+def crossed(parts: "Sequence[tuple[Table, str]]") -> Crossing | None:
+    """The `Crossing` of tables of the same rows, each a linear predictor, whatever their factors
+    are; None without group terms and smooths.
+
+    Parameters
+    ----------
+    parts : sequence of (Table, str)
+        The names of what is in the second one's predictor begin with that text.
+    """
+    every: dict[tuple[Any, ...], tuple[Ints, Levels]] = {}
+    found = []
+    for table, part in parts:
+        known, terms = terms_of(table, part)
+        every |= known
+        found.append((table, terms, part))
+    if not any(table.bars or table.smooths for table, _ in parts):
+        return None
+    return crossing(found, list(every.values()))
+
+
+def crossing(parts: "Sequence[tuple[Table, list[TermSpec], str]]", every: list[Any]) -> Crossing:
+    """The `Crossing` of tables with codes and levels of every factor, see `crossed`."""
+    n = len(parts[0][0].rows)
     codes = np.empty((n, len(every)), dtype=np.int32)
     for k, (code, _) in enumerate(every):
         codes[:, k] = code
     smooths, columns = [], [np.empty((n, 0))]
-    for call, covariates, multipliers in table.smooths:
-        x, w = matrix(table, covariates), np.ones((n, 1))
-        if multipliers is not None:
-            w = matrix(table, multipliers)
-        one, found = fitted(call, covariates, multipliers, x, w, table.weights)
-        smooths.append(one)
-        columns.append(found)
+    for table, _, part in parts:
+        for call, covariates, multipliers in table.smooths:
+            x, w = matrix(table, covariates), np.ones((n, 1))
+            if multipliers is not None:
+                w = matrix(table, multipliers)
+            one, found = fitted(call, covariates, multipliers, x, w, table.weights, part)
+            smooths.append(one)
+            columns.append(found)
+    terms = [term for _, own, _ in parts for term in own]
     spec = GroupSpec(terms, [levels for _, levels in every], smooths)
-    own = [effects(table, term) for term in terms]
+    own = [effects(table, term) for table, terms, _ in parts for term in terms]
     return Crossing(spec.factors, codes, own, spec, np.concatenate(columns, axis=1))
 
 
@@ -368,7 +434,7 @@ def effects(table: "Table", term: TermSpec) -> EffectTerm:
     """The `EffectTerm` of a table."""
     Z, columns = matrix(table, term.design), list(term.design.exog_names)
     scaling = of_rows(term.design, table.frame, table.rows, table.weights)
-    return EffectTerm(term.label, columns, Z, term.correlated, term.factor, scaling)
+    return EffectTerm(term.label, columns, Z, term.correlated, term.factor, scaling, term.part)
 
 
 def nested(found: list[Any]) -> list[Any] | None:

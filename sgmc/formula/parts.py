@@ -12,6 +12,7 @@ from sgmc.arguments.names import SECOND
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Array, Floats, Frame
 from sgmc.errors import DataError, FormulaError
+from sgmc.formula.groups import crossed
 from sgmc.formula.safe import like
 from sgmc.formula.table import Table
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from sgmc.formula.blocks import Block
     from sgmc.formula.design import DesignSpec
     from sgmc.formula.factors import Factor
+    from sgmc.formula.groups import Crossing
     from sgmc.formula.safe import SafeFormula
 
 
@@ -166,9 +168,25 @@ def width(columns: slice) -> int:
 
 @dataclass(frozen=True, eq=False)
 class PartsTable(Table):
-    """Rows of a formula of two parts; the design is that of both, dense."""
+    """Rows of a formula of two parts; the design is that of both, dense.
+
+    Attributes
+    ----------
+    parts : tuple of Table
+        Of each part.
+    """
 
     spec: Any
+    parts: tuple[Any, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns that either part needs."""
+        return list(dict.fromkeys(name for one in self.parts for name in one.columns))
+
+    def grouping(self) -> "Crossing | None":
+        """Group terms and smooths of both parts: see `groups.crossed`."""
+        return crossed(list(zip(self.parts, ("", self.spec.second))))
 
     def blocks(
         self, dtype: DTypeLike, chunk: int = CHUNK_ROWS, change: Any = None
@@ -220,5 +238,6 @@ def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) ->
     spec = PartsSpec(formula, (tables[0].spec, tables[1].spec), second)
     return PartsTable(
         **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out},
+        parts=tuple(tables),
         notes=tuple({str(one): one for one in (*first.notes, *other.notes)}.values()),
     )

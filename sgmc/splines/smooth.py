@@ -76,6 +76,8 @@ class Smooth:
     blocks : list of Block
     means : array (m, lines)
         Of `line_columns` over the rows that each multiplier is of.
+    part : str
+        What names begin with where the smooth is in a second linear predictor, else empty.
     """
 
     label: str
@@ -87,6 +89,7 @@ class Smooth:
     scale: np.ndarray
     blocks: list[Any]
     means: np.ndarray
+    part: str = ""
 
     def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for those that no fit makes."""
@@ -138,14 +141,17 @@ class Smooth:
         terms = [[name] for name in names] + ([names] if len(names) > 1 else [])
         terms = [[]] * self.numeric + terms
         if self.multipliers is None:
-            return [joined(term) for term in terms]
-        factor = self.multipliers.exog_names[by]
-        if self.numeric:
-            return [joined([factor, *term]) for term in terms]
-        treated = factor.replace("[", "[T.", 1)
-        return [
-            [*joined(term), *joined([factor, *term]), *joined([treated, *term])] for term in terms
-        ]
+            found = [joined(term) for term in terms]
+        elif self.numeric:
+            found = [joined([self.multipliers.exog_names[by], *term]) for term in terms]
+        else:
+            factor = self.multipliers.exog_names[by]
+            treated = factor.replace("[", "[T.", 1)
+            found = [
+                [*joined(term), *joined([factor, *term]), *joined([treated, *term])]
+                for term in terms
+            ]
+        return [[self.part + name for name in names] for names in found]
 
     @property
     def curves(self) -> dict[str, list[int]]:
@@ -234,7 +240,13 @@ def chosen(parts: list[tuple[Floats, Floats]], which: Sequence[bool]) -> Floats:
 
 
 def fitted(
-    call: Any, covariates: Any, multipliers: Any, x: Floats, w: Floats, weight: Floats | None
+    call: Any,
+    covariates: Any,
+    multipliers: Any,
+    x: Floats,
+    w: Floats,
+    weight: Floats | None,
+    part: str = "",
 ) -> tuple[Smooth, Floats]:
     """The `Smooth` of some rows, and its columns there.
 
@@ -247,6 +259,8 @@ def fitted(
     w : array (n, m)
     weight : array (n,) or None
         Frequencies of the rows.
+    part : str
+        As in `Smooth`.
     """
     frequency = np.ones(len(x)) if weight is None else weight
     names = list(covariates.exog_names)
@@ -258,20 +272,21 @@ def fitted(
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
-    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], np.empty(0))
+    label, none = part + call.label, np.empty(0)
+    bare = Smooth(label, covariates, multipliers, bases, roots, centre, scale, [], none, part)
     parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
     blocks = []
     for j, column in enumerate(w.T):
-        for part in shapes(len(bases)):
+        for shape in shapes(len(bases)):
             deadline.check()
-            own = ":".join(name for name, one in zip(names, part) if one)
-            name = bare.curve(j) + (f" by {own}" if len(part) > 1 else "")
+            own = ":".join(name for name, one in zip(names, shape) if one)
+            name = bare.curve(j) + (f" by {own}" if len(shape) > 1 else "")
             root = np.sqrt(frequency) * column
             turn, line = orthogonal(
-                root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
+                root[:, None] * chosen(parts, shape), root[:, None] * lines, frequency.sum(), name
             )
-            blocks.append(SmoothBlock(name, part, j, turn, line))
+            blocks.append(SmoothBlock(name, shape, j, turn, line))
     deadline.check()
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]

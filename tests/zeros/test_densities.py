@@ -35,7 +35,12 @@ def log_likelihood(verb, dist, y, eta, zeta, alpha):
 def model(verb, dist, X, y, first, **how):
     """The compiled model."""
     return CountsWithZeros(
-        design(X), y, first=first, dispersed=dist != "poisson", hurdle=verb == "hurdle", **how
+        design(X),
+        y,
+        predictor=np.arange(X.shape[1]) >= first,
+        dispersed=dist != "poisson",
+        hurdle=verb == "hurdle",
+        **how,
     )
 
 

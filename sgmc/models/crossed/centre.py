@@ -115,9 +115,9 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         out[: loading.q] = np.where(little, vague, np.maximum(2 * share * sharp**2, vague))
         for k, (i, j) in enumerate(loading.correlations()):
             out[loading.q + k] = max(np.sqrt(share[i] * share[j]), 1.0)
-        width = found.curvature.shape[1]
-        if width > 1:
-            own = found.curvature[:, 1:, 1:].sum(axis=0)
+        k = self.rows.predictors  # behind which rows have their numbers
+        if found.curvature.shape[1] > k:
+            own = found.curvature[:, k:, k:].sum(axis=0)
             out[loading.size :] = np.maximum(np.diag(own), 1.0)
         return out
 

@@ -16,6 +16,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from sgmc.core.expansion import row_curvatures
 from sgmc.models.crossed.gram import Gram
+from sgmc.models.crossed.laplace import positive_part
 
 RIGHT_TO = 1e-4  # of the eigenvalue, relative
 MOST_PRODUCTS = 300
@@ -117,7 +118,8 @@ def by_pairs(rows, model, theta):
     dict of (int, int) : float
     """
     gram = Gram(rows)
-    w = np.maximum(row_curvatures(model, theta, True)[:, 0, 0], 0.0)
+    of = slice(rows.predictors)
+    w = positive_part(row_curvatures(model, theta, True)[:, of, of])
     root = rows.blocks.loading.root(theta[rows.blocks.phi])
     roots = [root[np.ix_(own, own)] for own in gram.effects]
     fixed = gram.fixed(w)

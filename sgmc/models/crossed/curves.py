@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
 from sgmc.formula.coded import beside
+from sgmc.models.regression.bases.two_predictors import with_columns
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,12 @@ def whole_draws(fit):
     return np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
 
 
-def with_curves(rows, columns, draws):
-    """`Rows` with the penalised columns of smooths (n, k) and their draws (m, k) beside others."""
+def with_curves(rows, columns, draws, smooths):
+    """`Rows` with the penalised columns (n, k) of smooths and their draws (m, k) beside others."""
     coefficients = np.concatenate([rows.coefficients, draws], axis=1)
-    return replace(rows, X=beside(rows.X, columns), coefficients=coefficients)
+    predictor = [int(bool(one.part)) for one in smooths for _ in range(sum(one.sizes))]
+    family = with_columns(rows.family, predictor)
+    return replace(rows, family=family, X=beside(rows.X, columns), coefficients=coefficients)
 
 
 def columns_of(smooths, data):

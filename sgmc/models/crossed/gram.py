@@ -3,6 +3,7 @@ approximation is made of, for other weights each time.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -39,7 +40,8 @@ class LevelPairs:
 
 
 class Gram:
-    """Products of a table with weights of its rows.
+    """Products of a table with weights of its rows, w (n, k, k) for k linear predictors: of columns
+    of predictors p and q those of w[:, p, q].
 
     Parameters
     ----------
@@ -48,6 +50,7 @@ class Gram:
 
     def __init__(self, rows):
         self.codes, self.Z, self.levels = rows.codes, rows.Z, rows.levels
+        self.of_effect, self.of_column = rows.of_effects, rows.predictor[rows.dense]
         self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
         self.X = beside(as_sparse(rows.fixed.X), rows.curves)
         count = len(self.levels)
@@ -59,20 +62,28 @@ class Gram:
 
     def fixed(self, w):
         """X' W X, (d, d), the columns of smooths behind those of coefficients."""
-        if isinstance(self.X, np.ndarray):
-            return self.X.T @ (w[:, None] * self.X)
-        return (self.X.T @ sparse.diags_array(w) @ self.X).toarray()
+        if not isinstance(self.X, np.ndarray):  # of one predictor
+            return (self.X.T @ sparse.diags_array(w[:, 0, 0]) @ self.X).toarray()
+        if w.shape[1] == 1:
+            return self.X.T @ (w[:, 0] * self.X)
+        out, places = np.empty((self.X.shape[1],) * 2), range(w.shape[1])
+        columns = [np.flatnonzero(self.of_column == p) for p in places]
+        for p, q in product(places, places):
+            found = self.X[:, columns[p]].T @ (w[:, p, [q]] * self.X[:, columns[q]])
+            out[np.ix_(columns[p], columns[q])] = found
+        return out
 
     def fixed_by_level(self, w, k):
         """Z_k' W X, (levels, effects, d)."""
         m, code = self.levels[k], self.codes[:, k]
         out = np.empty((m, len(self.effects[k]), self.X.shape[1]))
         for a, j in enumerate(self.effects[k]):
-            v = w * self.Z[:, j]
+            each = w[:, self.of_effect[j]] * self.Z[:, [j]]  # by predictor
             if isinstance(self.X, np.ndarray):
-                for p, x in enumerate(self.X.T):
-                    out[:, a, p] = np.bincount(code, v * x, m)
+                for c, (p, x) in enumerate(zip(self.of_column, self.X.T)):
+                    out[:, a, c] = np.bincount(code, each[:, p] * x, m)
             else:
+                v = each[:, 0]
                 parts = v, (code, np.arange(len(v)))
                 out[:, a] = (sparse.csr_array(parts, shape=(m, len(v))) @ self.X).toarray()
         return out
@@ -83,7 +94,7 @@ class Gram:
         out = np.empty((m, len(own), len(own)))
         for a, i in enumerate(own):
             for b, j in enumerate(own[: a + 1]):
-                out[:, a, b] = out[:, b, a] = np.bincount(code, w * self.Z[:, i] * self.Z[:, j], m)
+                out[:, a, b] = out[:, b, a] = np.bincount(code, self.product(w, i, j), m)
         return out
 
     def between(self, w, k, h):
@@ -95,8 +106,12 @@ class Gram:
         out = np.empty((len(cells.row), len(self.effects[k]), len(self.effects[h])))
         for a, i in enumerate(self.effects[k]):
             for b, j in enumerate(self.effects[h]):
-                out[:, a, b] = cells.sums(w * self.Z[:, i] * self.Z[:, j])
+                out[:, a, b] = cells.sums(self.product(w, i, j))
         return cells.row, cells.column, out
+
+    def product(self, w, i, j):
+        """Covariates of two effects times the weights of their predictors, (n,)."""
+        return w[:, self.of_effect[i], self.of_effect[j]] * self.Z[:, i] * self.Z[:, j]
 
 
 def beside(X, curves):

@@ -90,17 +90,34 @@ class CrossedConditional:
     def around(self, place):
         """The `GaussianApproximation` at a place that may not be the mode."""
         theta = self.loaded(place)
-        curvature = row_curvatures(self.model, theta)
-        w = curvature[:, 0, 0]
-        if not (w > 0).all():
+        curvature, of = row_curvatures(self.model, theta), slice(self.rows.predictors)
+        if not positive(curvature[:, of, of]):
             curvature = row_curvatures(self.model, theta, True)
-            w = np.maximum(curvature[:, 0, 0], 0.0)
+        w = positive_part(curvature[:, of, of])
         d = self.blocks.d
         kept = np.r_[theta[:d], theta[self.psi]]
         root = self.blocks.loading.root(place[self.blocks.phi])
         prior = self.terms(kept)[2][:d, :d]
         precision = precision_of(self.rows, self.gram, w, root, prior)
         return GaussianApproximation(place, precision, precision.arrow(place), curvature)
+
+
+def positive(w):
+    """Whether curvatures (n, k, k) of rows leave no direction of linear predictors without a mode:
+    that of one is positive; those of two may be of one alone, as in rows that tell nothing of the
+    other.
+    """
+    if w.shape[1] == 1:
+        return bool((w > 0).all())
+    return bool((np.linalg.eigvalsh(w) >= 0).all())
+
+
+def positive_part(w):
+    """Curvatures (n, k, k) of rows without their negative eigenvalues."""
+    if w.shape[1] == 1:
+        return np.maximum(w, 0.0)
+    values, vectors = np.linalg.eigh(w)
+    return np.einsum("nab,nb,ncb->nac", vectors, np.maximum(values, 0.0), vectors)
 
 
 class ConditionalTarget(Target):

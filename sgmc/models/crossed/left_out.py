@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.core import deadline
 from sgmc.core.design import design
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.mixed.conditional import conditional
 from sgmc.models.mixed.effects import closed_form
 from sgmc.models.mixed.left_out import LeftOutRows, log_sum, moments_of
@@ -201,6 +201,15 @@ class LeftOutLevels(LeftOutOfCrossed):
         inside = self.inside(groups, points, apart)
         found = [log_sum(self.terms(*one, *where)[0]) for one, *where in zip(inside, *law)]
         return np.array([found, found])[:, place]
+
+
+def refuse_groups_of_two(group):
+    """Levels whose effects are in two linear predictors are left out by no integral of one."""
+    if group:
+        raise NotSupported(
+            "loo(group=True) integrates effects of one linear predictor, and this model has two; "
+            "give kfold(data, groups=<labels>)"
+        )
 
 
 def refuse_outer(results, k):

@@ -86,7 +86,7 @@ def precision_of(rows, gram, w, root, prior):
     ----------
     rows : CrossedRows
     gram : Gram
-    w : array (n,)
+    w : array (n, k, k)
         Curvatures of the rows by their linear predictors.
     root : array (q, q)
         Lambda.

@@ -139,7 +139,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         # effects that are correlated with others of their level are not told one by one
         alone = np.repeat(rows.blocks.width, rows.blocks.width) == 1
         reached = [j for j in reached if alone[j] or j in near]
-        exact = exact_fit(found.model, centre.place[-1]) if family.auxiliary else []
+        scaled = family.auxiliary and family.linear_predictors == 1
+        exact = exact_fit(found.model, centre.place[-1]) if scaled else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found.priors, data.d):
@@ -150,12 +151,11 @@ def crossed_problem(data, family, crossing, prior, settings):
         stopped, inner = SEARCH, found.centre.reached.map
         arrays = of_arrow(inner)
     fold = FoldedEffects(data.d, rows.blocks.loading)
-    intercept = [] if data.intercept is None else [data.intercept]
     where = WholeCoordinates(
         Composed(loaded, inner),
         rows.blocks.places,
         np.arange(data.d, data.d + rows.blocks.effects),
-        undo_centring(data.d, rows.fixed.shift, intercept),
+        undo_centring(data.d, found.priors.shifts(rows.fixed.shift), data.intercepts),
         Report(len(family.auxiliary), fold, found.priors.report),
         arrays,
     )

@@ -1,5 +1,6 @@
 """The results of a regression with effects of several factors."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,12 +15,18 @@ from sgmc.errors import ArgumentError
 from sgmc.models.crossed.banked import banked_effects
 from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
-from sgmc.models.crossed.left_out import LeftOutLevels, LeftOutOfCrossed, refuse_outer
+from sgmc.models.crossed.left_out import (
+    LeftOutLevels,
+    LeftOutOfCrossed,
+    refuse_groups_of_two,
+    refuse_outer,
+)
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.info import sized
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
 from sgmc.models.mixed.saved_effects import SAVED_BYTES, SavedLevels, populations_of
+from sgmc.models.regression.bases.two_predictors import with_columns
 from sgmc.models.regression.info import ModelInfo
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
@@ -229,7 +236,8 @@ class CrossedResults(Smooths, MixedResults):
         rows = how(exog, offset, endog=endog, transform=transform, **beside)
         found, Z = self.model.groups.new(exog)
         code = codes_of_new(found, factors, self.model.sizes, new_levels)
-        return with_effects(rows, self.effects_of_new(code)[0], code, Z)
+        of = self.model.groups.effect_predictors
+        return with_effects(rows, self.effects_of_new(code)[0], code, Z, of)
 
     def level_effects(self, seed):
         # at the whole draws
@@ -249,11 +257,11 @@ class CrossedResults(Smooths, MixedResults):
             [self.moments_of_effects(k) for k in range(len(names))],
         )
 
-    def rows_of_fit(self, random):
-        """Return the fit's rows, with the effects of their levels or at effects of zero."""
-        problem, draws = self._fit.problem, self.whole("predictions with effects or smooths")
+    def fixed_rows(self, draws):
+        """Return the fit's rows with the coefficients of whole draws alone."""
+        problem = self._fit.problem
         table, offset = problem.own.rows.fixed, np.asarray(problem.model.offset)
-        rows = Rows(
+        return Rows(
             self.model.family,
             table.X,
             draws[:, : problem.own.rows.blocks.d],
@@ -267,12 +275,25 @@ class CrossedResults(Smooths, MixedResults):
             table.weight,
             table.se,
         )
-        own = problem.own.rows
-        rows = with_curves(rows, own.curves, draws[:, own.dense[own.blocks.d :]])
+
+    def rows_of_columns(self):
+        """Return the fit's rows, effects of levels being coefficients of columns of their own."""
+        own, draws = self._fit.problem.own.rows, self.whole("loo")
+        rows, X = self.fixed_rows(draws), own.table.X
+        family = with_columns(rows.family, own.predictor[own.blocks.d :])
+        return replace(rows, family=family, X=X, coefficients=draws[:, : X.shape[1]])
+
+    def rows_of_fit(self, random):
+        """Return the fit's rows, with the effects of their levels or at effects of zero."""
+        problem, draws = self._fit.problem, self.whole("predictions with effects or smooths")
+        rows, own = self.fixed_rows(draws), problem.own.rows
+        groups, places = self.model.groups, own.dense[own.blocks.d :]
+        rows = with_curves(rows, own.curves, draws[:, places], groups.smooths)
         if not random:
             return rows
         Z = [own.Z[:, span] for span in problem.own.effects.of_factor]
-        return with_effects(rows, self.effects_at_draws(draws), own.codes, Z)
+        effects = self.effects_at_draws(draws)
+        return with_effects(rows, effects, own.codes, Z, groups.effect_predictors)
 
     def new_rows(self, exog, offset, endog, transform, trials=None, se=None):
         """Return new rows at effects of zero, at the whole draws."""
@@ -287,7 +308,9 @@ class CrossedResults(Smooths, MixedResults):
         errors = check_errors(self, exog, se, X.shape[0])
         draws = curves.coefficients, curves.extra
         rows = Rows(self.model.family, X, *draws, None, off, index, y=y, trials=size, se=errors)
-        return with_curves(rows, columns_of(smooths, exog), curves.columns) if smooths else rows
+        if not smooths:
+            return rows
+        return with_curves(rows, columns_of(smooths, exog), curves.columns, smooths)
 
     def auxiliary_at(self, draws):
         """Return auxiliary parameters (k, m) of whole draws, or None."""
@@ -300,6 +323,10 @@ class CrossedResults(Smooths, MixedResults):
             if group:
                 raise ArgumentError("group=True applies to group terms, and the formula has none")
             return fitted_rows(self, "loo")
+        if self.model.family.linear_predictors > 1:
+            refuse_groups_of_two(group)
+            fitted_rows(self, "loo")
+            return self.rows_of_columns()
         if not group:
             return LeftOutOfCrossed.of(self)
         k = self.check_factor(None if group is True else group)

@@ -19,6 +19,7 @@ from sgmc.models.crossed.table import crossed_rows
 from sgmc.models.mixed.effects import mixed_priors
 from sgmc.models.mixed.problem import START, density
 from sgmc.models.mixed.rows import scales_of
+from sgmc.models.regression.bases.two_predictors import with_columns
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 
@@ -67,7 +68,8 @@ def set_up(data, family, crossing, prior, settings):
     settings : Settings
     """
     effects, log_params, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
-    rows = crossed_rows(data, crossing, effects.loading, log_params, settings.dtype, True)
+    columns = family.columns if family.linear_predictors > 1 else np.zeros(d, dtype=int)
+    rows = crossed_rows(data, columns, crossing, effects.loading, log_params, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)
@@ -75,9 +77,10 @@ def set_up(data, family, crossing, prior, settings):
     units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)
     shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
-    if data.intercept is not None:
-        shift[data.intercept] = 0.0
-    model = family.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
+    shift[data.intercepts] = 0.0
+    shift = priors.shifts(shift)
+    wide = with_columns(family, rows.predictor[d:])
+    model = wide.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
     # chains are told apart by draws of named samplers, which stay those of all rows
     summing = family.summed and not crossing.factors and settings.unchained
     summed = summed_rows(rows, family) if summing else None
@@ -108,7 +111,8 @@ def scale_of(rows, gram, model, start, sds):
     """
     theta = np.zeros(rows.blocks.size)
     theta[rows.blocks.places] = start
-    w = row_curvatures(model, theta, True)[:, 0, 0]
+    of = slice(rows.predictors)
+    w = row_curvatures(model, theta, True)[:, of, of]
     out, blocks, tell = np.empty(len(sds)), rows.blocks, np.diag(gram.fixed(w))[rows.blocks.d :]
     ends = np.cumsum(np.asarray(blocks.levels)[np.asarray(blocks.start) >= len(rows.factor)])
     for j, own in enumerate(np.split(tell, ends[:-1]) if len(tell) else []):

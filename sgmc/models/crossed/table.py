@@ -28,6 +28,8 @@ class CrossedRows:
     curves : array (n, columns)
         Of the smooths, whose effects stand behind those of all levels.
     blocks : Blocks
+    predictor : array (columns of `table`,) of int
+        The linear predictor, 0 or 1, of each parameter; -1 of those that are in none.
     """
 
     fixed: DesignTable
@@ -37,6 +39,19 @@ class CrossedRows:
     factor: np.ndarray
     curves: np.ndarray
     blocks: Blocks
+    predictor: np.ndarray
+
+    @property
+    def predictors(self):
+        """How many linear predictors rows have."""
+        return int(self.predictor.max()) + 1
+
+    @property
+    def of_effects(self):
+        """The linear predictor of each effect of a level, (effects,)."""
+        blocks, count = self.blocks, len(self.factor)
+        first = np.searchsorted(np.asarray(blocks.start), np.arange(count), side="right") - 1
+        return self.predictor[np.asarray(blocks.first)[first]]
 
     @property
     def levels(self):
@@ -60,12 +75,14 @@ class CrossedRows:
         return np.column_stack([self.blocks.of_term(t) for t in terms])
 
 
-def crossed_rows(data, crossing, loading, log_params, dtype, centre):
+def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
     """Copy the design, and set the effects beside it.
 
     Parameters
     ----------
     data : RegressionData
+    columns : array (d,) of int
+        The linear predictor of each column of the design.
     crossing : Crossing
     loading : Loading
     log_params : int
@@ -89,8 +106,13 @@ def crossed_rows(data, crossing, loading, log_params, dtype, centre):
     sizes = crossing.sizes
     blocks = Blocks(loading, data.d, counts + sizes, widths + [1] * len(sizes), log_params)
     factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
-    rows = CrossedRows(fixed, fixed, codes, np.ascontiguousarray(Z), factor, curves, blocks)
-    return replace(rows, table=replace(fixed, X=whole(rows, number, blocks.size - log_params)))
+    width = blocks.size - log_params
+    predictor = np.concatenate(
+        [columns, crossing.predictors[blocks.number], np.full(blocks.loading.size, -1)]
+    )
+    Z = np.ascontiguousarray(Z)
+    rows = CrossedRows(fixed, fixed, codes, Z, factor, curves, blocks, predictor)
+    return replace(rows, table=replace(fixed, X=whole(rows, number, width)))
 
 
 def whole(rows, number, width):

@@ -110,7 +110,7 @@ def named(terms, where):
     """Column and factor of each effect of some terms, and names of their standard deviations;
     ArgumentError for too many, FormulaError for one that stands twice.
     """
-    columns = [shown(column) for term in terms for column in term.columns]
+    columns = [term.part + shown(column) for term in terms for column in term.columns]
     factors = [term.factor for term in terms for _ in term.columns]
     if len(columns) > MOST:
         raise ArgumentError(
@@ -220,7 +220,8 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
         fixed.auxiliary,
         fixed.unit,
         fixed.report,
-        together=fixed.together,
+        fixed.own,
+        fixed.together,
     )
 
 

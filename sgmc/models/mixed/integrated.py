@@ -14,9 +14,10 @@ NEW_NODES = 31  # of a normal law: logistic curves are integrated to 1e-4 up to 
 
 def integrable(rows):
     """Whether means over the effects of some `EffectRows` need no draws of them: those of one
-    factor, see `Population`.
+    factor, see `Population`, in one linear predictor.
     """
-    return len(rows.effects) == 1 and rows.effects[0].integrable
+    alone = len(rows.effects) == 1 and rows.family.linear_predictors == 1
+    return alone and rows.effects[0].integrable
 
 
 def thinned(rows):

@@ -504,8 +504,8 @@ def density(priors, shift, bent):
 
 
 def padded(shift, size):
-    """The shift with zeros for parameters of the effects."""
-    return np.append(shift, np.zeros(size - len(shift)))
+    """The shift, (d,) or one for each intercept, with zeros for parameters of the effects."""
+    return np.append(shift, np.zeros((*shift.shape[:-1], size - shift.shape[-1])), axis=-1)
 
 
 def inexact(rule, effects):

@@ -7,7 +7,6 @@ import numpy as np
 from sgmc.arguments.messages import labels_text
 from sgmc.errors import ArgumentError, NewLevelsWarning, warn
 from sgmc.models.mixed import integrated
-from sgmc.models.regression.bases.family import linear
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 
@@ -23,11 +22,14 @@ class EffectRows(Rows):
         The levels of each row; negative where one is missing.
     Z : list of array (n, q)
         Covariates of each factor's effects.
+    predictor : list of array (q,) of int
+        Which linear predictor each of them belongs to.
     """
 
     effects: list
     code: np.ndarray
     Z: list
+    predictor: list
 
     def with_draws(self, kept):
         effects = [one.with_draws(kept) for one in self.effects]
@@ -66,20 +68,21 @@ class EffectRows(Rows):
 
     def predictors(self, at):
         # single ones, until effects are added
-        return linear(self.X[at], self.coefficients, self.offset[at])
+        return self.family.linear(self.X[at], self.coefficients, self.offset[at])
 
     def among(self, kept):
         return replace(super().among(kept), code=self.code[kept], Z=[one[kept] for one in self.Z])
 
     def blocks(self):
         for at, eta in super().blocks():
-            for effects, code, Z in zip(self.effects, self.code[at].T, self.Z):
+            every = eta if self.family.linear_predictors > 1 else [eta]
+            for effects, code, Z, of in zip(self.effects, self.code[at].T, self.Z, self.predictor):
                 levels, place = np.unique(code, return_inverse=True)
                 known = levels >= 0
                 drawn = np.full((len(levels), self.m, Z.shape[1]), np.nan)
                 drawn[known] = effects.draws(levels[known])
                 for a, z in enumerate(Z[at].T):
-                    eta += z[:, None] * drawn[place, :, a]
+                    every[of[a]] += z[:, None] * drawn[place, :, a]
             yield at, self.family.placed(eta, self.extra)
 
 
@@ -100,9 +103,13 @@ class MeanEffects:
         return out
 
 
-def with_effects(rows, effects, code, Z):
-    """`EffectRows` of `Rows`, sorted by level unless they have an `order` already."""
-    held = dict(vars(rows), effects=effects, code=code, Z=Z)
+def with_effects(rows, effects, code, Z, predictor=None):
+    """`EffectRows` of `Rows`, sorted by level unless they have an `order` already; with a single
+    linear predictor all effects belong to it.
+    """
+    if predictor is None:
+        predictor = [np.zeros(one.shape[1], dtype=int) for one in Z]
+    held = dict(vars(rows), effects=effects, code=code, Z=Z, predictor=predictor)
     if rows.order is None:
         order = np.lexsort(code.T[::-1])
         for name in ("X", "offset", "code", "y", "trials", "se"):

@@ -55,16 +55,11 @@ class TwoDesigns(Regression):
         frame = as_frame(data)
 
         def one(text, **more):
-            table = read(text, frame, outcome="numeric", scope=scope, **{**inputs, **more})
-            if table.bars or table.smooths:
-                raise NotSupported(
-                    f"{cls.family.name} with two linear predictors takes neither group terms nor "
-                    f"smooths: leave {table.grouping().labels[0]} out"
-                )
-            return table
+            return read(text, frame, outcome="numeric", scope=scope, **{**inputs, **more})
 
         def both_parts(**most):
-            return joined(formula, second, partial(one, **most), frame), None
+            table = joined(formula, second, partial(one, **most), frame)
+            return table, table.grouping()
 
         return with_deadline(both_parts, len(frame))
 
@@ -73,13 +68,14 @@ class TwoDesigns(Regression):
         data = self.data
         super().check_outcomes()
         has = [data.intercept is not None, data.second_intercept is not None]
-        self.family = self.placed(data.parts[0].stop, tuple(k for k in (0, 1) if has[k]))
+        columns = (np.arange(data.d) >= data.parts[1].start).astype(int)
+        self.family = self.placed(columns, tuple(k for k in (0, 1) if has[k]))
 
-    def placed(self, first, constants):
-        """The family with `first` columns of the first predictor, and the numbers of the predictors
-        that have an intercept.
+    def placed(self, columns, constants):
+        """The family with the predictor of each column, and the numbers of the predictors that have
+        an intercept.
         """
-        return type(self.family)(first, constants)
+        return type(self.family)(columns, constants)
 
     def suited(self, prior, checked):
         if learns(prior):
@@ -100,14 +96,14 @@ class TwoParts(TwoDesigns):
     def chosen_family(cls, dist):
         return type(cls.family)(dist=one_of("dist", dist, COUNT_DISTRIBUTIONS))
 
-    def placed(self, first, constants):
+    def placed(self, columns, constants):
         # the family also takes the share of zeros
         data = self.data
         zeros = total = 0.0
         for span in spans(data.n):
             weight = np.ones(span.stop - span.start) if data.weight is None else data.weight[span]
             zeros, total = zeros + weight @ (data.y[span] == 0), total + weight.sum()
-        return type(self.family)(first, constants, self.family.dist, zeros / total)
+        return type(self.family)(columns, constants, self.family.dist, zeros / total)
 
     def result_class(self):
         from sgmc.models.regression.zero_results import ZeroResults

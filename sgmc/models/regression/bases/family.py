@@ -89,6 +89,8 @@ class Family:
     several : bool
         Whether outcomes are of several kinds, each with a probability: means then have an axis of
         kinds, first.
+    linear_predictors : int
+        Of each outcome; where there are two, `eta` has both, first.
     report : Thresholds or None
         What is printed in the place of what is sampled, where these differ.
     parts : str
@@ -117,7 +119,7 @@ class Family:
     bounded_if_known = expands = False
     known = {}
     errors = several = False
-    report = None
+    linear_predictors, report = 1, None
     parts, working, rootless = "", False, ""
 
     @classmethod
@@ -150,7 +152,14 @@ class Family:
         """What other functions take as `eta`, from rows (n, d) of the design, draws of the
         coefficients (m, d), an offset (n,), and draws of the auxiliary parameters.
         """
-        return cls.placed(linear(X, coefficients, offset), extra)
+        return cls.placed(cls.linear(X, coefficients, offset), extra)
+
+    @staticmethod
+    def linear(X, coefficients, offset):
+        """Linear predictors (row, draw) of rows (n, d) of a design, at draws (m, d); where there
+        are two, both first.
+        """
+        return X @ coefficients.T + offset[:, None]
 
     @staticmethod
     def placed(eta, extra):
@@ -228,11 +237,6 @@ class Family:
         known of any (None).
         """
         return cls
-
-
-def linear(X, coefficients, offset):
-    """Linear predictors (row, draw) of rows (n, d) of a design, at draws (m, d)."""
-    return X @ coefficients.T + offset[:, None]
 
 
 class Binary(Family):

@@ -2,12 +2,14 @@ from sgmc.core.contract cimport Batch, Scratch
 from sgmc.models.regression.bases.glm cimport Glm
 
 cdef class TwoDesignsModel(Glm):
-    cdef readonly Py_ssize_t first
+    cdef readonly Py_ssize_t[::1] predictor     # of each column
     cdef readonly bint dispersed
     cdef double *spare(self, Scratch *s) noexcept nogil
-    cdef Py_ssize_t begins(self, Py_ssize_t part) noexcept nogil
     cdef const double *place(self, const double *theta, const Batch *tile,
                              Scratch *s) except NULL nogil
     cdef const double *column(self, Py_ssize_t m, Scratch *s, const double *table, Py_ssize_t size,
                               Py_ssize_t k) noexcept nogil
     cdef double *empty(self, Scratch *s) noexcept nogil
+    cdef int add_products(self, const Batch *tile, Scratch *s, const double *w, double *block,
+                          double *H) except -1 nogil
+    cdef bint pair(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t p, Py_ssize_t q) noexcept nogil

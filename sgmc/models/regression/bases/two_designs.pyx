@@ -1,14 +1,17 @@
 """The compiled base of models with two linear predictors, each of its own columns of the design."""
-from libc.string cimport memcpy, memset
+import numpy as np
+
+from libc.stdlib cimport calloc, free
+from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
 from sgmc.models.regression.bases.glm cimport Glm, picked
 
 
 cdef class TwoDesignsModel(Glm):
-    """Outcomes with linear predictors eta_i of the first `first` columns, with the offset, and
-    zeta_i of the others, theta = (beta, gamma) or, with `dispersed`, (beta, gamma, u) with one
-    number u for all rows.
+    """Outcomes with two linear predictors, eta_i, which has the offset, and zeta_i, each of its own
+    columns; theta has a coefficient for each column and, with `dispersed`, a number u for all rows
+    behind them.
 
     A leaf defines `family`, `observed_information` and `expected_information` for (eta, zeta) or
     (eta, zeta, u), `width` or `width` x `width` numbers a row.
@@ -17,8 +20,8 @@ cdef class TwoDesignsModel(Glm):
     ----------
     X, y, offset, weight
         As in `Glm`.
-    first : int
-        Columns of the first predictor; by default a half.
+    predictor : array (d,) of int
+        Of each column 0 or 1, or -1 where it is in neither; by default the first half is in eta.
     dispersed : bool
         Whether there is u.
     """
@@ -27,20 +30,21 @@ cdef class TwoDesignsModel(Glm):
     gram_rows = 0
     unbounded = "its rows have a score for each of two predictors, for which there are no bounds"
 
-    def __init__(self, Design X, y, offset=None, weight=None, first=None, bint dispersed=False):
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, bint dispersed=False):
         Glm.__init__(self, X, y, offset, weight)
-        self.first = (X.d + 1) // 2 if first is None else first
+        if predictor is None:
+            predictor = np.arange(X.d) >= (X.d + 1) // 2
+        self.predictor = np.array(predictor, dtype=np.intp)
+        if len(self.predictor) != X.d:
+            raise ValueError("predictor has to have a number for each column")
         self.dispersed = dispersed
         self.width, self.dim = 2 + dispersed, X.d + dispersed
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
-        cdef Py_ssize_t d = self.X.d
-        return (4 + self.width) * self.tile + self.X.work_size() + 2 * d + d * d
+        return (4 + self.width) * self.tile + self.X.work_size() + 2 * self.X.d
 
     cdef double *spare(self, Scratch *s) noexcept nogil:
-        """Work behind that of the base: a tile of `width` numbers a row, a tile, d, d and d x d
-        numbers.
-        """
+        """Work behind that of the base: a tile of `width` numbers a row, a tile, d and d numbers."""
         return s.work + 3 * self.tile + self.X.work_size()
 
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
@@ -50,20 +54,15 @@ cdef class TwoDesignsModel(Glm):
                       double *value, double *grad) except -1 nogil:
         return Model.add_many(self, theta, points, s, work, value, grad)
 
-    cdef Py_ssize_t begins(self, Py_ssize_t part) noexcept nogil:
-        """The first column of a part, and of the part that would be next."""
-        return 0 if part == 0 else self.first if part == 1 else self.X.d
-
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
         """(eta_i, zeta_i) or (eta_i, zeta_i, u) a row, without the offset."""
-        cdef Py_ssize_t i, part, a, b, d = self.X.d, width = self.width
+        cdef Py_ssize_t i, j, part, d = self.X.d, width = self.width
         cdef double *linear = self.spare(s) + width * self.tile
         cdef double *alone = linear + self.tile
         for part in range(2):
-            a, b = self.begins(part), self.begins(part + 1)
-            memset(alone, 0, d * sizeof(double))
-            memcpy(alone + a, delta + a, (b - a) * sizeof(double))
+            for j in range(d):
+                alone[j] = delta[j] if self.predictor[j] == part else 0
             self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
             for i in range(tile.m):
                 eta[i * width + part] = linear[i]
@@ -119,7 +118,7 @@ cdef class TwoDesignsModel(Glm):
         return out
 
     cdef double *empty(self, Scratch *s) noexcept nogil:
-        """d zeros in spare work, before d x d numbers."""
+        """d zeros in spare work."""
         cdef double *out = self.spare(s) + (self.width + 1) * self.tile + self.X.d
         memset(out, 0, self.X.d * sizeof(double))
         return out
@@ -132,8 +131,9 @@ cdef class TwoDesignsModel(Glm):
             sums = self.empty(s)
             self.X.tdot(tile, self.column(tile.m, s, r, self.width, part), sums,
                         s.work + 3 * self.tile)
-            for j in range(self.begins(part), self.begins(part + 1)):
-                grad[j] += sums[j]
+            for j in range(self.X.d):
+                if self.predictor[j] == part:
+                    grad[j] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
             grad[self.X.d] += r[i * 3 + 2]
         return OK
@@ -145,30 +145,50 @@ cdef class TwoDesignsModel(Glm):
         for part in range(2):
             sums = self.empty(s)
             self.X.tdot_sq(tile, self.column(tile.m, s, r, self.width, part), sums)
-            for j in range(self.begins(part), self.begins(part + 1)):
-                square[j] += sums[j]
+            for j in range(self.X.d):
+                if self.predictor[j] == part:
+                    square[j] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
             square[self.X.d] += r[i * 3 + 2] * r[i * 3 + 2]
         return OK
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
                             double *H) except -1 nogil:
+        cdef Py_ssize_t d = self.X.d
+        cdef double *block = <double *> calloc(d * d, sizeof(double))
+        if block == NULL:
+            with gil:
+                raise MemoryError
+        try:
+            return self.add_products(tile, s, w, block, H)
+        finally:
+            free(block)
+
+    cdef int add_products(self, const Batch *tile, Scratch *s, const double *w, double *block,
+                          double *H) except -1 nogil:
+        """H += X' W X of each pair of predictors, into d x d numbers first; of u the sums."""
         cdef Py_ssize_t i, j, p, q, d = self.X.d, size = self.width * self.width
         cdef double *sums
-        cdef double *block = self.empty(s) + d
         for p in range(2):
             for q in range(p, 2):
                 memset(block, 0, d * d * sizeof(double))
                 self.X.gram(tile, self.column(tile.m, s, w, size, p * self.width + q), block, d)
-                for i in range(self.begins(p), self.begins(p + 1)):
-                    for j in range(max(i, self.begins(q)), self.begins(q + 1)):
-                        H[i * self.dim + j] += block[i * d + j]
+                for i in range(d):
+                    for j in range(i, d):
+                        if self.pair(i, j, p, q):
+                            H[i * self.dim + j] += block[i * d + j]
             if self.dispersed:
                 sums = self.empty(s)
                 self.X.tdot(tile, self.column(tile.m, s, w, size, p * 3 + 2), sums,
                             s.work + 3 * self.tile)
-                for j in range(self.begins(p), self.begins(p + 1)):
-                    H[j * self.dim + d] += sums[j]
+                for j in range(d):
+                    if self.predictor[j] == p:
+                        H[j * self.dim + d] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
             H[d * self.dim + d] += w[i * 9 + 8]
         return OK
+
+    cdef bint pair(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t p, Py_ssize_t q) noexcept nogil:
+        """Whether of two columns one is in predictor p, the other in q."""
+        cdef Py_ssize_t a = self.predictor[i], b = self.predictor[j]
+        return (a == p and b == q) or (a == q and b == p)

@@ -24,7 +24,7 @@ class ZeroFamily(TwoPredictors):
 
     Parameters
     ----------
-    first, constants
+    columns, constants
         As in `TwoPredictors`.
     dist : {"poisson", "negativebinomial"}
     zeros : float
@@ -34,8 +34,8 @@ class ZeroFamily(TwoPredictors):
     hurdle = False
     parts = "zero:"
 
-    def __init__(self, first=None, constants=(), dist="poisson", zeros=0.5):
-        super().__init__(first, constants)
+    def __init__(self, columns=None, constants=(), dist="poisson", zeros=0.5):
+        super().__init__(columns, constants)
         self.dist, self.zeros = dist, zeros
         self.dispersed = dist == "negativebinomial"
         self.auxiliary = (Auxiliary("alpha", exponential(1.0)),) if self.dispersed else ()
@@ -43,7 +43,7 @@ class ZeroFamily(TwoPredictors):
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
-        return CountsWithZeros(X, y, offset, weight, self.first, self.dispersed, self.hurdle)
+        return CountsWithZeros(X, y, offset, weight, self.columns, self.dispersed, self.hurdle)
 
     def start(self, mean, variance):
         # half of the zeros are of their own, or all of a hurdle's
@@ -51,11 +51,10 @@ class ZeroFamily(TwoPredictors):
         level = np.log(mean / (1 - share)), np.log(share / (1 - share))
         return np.array([level[k] for k in self.constants]), [np.log(0.5)] * self.dispersed
 
-    def predictors(self, X, coefficients, offset, extra):
-        both = super().predictors(X, coefficients, offset, extra)
+    def placed(self, eta, extra):
         if not self.dispersed:
-            return both
-        return np.append(both, np.broadcast_to(np.log(extra[0]), (1, *both[0].shape)), axis=0)
+            return eta
+        return np.append(eta, np.broadcast_to(np.log(extra[0]), (1, *eta[0].shape)), axis=0)
 
     def log_count(self, y, eta):
         """log f(y) of the count's own distribution."""

@@ -12,8 +12,8 @@ from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
 
 
 cdef class CountsWithZeros(TwoDesignsModel):
-    """Counts with linear predictors eta_i of the first `first` columns, with the offset, and
-    zeta_i of the others, theta = (beta, gamma) or (beta, gamma, log alpha); densities without y!.
+    """Counts with linear predictors eta_i and zeta_i, each of its own columns, and log alpha behind
+    their coefficients where counts are negative binomial; densities without y!.
 
     With pi = 1 / (1 + exp(-zeta)) and f the Poisson density of mean mu = exp(eta), or the negative
     binomial one of variance mu + alpha mu^2,
@@ -24,7 +24,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
 
     Parameters
     ----------
-    X, y, offset, weight, first
+    X, y, offset, weight, predictor
         As in `TwoDesignsModel`.
     dispersed : bool
         Negative binomial counts.
@@ -33,9 +33,9 @@ cdef class CountsWithZeros(TwoDesignsModel):
 
     cdef readonly bint hurdle
 
-    def __init__(self, Design X, y, offset=None, weight=None, first=None, bint dispersed=False,
-                 bint hurdle=False):
-        TwoDesignsModel.__init__(self, X, y, offset, weight, first, dispersed)
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None,
+                 bint dispersed=False, bint hurdle=False):
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, dispersed)
         self.hurdle = hurdle
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,

@@ -184,7 +184,7 @@ class DispersionFamily(TwoPredictors):
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
-        return DispersionLog(X, y, offset, weight, self.first)
+        return DispersionLog(X, y, offset, weight, self.columns)
 
     def start(self, mean, variance):
         # as of one alpha
