@@ -44,7 +44,9 @@ class EffectTerm:
     scaling : Scaling
         What autoscaled priors of the effects' sds are divided by.
     part : str
-        What its names begin with where it is in a second linear predictor, else empty.
+        What its names begin with where there are several linear predictors, else empty.
+    predictor : int
+        Which of them it is in.
     """
 
     label: str
@@ -54,6 +56,7 @@ class EffectTerm:
     factor: str
     scaling: object
     part: str = ""
+    predictor: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +143,18 @@ class Crossing:
 
     @property
     def predictors(self) -> Ints:
-        """The linear predictor, 0 or 1, of each effect, then of each block of the smooths."""
-        found = [bool(one.part) for one in self.terms for _ in one.columns]
-        return np.array(found + self.spec.smooth_predictors, dtype=int)
+        """The linear predictor of each effect, then of each block of the smooths."""
+        found = [one.predictor for one in self.terms for _ in one.columns]
+        return np.array(found + [one.predictor for one in self.spec.smooths for _ in one.blocks])
+
+    def for_equations(self, labels: "Sequence[str]") -> "Crossing":
+        """The same terms in each of several linear predictors, with effects of their own."""
+        places = [(f"{label}:", k) for k, label in enumerate(labels)]
+        terms = [replace(one, part=p, predictor=k) for p, k in places for one in self.terms]
+        specs = [replace(one, part=p, predictor=k) for p, k in places for one in self.spec.terms]
+        smooths = [one.in_part(p, k) for p, k in places for one in self.spec.smooths]
+        spec, curves = replace(self.spec, terms=specs, smooths=smooths), self.curves
+        return replace(self, terms=terms, spec=spec, curves=np.tile(curves, (1, len(places))))
 
 
 @dataclass(frozen=True)
@@ -235,6 +247,7 @@ class TermSpec:
     correlated: bool
     factor: str
     part: str = ""
+    predictor: int = 0
 
 
 @dataclass(frozen=True)
@@ -254,17 +267,12 @@ class GroupSpec:
     smooths: list[Any] = field(default_factory=list)
 
     @property
-    def smooth_predictors(self) -> list[bool]:
-        """Of each block of the smooths whether it is in a second linear predictor."""
-        return [bool(one.part) for one in self.smooths for _ in one.blocks]
-
-    @property
     def effect_predictors(self) -> list[Ints]:
-        """The linear predictor, 0 or 1, of each effect of each factor."""
+        """The linear predictor of each effect of each factor."""
         return [
             np.array(
                 [
-                    int(bool(term.part))
+                    term.predictor
                     for term in self.terms
                     if term.factor == one.name
                     for _ in term.design.exog_names
@@ -338,13 +346,13 @@ def of_labels(labels: Any) -> Grouping:
 def terms_of(
     table: "Table", part: str = ""
 ) -> tuple[dict[tuple[Any, ...], tuple[Ints, Levels]], list[TermSpec]]:
-    """Codes and levels of the factors of a table's group terms, and these terms; `part` as in
-    `EffectTerm`.
+    """Codes and levels of the factors of a table's group terms, and these terms, in a second linear
+    predictor where their names begin with a `part`.
     """
     kinds = list(dict.fromkeys(bar.columns for bar in table.bars))
     every = {columns: levels_of(table.frame, columns, table.rows) for columns in kinds}
     terms = [
-        TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns), part)
+        TermSpec(bar.text, design, bar.correlated, ":".join(bar.columns), part, int(bool(part)))
         for bar, design in zip(table.bars, table.effects)
     ]
     for bar, design in zip(table.bars, table.effects):
@@ -414,8 +422,8 @@ def crossing(parts: "Sequence[tuple[Table, list[TermSpec], str]]", every: list[A
             x, w = matrix(table, covariates), np.ones((n, 1))
             if multipliers is not None:
                 w = matrix(table, multipliers)
-            one, found = fitted(call, covariates, multipliers, x, w, table.weights, part)
-            smooths.append(one)
+            one, found = fitted(call, covariates, multipliers, x, w, table.weights)
+            smooths.append(one.in_part(part, 1) if part else one)
             columns.append(found)
     terms = [term for _, own, _ in parts for term in own]
     spec = GroupSpec(terms, [levels for _, levels in every], smooths)
@@ -434,7 +442,9 @@ def effects(table: "Table", term: TermSpec) -> EffectTerm:
     """The `EffectTerm` of a table."""
     Z, columns = matrix(table, term.design), list(term.design.exog_names)
     scaling = of_rows(term.design, table.frame, table.rows, table.weights)
-    return EffectTerm(term.label, columns, Z, term.correlated, term.factor, scaling, term.part)
+    return EffectTerm(
+        term.label, columns, Z, term.correlated, term.factor, scaling, term.part, term.predictor
+    )
 
 
 def nested(found: list[Any]) -> list[Any] | None:

@@ -77,7 +77,9 @@ class Smooth:
     means : array (m, lines)
         Of `line_columns` over the rows that each multiplier is of.
     part : str
-        What names begin with where the smooth is in a second linear predictor, else empty.
+        What names begin with where there are several linear predictors, else empty.
+    predictor : int
+        Which of them it is in.
     """
 
     label: str
@@ -90,6 +92,13 @@ class Smooth:
     blocks: list[Any]
     means: np.ndarray
     part: str = ""
+    predictor: int = 0
+
+    def in_part(self, part: str, predictor: int) -> "Smooth":
+        """The same in one of several linear predictors, with names that begin with `part`."""
+        blocks = [replace(one, name=part + one.name) for one in self.blocks]
+        label = part + self.label
+        return replace(self, label=label, blocks=blocks, part=part, predictor=predictor)
 
     def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for those that no fit makes."""
@@ -246,7 +255,6 @@ def fitted(
     x: Floats,
     w: Floats,
     weight: Floats | None,
-    part: str = "",
 ) -> tuple[Smooth, Floats]:
     """The `Smooth` of some rows, and its columns there.
 
@@ -259,8 +267,6 @@ def fitted(
     w : array (n, m)
     weight : array (n,) or None
         Frequencies of the rows.
-    part : str
-        As in `Smooth`.
     """
     frequency = np.ones(len(x)) if weight is None else weight
     names = list(covariates.exog_names)
@@ -272,8 +278,7 @@ def fitted(
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
     roots = [one.penalised() for one in bases]
-    label, none = part + call.label, np.empty(0)
-    bare = Smooth(label, covariates, multipliers, bases, roots, centre, scale, [], none, part)
+    bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], np.empty(0))
     parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
     blocks = []

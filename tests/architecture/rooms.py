@@ -104,7 +104,7 @@ TABLE["models/mixed"] = (
 )
 TABLE["models/crossed"] = (
     "regressions whose grouping factors cross, or with smooths: effects among the parameters",
-    MODEL + " plots splines models/mixed models/regression",
+    MODEL + " plots splines models/mixed models/regression models/regression/bases",
 )
 TABLE["models/scales"] = (
     "regressions whose prior scales are learned: density, centre, coordinates, model",

@@ -150,14 +150,14 @@ HELD = {
 
 def families():
     """Regression families of the package: name -> Family, of those with state one by default.  A
-    second one of a name, of formulas with two parts, is called ``"name | z"``.
+    second one of a name, whose columns are of several predictors, is called ``"name | z"``.
     """
     found = {}
     for info in pkgutil.iter_modules(leaves.__path__):
         for value in vars(importlib.import_module(f"{leaves.__name__}.{info.name}")).values():
             of_family = isinstance(value, type) and issubclass(value, Family)
             if of_family and value.name and value.kernel is not None:
-                second = value.parts and type(found.get(value.name, value())) is not value
+                second = value.name in found and type(found[value.name]) is not value
                 found[value.name + " | z" * bool(second)] = value()
     return found
 
@@ -181,8 +181,9 @@ def outcomes(name, n, seed=0):
     rng, family = np.random.default_rng(seed), families().get(name)
     if family is None or isinstance(family, Counts):
         return rng.poisson(1.5, n).astype(float)
-    if family.outcome in ("binary", "ordered"):
-        return rng.integers(0, 2 if family.outcome == "binary" else 4, n).astype(float)
+    kinds = {"binary": 2, "ordered": 4, "category": 3}
+    if family.outcome in kinds:
+        return rng.integers(0, kinds[family.outcome], n).astype(float)
     if family.outcome == "survival":
         known = np.choose(np.arange(n) % 4, [0.0, -1.0, -2.0, 9.0])
         return np.minimum(rng.gamma(2.0, size=n), 8.0) + 1j * known

@@ -53,7 +53,7 @@ def whole_draws(fit):
 def with_curves(rows, columns, draws, smooths):
     """`Rows` with the penalised columns (n, k) of smooths and their draws (m, k) beside others."""
     coefficients = np.concatenate([rows.coefficients, draws], axis=1)
-    predictor = [int(bool(one.part)) for one in smooths for _ in range(sum(one.sizes))]
+    predictor = [one.predictor for one in smooths for _ in range(sum(one.sizes))]
     family = with_columns(rows.family, predictor)
     return replace(rows, family=family, X=beside(rows.X, columns), coefficients=coefficients)
 

@@ -52,7 +52,7 @@ class Gram:
         self.codes, self.Z, self.levels = rows.codes, rows.Z, rows.levels
         self.of_effect, self.of_column = rows.of_effects, rows.predictor[rows.dense]
         self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
-        self.X = beside(as_sparse(rows.fixed.X), rows.curves)
+        self.X = beside(as_sparse(rows.columns), rows.curves)
         count = len(self.levels)
         self.cells = {
             (k, h): LevelPairs.between(self.codes[:, k], self.codes[:, h], self.levels[h])

@@ -2,6 +2,7 @@
 
 from sgmc.errors import NotSupported
 from sgmc.models.crossed.names import effects_of_crossing
+from sgmc.models.crossed.refusals import refuse_coded
 from sgmc.models.mixed.model import MixedRegression
 
 
@@ -24,7 +25,11 @@ class CrossedRegression(MixedRegression):
     room, name = "crossed", "crossed"  # how regressions find it
 
     def __init__(self, fixed, grouping, nodes=None):
-        super().__init__(fixed, grouping)
+        labels = fixed.data.equations
+        super().__init__(fixed, grouping.for_equations(labels) if labels else grouping)
+        if labels:
+            refuse_coded(fixed.data)
+            self.family = fixed.family.in_equations(fixed.data.d, len(labels))
         if nodes is not None:
             raise NotSupported(
                 f"nodes={nodes!r} has no use with crossed factors and smooths: effects are "

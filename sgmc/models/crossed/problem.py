@@ -37,7 +37,7 @@ from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.memory import MOST_MADE_AT_ONCE
 from sgmc.models.crossed.proposals import proposals
 from sgmc.models.crossed.refusals import refuse
-from sgmc.models.crossed.setup import set_up
+from sgmc.models.crossed.setup import set_up, shifts
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.group_warnings import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
@@ -150,12 +150,13 @@ def crossed_problem(data, family, crossing, prior, settings):
         rows, loaded, moved = found.rows, found.centre.loaded, None
         stopped, inner = SEARCH, found.centre.reached.map
         arrays = of_arrow(inner)
-    fold = FoldedEffects(data.d, rows.blocks.loading)
+    d = rows.blocks.d
+    fold = FoldedEffects(d, rows.blocks.loading)
     where = WholeCoordinates(
         Composed(loaded, inner),
         rows.blocks.places,
-        np.arange(data.d, data.d + rows.blocks.effects),
-        undo_centring(data.d, found.priors.shifts(rows.fixed.shift), data.intercepts),
+        np.arange(d, d + rows.blocks.effects),
+        undo_centring(d, shifts(found.priors, rows.fixed.shift, d), found.priors.intercepts),
         Report(len(family.auxiliary), fold, found.priors.report),
         arrays,
     )

@@ -9,6 +9,16 @@ from sgmc.errors import ArgumentError, DataError, NotSupported
 LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a matrix has 1.1 GB
 
 
+def refuse_coded(data):
+    """DataError for a factor of very many levels, which each equation would have a column for."""
+    if data.coded:
+        raise DataError(
+            f"the formula has {data.d:,} columns, which are too many for each of "
+            f"{len(data.equations)} equations beside effects: join rare levels of its factors, or "
+            "make group terms of them"
+        )
+
+
 def refuse(data, crossing, settings):
     """NotSupported, ArgumentError or DataError for what is not there, or too large."""
     if settings.robust and crossing.factors:

@@ -26,7 +26,7 @@ from sgmc.models.mixed.info import sized
 from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
 from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
 from sgmc.models.mixed.saved_effects import SAVED_BYTES, SavedLevels, populations_of
-from sgmc.models.regression.bases.two_predictors import with_columns
+from sgmc.models.regression.bases.two_predictors import of_columns
 from sgmc.models.regression.info import ModelInfo
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
@@ -280,7 +280,7 @@ class CrossedResults(Smooths, MixedResults):
         """Return the fit's rows, effects of levels being coefficients of columns of their own."""
         own, draws = self._fit.problem.own.rows, self.whole("loo")
         rows, X = self.fixed_rows(draws), own.table.X
-        family = with_columns(rows.family, own.predictor[own.blocks.d :])
+        family = of_columns(rows.family, own.predictor)
         return replace(rows, family=family, X=X, coefficients=draws[:, : X.shape[1]])
 
     def rows_of_fit(self, random):

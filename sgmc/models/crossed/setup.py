@@ -19,7 +19,7 @@ from sgmc.models.crossed.table import crossed_rows
 from sgmc.models.mixed.effects import mixed_priors
 from sgmc.models.mixed.problem import START, density
 from sgmc.models.mixed.rows import scales_of
-from sgmc.models.regression.bases.two_predictors import with_columns
+from sgmc.models.regression.bases.two_predictors import of_columns
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 
@@ -67,8 +67,9 @@ def set_up(data, family, crossing, prior, settings):
     prior : None, str, PriorSpec or dict
     settings : Settings
     """
-    effects, log_params, d = effects_of_crossing(crossing), len(family.auxiliary), data.d
-    columns = family.columns if family.linear_predictors > 1 else np.zeros(d, dtype=int)
+    effects, log_params = effects_of_crossing(crossing), len(family.auxiliary)
+    columns = predictors_of(data, family)
+    d = len(columns)
     rows = crossed_rows(data, columns, crossing, effects.loading, log_params, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
@@ -76,10 +77,10 @@ def set_up(data, family, crossing, prior, settings):
     spread = np.append(spread, np.ones(len(crossing.sizes)))
     units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)
-    shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
-    shift = priors.shifts(shift)
-    wide = with_columns(family, rows.predictor[d:])
+    shift = shifts(priors, shift, d)
+    wide = of_columns(family, rows.predictor)
     model = wide.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
     # chains are told apart by draws of named samplers, which stay those of all rows
     summing = family.summed and not crossing.factors and settings.unchained
@@ -102,6 +103,24 @@ def set_up(data, family, crossing, prior, settings):
     place[rows.blocks.places] = start
     summed = summed and (few, small)
     return CrossedSetup(rows, model, core, priors, effects, centre, place, terms, summed)
+
+
+def predictors_of(data, family):
+    """The linear predictor of each coefficient."""
+    if data.equations:
+        return np.repeat(np.arange(len(data.equations)), data.d)
+    return family.columns if family.linear_predictors > 1 else np.zeros(data.d, dtype=int)
+
+
+def shifts(priors, shift, coefficients):
+    """A shift (d,) of columns as it belongs to the intercepts: itself, or a row for each with as
+    many numbers as there are coefficients, see `PriorTable.shifts`.
+    """
+    if len(shift) == coefficients:
+        return priors.shifts(shift)
+    equations = np.repeat(np.arange(coefficients // len(shift)), len(shift))
+    own = equations == equations[priors.intercepts][:, None]
+    return np.where(own, np.tile(shift, coefficients // len(shift)), 0.0)
 
 
 def scale_of(rows, gram, model, start, sds):

@@ -47,6 +47,12 @@ class CrossedRows:
         return int(self.predictor.max()) + 1
 
     @property
+    def columns(self):
+        """The columns of all coefficients: of several equations those of the design for each."""
+        X, d = self.fixed.X, self.blocks.d
+        return X if X.shape[1] == d else np.tile(X, (1, d // X.shape[1]))
+
+    @property
     def of_effects(self):
         """The linear predictor of each effect of a level, (effects,)."""
         blocks, count = self.blocks, len(self.factor)
@@ -76,13 +82,14 @@ class CrossedRows:
 
 
 def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
-    """Copy the design, and set the effects beside it.
+    """Copy the design, and set the effects beside it; of several equations each has the columns of
+    the design.
 
     Parameters
     ----------
     data : RegressionData
-    columns : array (d,) of int
-        The linear predictor of each column of the design.
+    columns : array (coefficients,) of int
+        The linear predictor of each coefficient.
     crossing : Crossing
     loading : Loading
     log_params : int
@@ -104,7 +111,7 @@ def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
     Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
     counts, widths = [levels[k] for k in number], [len(term.columns) for term in terms]
     sizes = crossing.sizes
-    blocks = Blocks(loading, data.d, counts + sizes, widths + [1] * len(sizes), log_params)
+    blocks = Blocks(loading, len(columns), counts + sizes, widths + [1] * len(sizes), log_params)
     factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
     width = blocks.size - log_params
     predictor = np.concatenate(
@@ -119,7 +126,7 @@ def whole(rows, number, width):
     """The design of all parameters in so many columns, `number` being the factor of each term: an
     array where all of it is dense, else a `CodedTable`.
     """
-    X, curves = rows.fixed.X, rows.curves
+    X, curves = rows.columns, rows.curves
     if len(number) or isinstance(X, CodedTable):
         return joined(
             with_numbers(as_coded(X), rows), rows.codes, rows.Z, number, rows.blocks, width

@@ -1,7 +1,7 @@
 """Regressions with grouped effects as users meet them."""
 
 from sgmc.arguments.numbers import whole
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.models.mixed.effects import closed_form, effects_of
 from sgmc.models.regression.model import Regression
 
@@ -27,11 +27,6 @@ class MixedRegression(Regression):
     room, name = "grouped", "mixed"  # how regressions find it
 
     def __init__(self, fixed, grouping, nodes=None):
-        if fixed.family.outcome == "category":
-            raise NotSupported(
-                f"{fixed.family.name} has several linear predictors, and neither group terms nor "
-                f"smooths: leave {grouping.labels[0]} out"
-            )
         self.__dict__.update(vars(fixed))
         self.fixed, self.grouping, self.effects = fixed, grouping, self.effects_of(grouping)
         self.family = fixed.family

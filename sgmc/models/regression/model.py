@@ -158,11 +158,16 @@ class Regression(PriorPredictive):
         """What a formula is read to, its grouping or None, and what a time limit ended; arguments
         of files are taken out of `inputs`.
         """
+        from sgmc.formula.groups import crossed
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import read
 
         data = opened(formula, data, scope, inputs)
-        return read(formula, data, outcome=cls.family.outcome, scope=scope, **inputs)
+        found = read(formula, data, outcome=cls.family.outcome, scope=scope, **inputs)
+        table, grouping, partly = found
+        # effects of several equations are sampled: they are not integrated out
+        several = grouping is not None and cls.family.outcome == "category"
+        return (table, crossed([(table, "")]), partly) if several else found
 
     def take_table(self, table, formula, inputs, partly="", alone=True):
         """Take data, levels and the recipe of the design from a formula's table; see `of_table`."""

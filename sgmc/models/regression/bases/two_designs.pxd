@@ -4,6 +4,7 @@ from sgmc.models.regression.bases.glm cimport Glm
 cdef class TwoDesignsModel(Glm):
     cdef readonly Py_ssize_t[::1] predictor     # of each column
     cdef readonly bint dispersed
+    cdef readonly Py_ssize_t parts              # of predictors
     cdef double *spare(self, Scratch *s) noexcept nogil
     cdef const double *place(self, const double *theta, const Batch *tile,
                              Scratch *s) except NULL nogil

@@ -1,4 +1,4 @@
-"""The compiled base of models with two linear predictors, each of its own columns of the design."""
+"""The compiled base of models with several linear predictors, each of columns of its own."""
 import numpy as np
 
 from libc.stdlib cimport calloc, free
@@ -9,42 +9,45 @@ from sgmc.models.regression.bases.glm cimport Glm, picked
 
 
 cdef class TwoDesignsModel(Glm):
-    """Outcomes with two linear predictors, eta_i, which has the offset, and zeta_i, each of its own
-    columns; theta has a coefficient for each column and, with `dispersed`, a number u for all rows
-    behind them.
+    """Outcomes with linear predictors eta_i, which has the offset, and zeta_i, or more of them, each
+    of its own columns; theta has a coefficient for each column and, with `dispersed`, a number u
+    for all rows behind them.
 
-    A leaf defines `family`, `observed_information` and `expected_information` for (eta, zeta) or
-    (eta, zeta, u), `width` or `width` x `width` numbers a row.
+    A leaf defines `family`, `observed_information` and `expected_information` for the predictors,
+    and u, `width` or `width` x `width` numbers a row.
 
     Parameters
     ----------
     X, y, offset, weight
         As in `Glm`.
     predictor : array (d,) of int
-        Of each column 0 or 1, or -1 where it is in neither; by default the first half is in eta.
+        Of each column, or -1 where it is in none; by default the first half is in eta.
     dispersed : bool
         Whether there is u.
+    parts : int
+        Predictors.
     """
 
     products = False
     gram_rows = 0
     unbounded = "its rows have a score for each of two predictors, for which there are no bounds"
 
-    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, bint dispersed=False):
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, bint dispersed=False,
+                 Py_ssize_t parts=2):
         Glm.__init__(self, X, y, offset, weight)
         if predictor is None:
             predictor = np.arange(X.d) >= (X.d + 1) // 2
         self.predictor = np.array(predictor, dtype=np.intp)
         if len(self.predictor) != X.d:
             raise ValueError("predictor has to have a number for each column")
-        self.dispersed = dispersed
-        self.width, self.dim = 2 + dispersed, X.d + dispersed
+        self.dispersed, self.parts = dispersed, parts
+        self.width, self.dim = parts + dispersed, X.d + dispersed
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (4 + self.width) * self.tile + self.X.work_size() + 2 * self.X.d
 
     cdef double *spare(self, Scratch *s) noexcept nogil:
-        """Work behind that of the base: a tile of `width` numbers a row, a tile, d and d numbers."""
+        """Work behind that of the base: a tile of `width` numbers a row, a tile, d and d more."""
         return s.work + 3 * self.tile + self.X.work_size()
 
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
@@ -56,18 +59,18 @@ cdef class TwoDesignsModel(Glm):
 
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
-        """(eta_i, zeta_i) or (eta_i, zeta_i, u) a row, without the offset."""
+        """All predictors, and u, of each row, without the offset."""
         cdef Py_ssize_t i, j, part, d = self.X.d, width = self.width
         cdef double *linear = self.spare(s) + width * self.tile
         cdef double *alone = linear + self.tile
-        for part in range(2):
+        for part in range(self.parts):
             for j in range(d):
                 alone[j] = delta[j] if self.predictor[j] == part else 0
             self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
             for i in range(tile.m):
                 eta[i * width + part] = linear[i]
         for i in range(tile.m if self.dispersed else 0):
-            eta[i * width + 2] = delta[d]
+            eta[i * width + self.parts] = delta[d]
         return OK
 
     cdef const double *place(self, const double *theta, const Batch *tile,
@@ -127,7 +130,7 @@ cdef class TwoDesignsModel(Glm):
                         double *grad) except -1 nogil:
         cdef Py_ssize_t i, j, part
         cdef double *sums
-        for part in range(2):
+        for part in range(self.parts):
             sums = self.empty(s)
             self.X.tdot(tile, self.column(tile.m, s, r, self.width, part), sums,
                         s.work + 3 * self.tile)
@@ -135,21 +138,21 @@ cdef class TwoDesignsModel(Glm):
                 if self.predictor[j] == part:
                     grad[j] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
-            grad[self.X.d] += r[i * 3 + 2]
+            grad[self.X.d] += r[i * self.width + self.parts]
         return OK
 
     cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
                          double *square) except -1 nogil:
         cdef Py_ssize_t i, j, part
         cdef double *sums
-        for part in range(2):
+        for part in range(self.parts):
             sums = self.empty(s)
             self.X.tdot_sq(tile, self.column(tile.m, s, r, self.width, part), sums)
             for j in range(self.X.d):
                 if self.predictor[j] == part:
                     square[j] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
-            square[self.X.d] += r[i * 3 + 2] * r[i * 3 + 2]
+            square[self.X.d] += r[i * self.width + self.parts] ** 2
         return OK
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
@@ -169,8 +172,8 @@ cdef class TwoDesignsModel(Glm):
         """H += X' W X of each pair of predictors, into d x d numbers first; of u the sums."""
         cdef Py_ssize_t i, j, p, q, d = self.X.d, size = self.width * self.width
         cdef double *sums
-        for p in range(2):
-            for q in range(p, 2):
+        for p in range(self.parts):
+            for q in range(p, self.parts):
                 memset(block, 0, d * d * sizeof(double))
                 self.X.gram(tile, self.column(tile.m, s, w, size, p * self.width + q), block, d)
                 for i in range(d):
@@ -179,13 +182,14 @@ cdef class TwoDesignsModel(Glm):
                             H[i * self.dim + j] += block[i * d + j]
             if self.dispersed:
                 sums = self.empty(s)
-                self.X.tdot(tile, self.column(tile.m, s, w, size, p * 3 + 2), sums,
+                self.X.tdot(tile, self.column(tile.m, s, w, size, p * self.width + self.parts),
+                            sums,
                             s.work + 3 * self.tile)
                 for j in range(d):
                     if self.predictor[j] == p:
                         H[j * self.dim + d] += sums[j]
         for i in range(tile.m if self.dispersed else 0):
-            H[d * self.dim + d] += w[i * 9 + 8]
+            H[d * self.dim + d] += w[i * size + size - 1]
         return OK
 
     cdef bint pair(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t p, Py_ssize_t q) noexcept nogil:

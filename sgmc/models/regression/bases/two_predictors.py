@@ -8,15 +8,23 @@ from sgmc.models.regression.bases.family import Counts
 from sgmc.models.regression.bases.two_designs import TwoDesignsModel
 
 
-def with_columns(family, columns):
-    """The family of a design with more columns, of each of which the linear predictor is known, or
+def of_columns(family, columns):
+    """The family of a design with some columns, of each of which the linear predictor is known, or
     -1 of those that are in none.
     """
-    if family.linear_predictors == 1:
-        return family
-    found = copy(family)
-    found.columns = np.append(family.columns, columns)
-    return found
+    return family if family.linear_predictors == 1 else family.of_columns(columns)
+
+
+def with_columns(family, columns):
+    """The family of a design that has more columns than that of the coefficients."""
+    return family if family.linear_predictors == 1 else family.with_columns(columns)
+
+
+def refuse_unsound(columns, predictors):
+    """ValueError for what does not name a linear predictor, or -1, for each of some columns."""
+    sound = isinstance(columns, np.ndarray) and columns.ndim == 1 and columns.dtype.kind == "i"
+    if not sound or (len(columns) and not -1 <= columns.min() <= columns.max() < predictors):
+        raise ValueError("its columns have no linear predictors")
 
 
 class TwoPredictors(Counts):
@@ -37,17 +45,39 @@ class TwoPredictors(Counts):
     def __init__(self, columns=None, constants=()):
         self.columns, self.constants = columns, constants
 
+    def of_file(self, state):
+        """Take over the attributes in a file; ValueError for those that no fit makes."""
+        if "first" in state:  # of releases where the columns of the second one came last
+            first = state.pop("first")
+            state["columns"] = None if first is None else np.zeros(first, dtype=int)
+        vars(self).update(state)
+        if self.columns is not None:
+            refuse_unsound(self.columns, self.linear_predictors)
+
     def unbounded(self):
         return TwoDesignsModel.unbounded
 
     def of_trials(self, trials):
         return self
 
+    def of_columns(self, columns):
+        """See `of_columns`."""
+        found = copy(self)
+        found.columns = np.array(columns)
+        return found
+
+    def with_columns(self, columns):
+        """See `with_columns`."""
+        return self.of_columns(np.append(self.columns, columns))
+
     def predictors(self, X, coefficients, offset, extra):
         return self.placed(self.linear(X, coefficients, offset), extra)
 
     def linear(self, X, coefficients, offset):
-        first, second = (X @ np.where(self.columns == k, coefficients, 0.0).T for k in (0, 1))
+        # columns that are not known are those of the second predictor: see `of_file`
+        of = np.ones(coefficients.shape[1], dtype=int)
+        of[: len(self.columns)] = self.columns
+        first, second = (X @ np.where(of == k, coefficients, 0.0).T for k in (0, 1))
         return np.array([first + offset[:, None], second])
 
     def centre(self, eta, extra=None):

@@ -8,9 +8,29 @@ from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
 from sgmc.errors import DataError
 from sgmc.models.regression.bases.glm cimport Glm, picked
 from sgmc.models.regression.bases.kinds import Kinds
+from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.two_predictors import refuse_unsound
 from sgmc.models.regression.model import Regression
 
-MAX_KINDS = 50
+cdef enum:
+    MOST_EQUATIONS = 49
+
+MAX_KINDS = MOST_EQUATIONS + 1
+
+
+cdef double shares_of(const double *eta, Py_ssize_t K, double *p) noexcept nogil:
+    """p_k of a row with such predictors; log(1 + sum_k exp(eta_k))."""
+    cdef Py_ssize_t k
+    cdef double top = 0, total
+    for k in range(K):
+        top = max(top, eta[k])
+    total = exp(-top)
+    for k in range(K):
+        p[k] = exp(eta[k] - top)
+        total += p[k]
+    for k in range(K):
+        p[k] /= total
+    return top + log(total)
 
 
 cdef class MultinomialLogit(Glm):
@@ -65,21 +85,11 @@ cdef class MultinomialLogit(Glm):
     cdef int shares(self, const double *theta, const Batch *tile, Scratch *s, double *p,
                     double *total) except -1 nogil:
         """p_ik, and log(1 + sum_k exp(eta_ik)) a row; the predictors stay in spare work."""
-        cdef Py_ssize_t i, k, K = self.width
+        cdef Py_ssize_t i, K = self.width
         cdef double *eta = self.spare(s)
-        cdef double top, sum
         self.predictors(theta, tile, s, eta)
         for i in range(tile.m):
-            top = 0
-            for k in range(K):
-                top = max(top, eta[i * K + k])
-            sum = exp(-top)
-            for k in range(K):
-                p[i * K + k] = exp(eta[i * K + k] - top)
-                sum += p[i * K + k]
-            for k in range(K):
-                p[i * K + k] /= sum
-            total[i] = top + log(sum)
+            total[i] = shares_of(eta + i * K, K, p + i * K)
         return OK
 
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
@@ -159,6 +169,51 @@ cdef class MultinomialLogit(Glm):
         return OK
 
 
+cdef class MultinomialColumns(TwoDesignsModel):
+    """The same law with predictors of columns of their own: an effect of a level, or a column of a
+    smooth, is in one of the equations.
+    """
+
+    unbounded = MultinomialLogit.unbounded
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t parts=2):
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, parts=parts)
+        if not 0 <= np.min(y) <= np.max(y) <= parts:
+            raise ValueError("outcomes are of more kinds than there are equations")
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, k, K = self.parts
+        cdef double total
+        for i in range(m):
+            total = shares_of(eta + i * K, K, r + i * K)
+            if density != NULL:
+                density[i] = -total
+            for k in range(K):
+                r[i * K + k] = -r[i * K + k]
+            k = <Py_ssize_t> y[i] - 1
+            if k >= 0:
+                r[i * K + k] += 1
+                if density != NULL:
+                    density[i] += eta[i * K + k]
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k, l, K = self.parts
+        cdef double[MOST_EQUATIONS] p
+        for i in range(m):
+            shares_of(eta + i * K, K, p)
+            for k in range(K):
+                for l in range(K):
+                    w[(i * K + k) * K + l] = p[k] * ((k == l) - p[l])
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        return self.observed_information(theta, m, eta, y, w)
+
+
 class MnlogitFamily(Kinds):
     """Outcomes of three or more kinds: log p(k) / p(first) = x . theta_k.
 
@@ -173,7 +228,12 @@ class MnlogitFamily(Kinds):
     kernel = MultinomialLogit
 
     @staticmethod
-    def predictors(X, coefficients, offset, extra):
+    def in_equations(d, equations):
+        """The same where equations have columns of their own besides the d of the design."""
+        return MnlogitColumns(d, equations)
+
+    @staticmethod
+    def linear(X, coefficients, offset):
         # (equation, row, draw)
         d = X.shape[1]
         return np.array([X @ coefficients[:, j:j + d].T + offset[:, None]
@@ -211,9 +271,64 @@ class MnlogitFamily(Kinds):
                             f"{MAX_KINDS}: join some of them, or use ols for numbers")
 
 
+class MnlogitColumns(MnlogitFamily):
+    """The family where group terms or smooths give each equation columns of its own.
+
+    Parameters
+    ----------
+    d, equations : int
+        Columns of the design that each equation has.
+    columns : array (k,) of int
+        The equation of each further column, or -1.
+    """
+
+    def __init__(self, d=0, equations=2, columns=()):
+        self.d, self.linear_predictors = d, equations
+        self.columns = np.array(columns, dtype=int)
+
+    def unbounded(self):
+        return MultinomialLogit.unbounded
+
+    def of_file(self, state):
+        """Take over the attributes in a file; ValueError for those that no fit makes."""
+        vars(self).update(state)
+        if not (isinstance(self.d, int) and 0 < self.linear_predictors <= MOST_EQUATIONS):
+            raise ValueError("its equations have no columns")
+        refuse_unsound(self.columns, self.linear_predictors)
+
+    def of_columns(self, columns):
+        return MnlogitColumns(0, self.linear_predictors, columns)
+
+    def with_columns(self, columns):
+        return MnlogitColumns(self.d, self.linear_predictors, np.append(self.columns, columns))
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model of a design that has the columns of each equation."""
+        own = np.append(np.repeat(np.arange(self.linear_predictors), self.d), self.columns)
+        return MultinomialColumns(X, y, offset, weight, own if len(own) else None,
+                                  parts=self.linear_predictors)
+
+    def predictors(self, X, coefficients, offset, extra):
+        return self.linear(X, coefficients, offset)
+
+    def linear(self, X, coefficients, offset):
+        # (equation, row, draw)
+        found, shared = [offset[:, None]] * self.linear_predictors, self.d * self.linear_predictors
+        if self.d:
+            found = MnlogitFamily.linear(X[:, :self.d], coefficients[:, :shared], offset)
+            X, coefficients = X[:, self.d:], coefficients[:, shared:]
+        if len(self.columns):
+            own = (np.where(self.columns == k, coefficients, 0.0) for k in range(len(found)))
+            found = [eta + X @ b.T for eta, b in zip(found, own)]
+        return np.asarray(found)
+
+
 class MNLogit(Regression):
     """Bayesian multinomial logistic regression: log P(y = k) / P(y = first) = x . theta_k for each
     level k but the first.
+
+    Group terms and smooths have effects of their own in each equation: ``sd(b:1|g)`` is the sd of
+    those of the level b of the outcome.
     """
 
     family = MnlogitFamily

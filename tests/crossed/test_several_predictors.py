@@ -1,5 +1,5 @@
-"""Group terms and smooths in both linear predictors of a family: log densities against plain numpy,
-posteriors against those of models of each predictor alone, and what results make of effects.
+"""Group terms and smooths in several linear predictors of a family: log densities against plain
+numpy, posteriors against those of models of each predictor alone, and what results make of effects.
 """
 
 import numpy as np
@@ -47,7 +47,7 @@ def by_numpy(results, theta, moved=0):
     added to predictor `moved` + 1.
     """
     own = results._fit.problem.own
-    rows, blocks, order = own.rows, own.rows.blocks, own.rows.fixed.order
+    blocks, order = own.rows.blocks, own.rows.fixed.order
     x, z, y = (TABLE[name].to_numpy()[order] for name in "xzy")
     phi, loading = theta[blocks.phi], blocks.loading
     eta = np.array([theta[0] + theta[1] * (x - x.mean()), theta[2] + theta[3] * (z - z.mean())])
@@ -170,3 +170,64 @@ def test_smooths_stand_in_either_part(tmp_path):
     res.save(tmp_path / "a.sgmc")
     loaded = sgmc.load(tmp_path / "a.sgmc")
     np.testing.assert_allclose(loaded.predict(new), res.predict(new), rtol=1e-12)
+
+
+def kinds_table(seed=4):
+    """Outcomes of three kinds with levels of their own."""
+    rng = np.random.default_rng(seed)
+    g, x = rng.integers(0, LEVELS, ROWS), rng.normal(size=ROWS)
+    b = 0.8 * rng.normal(size=(2, LEVELS))
+    eta = np.array([np.zeros(ROWS), 0.4 + 0.6 * x + b[0, g], -0.3 + 0.2 * x + b[1, g]])
+    shares = special.softmax(eta, axis=0)
+    kind = (rng.random(ROWS) > np.cumsum(shares, axis=0)[:-1]).sum(axis=0)
+    return pd.DataFrame(dict(y=np.array(list("abc"))[kind], x=x, g=g, kind=kind))
+
+
+KINDS = kinds_table()
+
+
+@pytest.fixture(scope="module")
+def kinds():
+    return sgmc.mnlogit("y ~ s(x) + (1 | g)", KINDS, **HOW)
+
+
+def test_equations_have_effects_of_their_own(kinds):
+    """Log densities are those of numpy to rounding."""
+    problem = kinds._fit.problem
+    own, blocks = problem.own, problem.own.rows.blocks
+    table = KINDS.iloc[own.rows.fixed.order]
+    x, g, y = (table[name].to_numpy() for name in ("x", "g", "kind"))
+    scale, curves = np.asarray(blocks.loading.scale), own.rows.curves
+    gradient, map = problem.all_rows(), problem.coordinates.map
+    levels, found = np.repeat(blocks.levels, blocks.width), []
+    for one in np.random.default_rng(5).normal(size=(5, problem.dim)):
+        theta = map(one)
+        beta, phi = theta[:4].reshape(2, 2), theta[blocks.phi]
+        effects = [theta[blocks.of_term(t)][:, 0] for t in range(4)]
+        width = curves.shape[1] // 2
+        eta = beta[:, [0]] + beta[:, [1]] * (x - x.mean())
+        for k in range(2):
+            eta[k] += effects[k][g] + curves[:, k * width : (k + 1) * width] @ effects[2 + k]
+        every = np.append(np.zeros((1, ROWS)), eta, axis=0)
+        value = (every[y, np.arange(ROWS)] - special.logsumexp(every, axis=0)).sum()
+        value += stats.norm.logpdf(beta[:, 0], 0, 2.5).sum()
+        value += stats.norm.logpdf(beta[:, 1], 0, 2.5 / x.std(ddof=1)).sum()
+        sds = scale * np.sinh(phi)
+        value += (stats.t.logpdf(sds, 3, 0, 2.5) + np.log(scale * np.cosh(phi))).sum()
+        value += sum(stats.norm.logpdf(b, 0, abs(sd)).sum() for b, sd in zip(effects, sds))
+        root, narrow, _ = blocks.loads(map.inner(one))
+        jacobian = (np.log(np.abs(np.diag(root))) * levels).sum() + np.log(narrow).sum()
+        found.append(engine.density(gradient, one) - value - jacobian)
+    assert np.ptp(found) < 1e-8
+
+
+def test_results_of_kinds(kinds, tmp_path):
+    assert kinds.names[4:] == ["sd(b:1|g)", "sd(c:1|g)", "sd(b:s(x))", "sd(c:s(x))"]
+    new, every = KINDS.iloc[:5].drop(columns="y"), np.asarray(kinds.predict())
+    np.testing.assert_allclose(np.asarray(kinds.predict(new)), every[:5], rtol=1e-6)
+    np.testing.assert_allclose(every.sum(axis=1), 1.0, rtol=1e-12)
+    raw = -special.logsumexp(-kinds.log_lik(), axis=0) + np.log(len(kinds.log_lik()))
+    assert abs(kinds.loo().elpd - raw.sum()) < 0.5
+    kinds.save(tmp_path / "a.sgmc")
+    loaded = np.asarray(sgmc.load(tmp_path / "a.sgmc").predict(new))
+    np.testing.assert_allclose(loaded, every[:5], rtol=1e-6)
