@@ -9,9 +9,9 @@ from sgmc.models.regression.bases.glm cimport Glm, picked
 
 
 cdef class TwoDesignsModel(Glm):
-    """Outcomes with linear predictors eta_i, which has the offset, and zeta_i, or more of them, each
-    of its own columns; theta has a coefficient for each column and, with `dispersed`, a number u
-    for all rows behind them.
+    """Outcomes with linear predictors eta_i, which has the offset, and zeta_i, or more, each of its
+    own columns; theta has a coefficient for each column and, with `dispersed`, a number u for all
+    rows behind them.
 
     A leaf defines `family`, `observed_information` and `expected_information` for the predictors,
     and u, `width` or `width` x `width` numbers a row.
