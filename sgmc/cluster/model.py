@@ -43,6 +43,7 @@ class PartitionedRegression(Regression):
     """
 
     room, name = "cluster", "partitioned"  # how regressions find it
+    without_outcomes = False
 
     @classmethod
     def of(cls, kind, formula, data, scope, options, inputs):

@@ -100,6 +100,13 @@ class Grouping:
         """Terms as written."""
         return [f"({one.label})" for one in self.terms]
 
+    def crossing(self) -> "Crossing":
+        """The same terms as those of factors that may cross."""
+        codes = [self.codes] if self.sub is None else [self.codes, self.sub]
+        spec: Any = self.spec
+        none = np.empty((len(self.codes), 0))
+        return Crossing(spec.factors, np.column_stack(codes), self.terms, spec, none)
+
 
 @dataclass(frozen=True, eq=False)
 class Crossing:

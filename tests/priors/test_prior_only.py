@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported
@@ -106,8 +107,10 @@ def test_priors_without_draws_and_other_models_are_refused():
         sgmc.logit("y ~ x", df, prior={"x": "flat"}, prior_only=True)
     with pytest.raises(NotSupported, match="prior_draws"):
         sgmc.logit("y ~ x", df, prior={"x": "horseshoe"}, prior_only=True)
-    with pytest.raises(NotSupported, match="group terms"):
-        sgmc.logit("y ~ x + (1 | g)", df, prior_only=True)
+    with pytest.raises(NotSupported, match="learned scales"):
+        sgmc.logit("y ~ x", df, prior=sgmc.ridge(), prior_only=True)
+    with pytest.raises(ArgumentError, match="the prior of 'x' is flat"):
+        sgmc.logit("y ~ x + (1 | g)", df, prior={"x": "flat"}, prior_only=True)
     with pytest.raises(NotSupported, match="cov_type='robust'"):
         sgmc.logit("y ~ x", df, cov_type="robust", prior_only=True)
     for given in (dict(batch_size=32), dict(sampler="sgld", tune="mamba")):
@@ -124,3 +127,60 @@ def test_a_cauchy_prior_is_not_trusted():
     for seed in range(3):
         results = sgmc.logit("y ~ x", df, prior=prior, prior_only=True, seed=seed)
         assert "not trustworthy" in str(results.summary())
+
+
+GROUPED = {
+    "groups": ("ols", "real ~ x + (1 + x | g)"),
+    "nested": ("logit", "y ~ x + (1 | g/h)"),
+    "crossed": ("logit", "y ~ x + (1 | g) + (1 | h)"),
+    "smooth": ("poisson", "count ~ s(x) + (1 | g)"),
+    "kinds": ("mnlogit", "kind ~ x + (1 | g)"),
+}
+
+
+def grouped():
+    """Rows of a few levels, with outcomes of every kind."""
+    rng, n = np.random.default_rng(3), 60
+    frame = pd.DataFrame(dict(x=rng.normal(size=n), g=np.arange(n) % 6, h=np.arange(n) % 15))
+    kind = np.array(list("abc"))[rng.integers(0, 3, n)]
+    return frame.assign(
+        real=rng.normal(size=n), y=rng.integers(0, 2, n), count=rng.poisson(2, n), kind=kind
+    )
+
+
+class HalfT:
+    """The law of |t| times a scale, t of three degrees of freedom."""
+
+    def __init__(self, scale):
+        self.scale = scale
+
+    def ppf(self, q):
+        return self.scale * stats.t(3).ppf(0.5 + q / 2)
+
+
+def below(fit, name, law):
+    """Shares of draws below quantiles of a law, in binomial standard errors of effective draws."""
+    j = fit.names.index(name)
+    shares = (fit.flat[:, [j]] < law.ppf(LEVELS)).mean(axis=0)
+    error = np.sqrt(LEVELS * (1 - LEVELS) / fit.ess("tail").iloc[j])
+    return np.abs(shares - LEVELS) / error
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize("case", GROUPED)
+def test_terms_have_their_priors(case):
+    """Sds are half_t(3, 2.5), slopes normal(0, 2.5), in units of the data, to five standard errors:
+    as many as a law of a scale of 1.3 times theirs would be off.
+    """
+    (verb, formula), frame = GROUPED[case], grouped()
+    fit = getattr(sgmc, verb)(formula, frame, prior_only=True, seed=1, draws=1000)
+    unit = frame.real.std() if verb == "ols" else 1.0
+    for name in (one for one in fit.names if one.startswith("sd(") and "sd(x|" not in one):
+        assert below(fit, name, HalfT(2.5 * unit)).max() < 5, name
+    slope = "b:x" if verb == "mnlogit" else "x"
+    law = stats.norm(0, 2.5 * unit / frame.x.std())
+    assert below(fit, slope, law).max() < 5
+    assert below(fit, slope, stats.norm(0, 3.25 * unit / frame.x.std())).max() > 5
+    assert np.isfinite(np.asarray(fit.predict(frame.head(3)))).all()
+    with pytest.raises(ArgumentError, match="prior alone"):
+        fit.predict()

@@ -135,11 +135,12 @@ def crossed_problem(data, family, crossing, prior, settings):
     try:
         centre, covariance = found.centre.search(found.start)
         near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
+        near = [] if settings.prior_only else near  # data have not said that they may be
         reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)
         # effects that are correlated with others of their level are not told one by one
         alone = np.repeat(rows.blocks.width, rows.blocks.width) == 1
         reached = [j for j in reached if alone[j] or j in near]
-        scaled = family.auxiliary and family.linear_predictors == 1
+        scaled = family.auxiliary and family.linear_predictors == 1 and not settings.prior_only
         exact = exact_fit(found.model, centre.place[-1]) if scaled else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
@@ -187,6 +188,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         ),
         signs=SignsOfSmooths(where, rows.blocks.phi, effects, near) if alone else Signs(),
         products=products,
+        prior_alone=settings.prior_only,
         table=table,
         own=SampledEffects(rows, effects, known),
     )

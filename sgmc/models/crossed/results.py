@@ -30,7 +30,14 @@ from sgmc.models.regression.bases.two_predictors import of_columns
 from sgmc.models.regression.info import ModelInfo
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
-from sgmc.results.outcomes.rows import Rows, design_of, evenly, fitted_rows, rows_of
+from sgmc.results.outcomes.rows import (
+    Rows,
+    design_of,
+    evenly,
+    fitted_rows,
+    refuse_prior_alone,
+    rows_of,
+)
 
 
 class CrossedInfo(ModelInfo):
@@ -220,6 +227,7 @@ class CrossedResults(Smooths, MixedResults):
         one_of("new_levels", new_levels, NEW_LEVELS)
         factors, smooths = self.model.effects.factors, self.model.groups.smooths
         if exog is None and self._fit is not None:
+            refuse_prior_alone(self._fit)
             return self.rows_of_fit(random and bool(factors))
         if not (random and factors):  # all draws, where smooths have no fewer
             how = self.new_rows if smooths else partial(rows_of, self)

@@ -2,7 +2,7 @@
 where the search for its centre begins.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,10 +16,11 @@ from sgmc.models.crossed.effects import EffectsPrior, Loaded
 from sgmc.models.crossed.gram import Gram
 from sgmc.models.crossed.names import effects_of_crossing
 from sgmc.models.crossed.table import crossed_rows
-from sgmc.models.mixed.effects import mixed_priors
+from sgmc.models.mixed.effects import MixedPriorsAlone, mixed_priors
 from sgmc.models.mixed.problem import START, density
 from sgmc.models.mixed.rows import scales_of
 from sgmc.models.regression.bases.two_predictors import of_columns
+from sgmc.models.regression.prior_alone import refuse_improper
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
 
@@ -77,6 +78,11 @@ def set_up(data, family, crossing, prior, settings):
     spread = np.append(spread, np.ones(len(crossing.sizes)))
     units = scales(data, table.sd, family, *outcome)
     priors = mixed_priors(prior, data, family, units, effects, spread)
+    if settings.prior_only:
+        refuse_improper(priors)
+        priors = MixedPriorsAlone(**vars(priors))
+        table = replace(table, weight=np.zeros(len(table.y)))
+        rows = replace(rows, fixed=table, table=replace(table, X=rows.table.X))
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
     shift = shifts(priors, shift, d)
@@ -135,7 +141,8 @@ def scale_of(rows, gram, model, start, sds):
     out, blocks, tell = np.empty(len(sds)), rows.blocks, np.diag(gram.fixed(w))[rows.blocks.d :]
     ends = np.cumsum(np.asarray(blocks.levels)[np.asarray(blocks.start) >= len(rows.factor)])
     for j, own in enumerate(np.split(tell, ends[:-1]) if len(tell) else []):
-        out[len(rows.factor) + j] = 1 / np.sqrt(own.max())
+        # without outcomes rows tell nothing
+        out[len(rows.factor) + j] = 1 / np.sqrt(own.max()) if own.max() > 0 else sds[-1]
     for k, own in enumerate(gram.effects):
         mean = np.diagonal(gram.within(w, k), axis1=1, axis2=2).mean(axis=0)
         out[own] = np.where(mean > 0, 1 / np.sqrt(np.where(mean > 0, mean, 1.0)), sds[own])

@@ -8,6 +8,7 @@ from sgmc.arguments.choices import nearest
 from sgmc.coordinates.prior_table import PriorTable, resolve
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.mixed.loading import MOST, Loading
+from sgmc.models.regression.prior_alone import PriorsAlone
 from sgmc.priors import as_spec, half_t, laplace, lkj
 
 SD, COR = half_t(3, 2.5, autoscale=True), lkj(1)
@@ -169,6 +170,10 @@ class MixedPriors(PriorTable):
             kinds[self.names[j].split("(")[0]][str(self.specified[j])] = None
         told = "; ".join(f"{kind}: {', '.join(one)}" for kind, one in kinds.items() if one)
         return f"{bare} Prior (groups): {told}."
+
+
+class MixedPriorsAlone(PriorsAlone, MixedPriors):
+    """The same of a fit with `prior_only=True`."""
 
 
 def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):

@@ -23,6 +23,7 @@ class LevelsRegression(Regression):
     """
 
     room, name = "grouped", "levels"  # how regressions find it
+    without_outcomes = False
 
     @classmethod
     def of(cls, model, prior, checked):

@@ -4,6 +4,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.mixed.effects import closed_form, effects_of
 from sgmc.models.regression.model import Regression
+from sgmc.registry import room
 
 
 class MixedRegression(Regression):
@@ -65,6 +66,9 @@ class MixedRegression(Regression):
         return MixedInfo(self)
 
     def suited(self, prior, checked):
+        # without outcomes there is nothing to integrate effects against: they are sampled
+        if checked.prior_only and self.room == "grouped":
+            return room("crossed")["crossed"](self.fixed, self.grouping.crossing())
         return self
 
     def problem(self, prior, checked):

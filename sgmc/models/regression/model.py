@@ -34,6 +34,7 @@ class Regression(PriorPredictive):
 
     room = "families"
     family = None
+    without_outcomes = True  # whether its prior alone can be sampled
     options = {}  # arguments of a model's own, with their defaults
     defaults = {}  # of keywords of a fit, where they are others than those of most models
 
@@ -405,10 +406,10 @@ class Regression(PriorPredictive):
 
 def refuse_prior_only(model, settings):
     """NotSupported for models whose prior is not that of single coefficients."""
-    if type(model).problem is not Regression.problem:
+    if not model.without_outcomes:
         raise NotSupported(
-            f"prior_only=True does not go with {model!r}, whose group terms, smooths, learned "
-            "scales, updates or partitions have priors of their own: leave it out"
+            f"prior_only=True does not go with {model!r}, whose learned scales, updates or "
+            "partitions have priors of their own: leave it out"
         )
     if settings.batch_size is not None:
         raise NotSupported(

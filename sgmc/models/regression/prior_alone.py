@@ -68,22 +68,11 @@ def prior_found(table, priors, family, data, outcome):
     Raises
     ------
     ArgumentError
-        For a prior that is flat, or takes its scale from the data.
+        For a prior that is flat.
     NotSupported
         For a horseshoe, whose pole no sampler visits without data.
     """
-    for name, one, bounded in zip(priors.names, priors.used, priors.bounded):
-        if one.family == "flat" and not (bounded and np.isfinite(one.bounds).all()):
-            raise ArgumentError(
-                f"prior_only=True: the prior of {name!r} is flat, from which nothing can be drawn; "
-                "give it a proper one, e.g. sgmc.normal(0, 2.5)"
-            )
-    if len(priors.shrunk):
-        raise NotSupported(
-            f"prior_only=True with {priors.used[priors.shrunk[0]]}: draw it by prior_draws() of "
-            "the model",
-            because="limit",
-        )
+    refuse_improper(priors)
     priors = PriorsAlone(**vars(priors))
     if priors.bounded.any():
         return with_ends(prior_found(table, without_ends(priors), family, data, outcome), priors)
@@ -98,3 +87,19 @@ def prior_found(table, priors, family, data, outcome):
     likelihood = Likelihood(table, data, family, priors, model, shift)
     searched = ModeSearch(1, (1.0,))
     return Alone(table, priors, shift, model, likelihood, terms, mode, [], 0.0, warnings, searched)
+
+
+def refuse_improper(priors):
+    """ArgumentError or NotSupported for priors that cannot be drawn from, see `prior_found`."""
+    for name, one, bounded in zip(priors.names, priors.used, priors.bounded):
+        if one.family == "flat" and not (bounded and np.isfinite(one.bounds).all()):
+            raise ArgumentError(
+                f"prior_only=True: the prior of {name!r} is flat, from which nothing can be drawn; "
+                "give it a proper one, e.g. sgmc.normal(0, 2.5)"
+            )
+    if len(priors.shrunk):
+        raise NotSupported(
+            f"prior_only=True with {priors.used[priors.shrunk[0]]}: draw it by prior_draws() of "
+            "the model",
+            because="limit",
+        )

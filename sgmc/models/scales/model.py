@@ -34,6 +34,7 @@ class LearnedRegression(Regression):
     """
 
     room, name = "scales", "learned"  # how regressions find it
+    without_outcomes = False
 
     @classmethod
     def of(cls, model, prior, checked):

@@ -25,6 +25,7 @@ class UpdatedRegression(Regression):
     """
 
     room, name = "updates", "updated"  # how results find it
+    without_outcomes = False
 
     kept_past = staticmethod(kept_past)
 

@@ -277,16 +277,21 @@ def rows_of(results, exog=None, offset=None, *, endog=None, trials=None, se=None
     for name, value in (("offset", offset), ("endog", endog), ("trials", trials), ("se", se)):
         if value is not None:
             raise ArgumentError(f"{name} belongs to new rows: give exog too")
-    if fit.problem.prior_alone:
-        raise ArgumentError(
-            "these are draws of the prior alone (prior_only=True), without outcomes: give exog= "
-            "for predictions; everything else needs a fit to the data"
-        )
+    refuse_prior_alone(fit)
     x, extra = fit.x.reshape(-1, fit.x.shape[2]), auxiliary_draws(results)
     rows = rows_of_table(fit.problem, family, x, coefficients_of(results), extra)
     return replace(
         rows, weights=results.flat_weights, index=labels_of_fit(results), order=places_of(fit)
     )
+
+
+def refuse_prior_alone(fit):
+    """ArgumentError for what needs the outcomes of a fit that had none."""
+    if fit.problem.prior_alone:
+        raise ArgumentError(
+            "these are draws of the prior alone (prior_only=True), without outcomes: give exog= "
+            "for predictions; everything else needs a fit to the data"
+        )
 
 
 def rows_of_table(problem, family, x, coefficients, extra):
