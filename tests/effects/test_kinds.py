@@ -78,9 +78,9 @@ def test_several_linear_predictors_are_refused(verb):
 
 @pytest.mark.parametrize("verb", FORMULAS)
 def test_what_is_not_there_is_said(verb):
-    with pytest.raises(NotSupported, match=f"get_margeff is not there for {verb}: use avg_slopes"):
-        fitted(verb).get_margeff()
     if verb != "zeroinflated":
+        with pytest.raises(NotSupported, match=f"not there for {verb}: use avg_slopes"):
+            fitted(verb).get_margeff()
         with pytest.raises(NotSupported, match="r2 is of outcomes that are numbers"):
             fitted(verb).r2()
 

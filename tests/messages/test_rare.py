@@ -97,9 +97,9 @@ OF_RESULTS = {
     "sensitivity of draws with weights of their own": lambda: fitted(
         "logit", "hit ~ x", sampler="sgld", step_size=sgmc.Polynomial(0.1, 10, 0.6)
     ).sensitivity(),
-    "does not apply to thresholds, second designs and group terms": lambda: fitted(
+    "bayes_factor 'sd(1|g) = 1' is about 'sd(1|g)'": lambda: fitted(
         formula="y ~ x + (1 | g)"
-    ).sensitivity(),
+    ).bayes_factor("sd(1|g) = 1"),
     "offset has infinite values; leave such rows out": lambda: fitted().predict(
         frame(), offset=np.full(80, np.inf)
     ),

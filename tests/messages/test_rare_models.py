@@ -153,7 +153,7 @@ OF_GROUPS = {
     "nodes=5 has no use with crossed factors and smooths": lambda: fitted(formula=CROSSED, nodes=5),
     "601 standard deviations of effects and smooths": lambda: refuse_more(601),
     "99 effects of a group: at most": lambda: named(
-        [SimpleNamespace(columns=[f"x{k}" for k in range(99)], factor="g")], "of a group"
+        [SimpleNamespace(columns=[f"x{k}" for k in range(99)], factor="g", part="")], "of a group"
     ),
     "thin='distance' does not apply to crossed factors": lambda: ThinnedRecord(None).recorder(
         None, 10, SimpleNamespace(spaced=True)

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
@@ -187,3 +188,23 @@ def test_a_weak_table_is_not_trusted_too_far():
     with pytest.warns(sgmc.errors.SGMCWarning):
         results = of("y ~ g + x | z", frame, dist="negativebinomial", exposure="e")
     assert not results.verdict.trustworthy
+
+
+def test_marginal_effects_are_of_both_parts():
+    """Columns that stand in one part have the effects of their variables."""
+    res = of("y ~ x | z", seed=1)
+    found = res.get_margeff().summary_frame()["dy/dx"]
+    slopes = res.avg_slopes().set_index("term")["estimate"]
+    assert list(found.index) == ["x", "zero:z"]
+    np.testing.assert_allclose(found.to_numpy(), slopes[["x", "z"]].to_numpy(), rtol=1e-4)
+
+
+def test_priors_of_both_parts_count():
+    """The prior of a sum of the zeros' intercept and slope, and of single ones, in closed form."""
+    res = of("y ~ x | z", seed=1)
+    point = round(res.params["zero:z"], 2)
+    found = res.bayes_factor(f"`zero:z` = {point}")
+    scale = 2.5 / TABLE.z.std()
+    assert found["log_prior"] == pytest.approx(stats.norm.logpdf(point, 0, scale), abs=1e-9)
+    table = res.sensitivity()
+    assert list(table.index) == res.names and (table["likelihood"] > table["prior"]).all()

@@ -214,6 +214,13 @@ class CrossedResults(Smooths, MixedResults):
             chain=np.arange(len(by_chain)), draw=self.kept_numbers()
         )
 
+    @property
+    def joint_draws(self):
+        # whole draws have effects
+        if not self.model.effects.factors:
+            return super().joint_draws
+        return self.draws[:, self.kept_numbers()].reshape(-1, self.draws.shape[2])
+
     def kept_numbers(self):
         """Return the numbers of the whole draws of a chain among all of its draws."""
         one = self._fit.recorders[0]

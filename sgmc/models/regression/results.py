@@ -93,6 +93,11 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         return state
 
     @property
+    def joint_draws(self):
+        """Draws (m, p) that `table_rows` of the fit's data have their effects at."""
+        return self.flat
+
+    @property
     def df_model(self):
         """Coefficients but for intercepts."""
         return self.model.df_model

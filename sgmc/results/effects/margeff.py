@@ -90,7 +90,7 @@ def get_margeff(results, at, method, dummy, count, data):
     one_of("at", at, PLACES)
     one_of("method", method, tuple(METHODS))
     family = results.model.family
-    if family.parts or family.outcome in ("ordered", "survival"):
+    if family.outcome in ("ordered", "survival"):
         raise NotSupported(
             f"get_margeff is not there for {family.name}: use avg_slopes(), which has the effects "
             "of its variables on the predictions"
@@ -146,13 +146,12 @@ def of_block(rows, X, eta, weight, method, how):
     With s_l = d mean / d eta_l by central differences, the effect of column k is the sum over
     equations of beta_lk s_l.
     """
-    several = rows.family.outcome == "category"
+    several = rows.family.linear_predictors > 1 or rows.family.outcome == "category"
 
     def mean(eta):
         return rows.family.mean(eta if several else eta[0]).reshape(-1, *eta.shape[1:])
 
-    d = X.shape[1]
-    beta = rows.coefficients.T.reshape(len(eta), -1, rows.m)[:, :d]  # (equation, column, draw)
+    beta = by_predictor(rows, len(eta), X.shape[1])
     scale = mean(eta) if method.startswith("ey") else 1.0
     times = weight[:, None] * (X if method.endswith("ex") else np.ones_like(X))
     out = 0.0
@@ -169,6 +168,18 @@ def of_block(rows, X, eta, weight, method, how):
         distance = 1 if how[k] == "dummy" else 2
         out[k] = np.einsum("i,jim->jm", weight, (high - low) / distance)
     return out
+
+
+def by_predictor(rows, count, d):
+    """Draws of the coefficients of the d columns in each of so many predictors, (predictor, column,
+    draw): zeros where a column is not in it, as no column is in what auxiliary parameters make.
+    """
+    if rows.family.outcome == "category":
+        return rows.coefficients[:, : count * d].T.reshape(count, d, rows.m)
+    of = rows.family.columns[:d] if rows.family.linear_predictors > 1 else np.zeros(d)
+    return np.where(of == np.arange(count)[:, None], 1.0, 0.0)[:, :, None] * (
+        rows.coefficients[:, :d].T
+    )
 
 
 class DesignSummary:

@@ -1,6 +1,7 @@
 """Priors as laws: their densities at numbers, and independent draws of all of them."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from sgmc.coordinates.densities import exponential_integral
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.priors import normal
 from sgmc.results.outcomes.working import refuse_working
 
 DRAWABLE = {
@@ -106,7 +108,6 @@ def refuse_other(results, what):
     what : str
         What was asked for.
     """
-    family = results.model.family
     refuse_working(results, what)
     if results.cov_type != "nonrobust":
         raise NotSupported(
@@ -114,8 +115,8 @@ def refuse_other(results, what):
             "times likelihood: fit with cov_type='nonrobust'",
             because="mathematics",
         )
-    if results.priors.report is not None or family.parts or results._fit.problem.rows.grouped:
-        raise NotSupported(f"{what} does not apply to thresholds, second designs and group terms")
+    if results.priors.report is not None:
+        raise NotSupported(f"{what} does not apply to thresholds, whose differences have priors")
 
 
 def from_spoken(priors, centre):
@@ -128,11 +129,10 @@ def from_spoken(priors, centre):
     centre : array
         Means of the columns, those of the intercept's left aside.
     """
-    centre = np.array(centre, dtype=float)
-    if priors.intercepts:
-        centre[priors.intercepts[0] % len(centre)] = 0.0
+    centre = np.array(centre, dtype=float) if priors.centred else np.zeros(len(centre))
+    centre[[j % len(centre) for j in priors.intercepts]] = 0.0
     size = len(priors.names) - priors.auxiliary
-    return undo_centring(size, centre if priors.centred else 0 * centre, priors.intercepts)
+    return undo_centring(size, priors.shifts(centre), priors.intercepts)
 
 
 def prior_draws(priors, back, count, seed):
@@ -188,12 +188,17 @@ def margin(priors, centre, j):
             because="mathematics",
         )
     back = from_spoken(priors, centre)
-    own = priors.used[j]
+    own, name = priors.used[j], priors.names[j]
     others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
+    if own.family == "lkj":  # of which a margin needs the size of the matrix
+        return None
     if own.family == "flat" or any(priors.used[k].family == "flat" for k in others):
         return None
+    if name.startswith("sd("):  # the positive half of the law of a signed one
+        return lambda x: np.where(np.asarray(x) < 0, 0.0, 2 * np.exp(log_density(own, x)))
     if not others:
         return lambda x: np.exp(log_density(own, x))
-    phi = prior_draws(priors, np.eye(len(back)), MIXED, 0)
+    used = [normal(0, 1) if one.family == "lkj" else one for one in priors.used]
+    phi = prior_draws(replace(priors, used=used), np.eye(len(back)), MIXED, 0)
     shift = phi[:, others] @ back[j, others]
     return lambda x: np.exp(log_density(own, np.asarray(x)[:, None] - shift)).mean(axis=1)

@@ -1,5 +1,7 @@
 """Bayes factors of a point against the rest, by posterior and prior density there."""
 
+import re
+
 import numpy as np
 import pandas as pd
 
@@ -10,6 +12,7 @@ from sgmc.results.parameters.expression import difference
 from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
+GROUPED = re.compile(r"(sd|cor)\(")
 PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density
 
 
@@ -49,6 +52,13 @@ def log_prior_at(results, statement, weights, value):
         raise NotSupported(
             f"bayes_factor {statement!r} combines {results.names[d]!r} with others: the prior of "
             "such a sum is not known in closed form",
+            because="mathematics",
+        )
+    of_effects = [one for one, w in zip(results.names, weights) if w and GROUPED.match(one)]
+    if of_effects:
+        raise NotSupported(
+            f"bayes_factor {statement!r} is about {of_effects[0]!r}: draws do not tell a density "
+            "at the end of what it can be; compare loo() with and without the term",
             because="mathematics",
         )
     of_phi = np.append(back.T @ weights[:d], weights[d:])

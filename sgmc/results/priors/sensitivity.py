@@ -25,7 +25,8 @@ def sensitivity(results):
     rows = rows.affordable()
     if rows.m < FEWEST_SCALED:
         raise ArgumentError(f"sensitivity needs {FEWEST_SCALED} draws, there are {rows.m}")
-    theta = results.flat[evenly(len(results.flat), rows.m)]
+    theta = results.joint_draws
+    theta = theta[evenly(len(theta), rows.m)]
     parts = {"prior": log_prior(results, theta), "likelihood": log_likelihood(rows)}
     table = pd.DataFrame(
         {name: distances(theta, log_part) for name, log_part in parts.items()}, results.names
@@ -35,18 +36,40 @@ def sensitivity(results):
 
 
 def log_prior(results, theta):
-    """Log prior density of draws (draw, parameter), of the parameters as they are reported."""
+    """Log prior density of draws (draw, parameter), of the parameters as they are reported, but for
+    a constant.
+    """
     priors, phi, total = results.priors, theta.copy(), np.zeros(len(theta))
     back = from_spoken(priors, results._fit.problem.table.mean)
     phi[:, : len(back)] = np.linalg.solve(back, theta[:, : len(back)].T).T
     joint = [j for one in priors.together for j in one.places]
     for j, (spec, values) in enumerate(zip(priors.used, phi.T)):
-        if spec.family != "flat" and j not in joint:
+        if spec.family not in ("flat", "lkj") and j not in joint:
             total += log_density(spec, values)
+    total += log_lkj(results, theta)
     for one in priors.together:
         e = phi[:, one.places] - one.location
         total -= 0.5 * np.einsum("ij,jk,ik->i", e, one.precision, e)
     return total
+
+
+def log_lkj(results, theta):
+    """Log densities of correlations of effects, (eta - 1) log det C of the correlation matrices
+    (Lewandowski, Kurowicka & Joe 2009, doi:10.1016/j.jmva.2009.04.008).
+    """
+    etas = {one.df for one in results.priors.specified if one.family == "lkj"}
+    if not etas or etas == {1.0}:
+        return 0.0
+    if len(etas) > 1:
+        raise NotSupported(
+            "sensitivity needs one prior of all correlations: give prior={'cor': sgmc.lkj(2)}",
+            because="limit",
+        )
+    effects = results.model.effects
+    C = np.zeros((len(theta), effects.loading.q, effects.loading.q)) + np.eye(effects.loading.q)
+    for (i, j), name in zip(effects.loading.correlations(), effects.cors):
+        C[:, i, j] = C[:, j, i] = theta[:, results.names.index(name)]
+    return (etas.pop() - 1) * np.linalg.slogdet(C)[1]
 
 
 def log_likelihood(rows):
