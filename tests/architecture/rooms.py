@@ -108,7 +108,7 @@ TABLE["models/crossed"] = (
 )
 TABLE["models/scales"] = (
     "regressions whose prior scales are learned: density, centre, coordinates, model",
-    MODEL + " models/regression",
+    MODEL + " models/regression models/regression/bases",
 )
 TABLE["models/updated"] = (
     "regressions carried on with new rows: what is kept of the earlier ones, posterior, results",

@@ -171,7 +171,6 @@ REFUSED = {
     "a known alpha": (ArgumentError, "leave one of them out", lambda: of(alpha=0.5)),
     "offset of z": (FormulaError, "belong to the dispersion", lambda: of("y ~ x | offset(z)")),
     "flat": (DataError, "posteriors of negativebinomial", lambda: of(prior="flat")),
-    "learned": (NotSupported, "scales that are learned", lambda: of(prior=sgmc.ridge())),
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "update": (NotSupported, "has two designs", lambda: of().update(TABLE)),

@@ -54,10 +54,6 @@ def test_batches():
 @pytest.mark.parametrize(
     "model, text",
     [
-        (
-            lambda: sgmc.mnlogit("kind ~ a + b", table(), prior=RIDGE),
-            "several equations of mnlogit",
-        ),
         (lambda: sgmc.ols("y ~ a + (1 | g)", table(), prior=RIDGE), "group terms"),
         (lambda: as_sparse().fit(prior=RIDGE), "sparse"),
         (lambda: wide().fit(prior=RIDGE), "1001 coefficients"),

@@ -154,7 +154,6 @@ REFUSED = {
     "no counts": (DataError, "count", lambda: of(frame=TABLE.assign(y=TABLE.y / 2))),
     "offset": (FormulaError, r"offset\(z\) after the bar", lambda: of("y ~ x | x + offset(z)")),
     "flat": (DataError, "under which posteriors of zeroinflated", lambda: of(prior="flat")),
-    "learned": (NotSupported, "scales that are learned", lambda: of(prior=sgmc.ridge())),
     "dist": (ArgumentError, "dist='normal' must be one of", lambda: of(dist="normal")),
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
     "arrays": (NotSupported, "from_formula", lambda: sgmc.Hurdle(TABLE.y, TABLE[["x"]])),

@@ -37,10 +37,11 @@ from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.memory import MOST_MADE_AT_ONCE
 from sgmc.models.crossed.proposals import proposals
 from sgmc.models.crossed.refusals import refuse
-from sgmc.models.crossed.setup import set_up, shifts
+from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.group_warnings import undecided
 from sgmc.models.mixed.problem import refuse as refuse_with_groups
+from sgmc.models.regression.bases.two_predictors import shifts
 from sgmc.models.regression.narrow import rounded
 from sgmc.models.regression.problem import by_products, identity
 

@@ -19,7 +19,7 @@ from sgmc.models.crossed.table import crossed_rows
 from sgmc.models.mixed.effects import MixedPriorsAlone, mixed_priors
 from sgmc.models.mixed.problem import START, density
 from sgmc.models.mixed.rows import scales_of
-from sgmc.models.regression.bases.two_predictors import of_columns
+from sgmc.models.regression.bases.two_predictors import of_columns, predictors_of, shifts
 from sgmc.models.regression.prior_alone import refuse_improper
 from sgmc.models.regression.search import first_guess, moments_of_outcomes, scales
 
@@ -109,24 +109,6 @@ def set_up(data, family, crossing, prior, settings):
     place[rows.blocks.places] = start
     summed = summed and (few, small)
     return CrossedSetup(rows, model, core, priors, effects, centre, place, terms, summed)
-
-
-def predictors_of(data, family):
-    """The linear predictor of each coefficient."""
-    if data.equations:
-        return np.repeat(np.arange(len(data.equations)), data.d)
-    return family.columns if family.linear_predictors > 1 else np.zeros(data.d, dtype=int)
-
-
-def shifts(priors, shift, coefficients):
-    """A shift (d,) of columns as it belongs to the intercepts: itself, or a row for each with as
-    many numbers as there are coefficients, see `PriorTable.shifts`.
-    """
-    if len(shift) == coefficients:
-        return priors.shifts(shift)
-    equations = np.repeat(np.arange(coefficients // len(shift)), len(shift))
-    own = equations == equations[priors.intercepts][:, None]
-    return np.where(own, np.tile(shift, coefficients // len(shift)), 0.0)
 
 
 def scale_of(rows, gram, model, start, sds):

@@ -78,13 +78,7 @@ class TwoDesigns(Regression):
         return type(self.family)(columns, constants)
 
     def suited(self, prior, checked):
-        if learns(prior):
-            raise NotSupported(
-                f"prior={prior} has scales that are learned, which {self.family.name} with two "
-                "linear predictors does not take: use sgmc.normal(0, 2.5), or another prior with "
-                "known scales"
-            )
-        return self
+        return super().suited(prior, checked) if learns(prior) else self
 
 
 class TwoParts(TwoDesigns):

@@ -6,6 +6,7 @@ from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
+from sgmc.models.regression.bases.two_predictors import predictors_of
 from sgmc.models.regression.model import Regression
 from sgmc.models.scales.conditionals import conditioned
 from sgmc.models.scales.groups import (
@@ -48,6 +49,7 @@ class LearnedRegression(Regression):
         """
         data, family = model.data, model.family
         refuse(data, family, checked)
+        every = len(predictors_of(data, family))
         units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
         priors = resolve(prior, data, family, units, learned=True)
         refuse_known(priors)
@@ -55,7 +57,7 @@ class LearnedRegression(Regression):
         self.__dict__.update(vars(model))
         self.whole, self.family, self.groups = model, family, groups_of(priors)
         fixed = as_flat(priors, np.concatenate([one.places for one in self.groups]))
-        self.turns = conditioned(family, self.groups, checked, fixed, data.d)
+        self.turns = conditioned(family, self.groups, checked, fixed, every)
         refuse_many(self.groups, MOST_IN_TURNS if self.turns else MOST_COEFFICIENTS)
         return self
 
@@ -99,11 +101,6 @@ def refuse(data, family, checked):
     """NotSupported for what is not there with learned scales."""
     what = "a prior whose scale is learned"
     for wrong, because, text in (
-        (
-            data.equations,
-            "not yet",
-            f"the several equations of {family.name}; use sgmc.normal(0, 2.5)",
-        ),
         (data.sparse is not None, "not yet", "a sparse design; give a dense one, or a formula"),
         (
             checked.robust,

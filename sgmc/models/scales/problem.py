@@ -26,6 +26,7 @@ from sgmc.fit.parts import (
 )
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
+from sgmc.models.regression.bases.two_predictors import of_columns, predictors_of, shifts
 from sgmc.models.regression.prepare import prepare
 from sgmc.models.regression.problem import identity
 from sgmc.models.regression.recession import Likelihood
@@ -67,11 +68,12 @@ def learned_problem(data, family, prior, settings):
     outcome = moments_of_outcomes(table, family)
     units = scales(data, table.sd, family, *outcome)
     priors = resolve(prior, data, family, units, learned=True)
-    groups, d = groups_of(priors), data.d
+    columns = predictors_of(data, family)
+    groups, d = groups_of(priors), len(columns)
     where = np.sort(np.concatenate([one.places for one in groups]))
-    shift = (table.mean if priors.centred else np.zeros(d)) - table.shift
-    if data.intercept is not None:
-        shift[data.intercept] = 0.0
+    shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
+    shift[data.intercepts] = 0.0
+    shift = shifts(priors, shift, d)
     model = compiled(table, family, table.X)
     Likelihood(table, data, family, priors, model, shift).refuse_improper()
     guess = first_guess(priors, family, table.offset, *outcome)
@@ -79,10 +81,13 @@ def learned_problem(data, family, prior, settings):
     hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
     learned = LearnedScales(shrunk, groups, hyperpriors)
     shown = with_globals(priors, groups, hyperpriors)
-    back = undo_centring(d, table.shift, priors.intercepts)
+    back = undo_centring(d, shifts(priors, table.shift, d), priors.intercepts)
     fixed = as_flat(priors, where)
-    made = partial(built, table, family, shown, partial(density, fixed, hyperpriors, shift))
+    known = partial(density, fixed, hyperpriors, shift)
+    made = partial(built, table, family, columns, shown, known)
+    # columns of one predictor can be turned
     ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
+    ridge = ridge and not columns.any()
     # given sigma and the sd of a ridge, coefficients of normal outcomes are normal
     if ridge and settings.unchained and family.summed and family.auxiliary and fixed.conjugate(d):
         try:
@@ -196,13 +201,15 @@ def tails(groups, shown, told, table):
     return Shape(tail_bounds=bounds, settled=settled)
 
 
-def built(table, family, shown, density, shrunk, coordinates):
+def built(table, family, columns, shown, density, shrunk, coordinates):
     """The problem.
 
     Parameters
     ----------
     table : Table
     family : Family
+    columns : array (d,) of int
+        The linear predictor of each coefficient.
     shown : PriorTable
         Of what is printed.
     density : callable
@@ -210,7 +217,7 @@ def built(table, family, shown, density, shrunk, coordinates):
     shrunk : Shrunk
     coordinates : WholeCoordinates
     """
-    kernel = compiled(table, family, widened(table.X, shrunk.size - shrunk.log_params))
+    kernel = whole_kernel(table, family, columns, shrunk.size - shrunk.log_params)
     # local scales are in no row, and the map takes work of its own
     cells = kernel.n * shrunk.d + shrunk.k**2
     leaps = MANY_LEAPS if shrunk.locals else FEW_LEAPS
@@ -236,6 +243,16 @@ def built(table, family, shown, density, shrunk, coordinates):
 def compiled(table, family, X):
     """The compiled model of a table with such a design."""
     return family.kernel(design(X), table.response, table.offset, table.multiplicity)
+
+
+def whole_kernel(table, family, columns, width):
+    """The compiled model of all parameters, those besides coefficients being in no row."""
+    X = table.X
+    if X.shape[1] < len(columns):  # each equation has the columns of the design
+        equations = len(columns) // X.shape[1]
+        family, X = family.in_equations(X.shape[1], equations), np.tile(X, (1, equations))
+    wide = of_columns(family, np.append(columns, np.full(width - len(columns), -1)))
+    return compiled(table, wide, widened(X, width))
 
 
 def widened(X, width):
@@ -265,14 +282,14 @@ def shrunk_of(groups, where, priors, family, units, table):
     local = [one.local for one in by_group]
     slab = [priors.used[j].slab for j in where]
     return Shrunk(
-        len(table.sd),
+        len(priors.names) - priors.auxiliary,
         len(groups),
         len(family.auxiliary),
         where=where,
         group=group,
         local=[LOCAL_KINDS[kind] for kind, _ in local],
         shape=[shape for _, shape in local],
-        unit=np.where(noise > 0, 1.0, unit) / units.columns[where],
+        unit=np.where(noise > 0, 1.0, unit) / units.columns[where % len(units.columns)],
         slab=slab,
         share=[one.share for one in by_group],
         noise=noise,

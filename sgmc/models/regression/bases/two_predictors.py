@@ -20,6 +20,24 @@ def with_columns(family, columns):
     return family if family.linear_predictors == 1 else family.with_columns(columns)
 
 
+def predictors_of(data, family):
+    """The linear predictor of each coefficient."""
+    if data.equations:
+        return np.repeat(np.arange(len(data.equations)), data.d)
+    return family.columns if family.linear_predictors > 1 else np.zeros(data.d, dtype=int)
+
+
+def shifts(priors, shift, coefficients):
+    """A shift (d,) of columns as it belongs to the intercepts: itself, or a row for each with as
+    many numbers as there are coefficients, see `PriorTable.shifts`.
+    """
+    if len(shift) == coefficients:
+        return priors.shifts(shift)
+    equations = np.repeat(np.arange(coefficients // len(shift)), len(shift))
+    own = equations == equations[priors.intercepts][:, None]
+    return np.where(own, np.tile(shift, coefficients // len(shift)), 0.0)
+
+
 def refuse_unsound(columns, predictors):
     """ValueError for what does not name a linear predictor, or -1, for each of some columns."""
     sound = isinstance(columns, np.ndarray) and columns.ndim == 1 and columns.dtype.kind == "i"
