@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from sgmc.models.regression.bases.family import Counts
 from sgmc.models.regression.bases.two_designs import TwoDesignsModel
 
 
-class TwoPredictors(Counts):
-    """Counts with two linear predictors, see `TwoDesignsModel`; of functions, `eta` has both, each
-    (row, draw).
+class TwoPredictors:
+    """What families with two linear predictors have beside `Family`, see `TwoDesignsModel`; of
+    functions, `eta` has both, each (row, draw).
 
     Parameters
     ----------
@@ -16,23 +15,44 @@ class TwoPredictors(Counts):
         Columns of the first predictor, with which the design begins.
     constants : tuple of int
         Which predictors have an intercept, 0 for the first and 1 for the second.
+
+    Attributes
+    ----------
+    scale : str
+        What the second predictor is, and exp of its slopes, as summaries print it.
     """
 
     log_concave = False
+    scale = ""
 
     def __init__(self, first=None, constants=()):
         self.first, self.constants = first, constants
 
     def unbounded(self):
+        """Why curvatures of the linear predictors have no bound."""
         return TwoDesignsModel.unbounded
 
     def of_trials(self, trials):
+        """The family itself: outcomes have no trials."""
         return self
 
     def predictors(self, X, coefficients, offset, extra):
+        """Both linear predictors, see `Family`."""
         k, d = self.first, coefficients.shape[1]
         first = X[:, :k] @ coefficients[:, :k].T + offset[:, None]
         return np.array([first, X[:, k:] @ coefficients[:, k:d].T])
 
     def centre(self, eta, extra=None):
+        """E[y | x], what predictions average over draws."""
         return self.mean(eta)
+
+    def second(self, eta):
+        """The parameter that the second predictor is of."""
+        raise NotImplementedError("second")
+
+    @staticmethod
+    def second_level(mean, variance):
+        """Where the default prior of the second predictor's intercept is centred, from moments of
+        the outcomes.
+        """
+        return 0.0
