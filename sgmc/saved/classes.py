@@ -26,6 +26,7 @@ HOMES = {
     f"{MODELS}.regression.zero_results": "ZeroResults",
     f"{MODELS}.regression.info": "ModelInfo",
     f"{MODELS}.regression.prior_alone": "PriorsAlone",
+    f"{MODELS}.regression.bases.distributional": "DistributionalFamily",
     f"{MODELS}.regression.bases.errors": "KnownErrors",
     f"{MODELS}.regression.bases.known": "KnownFamily",
     f"{MODELS}.regression.bases.family": "Auxiliary Binomial",

@@ -1,7 +1,6 @@
 """The results of counts whose dispersion has predictors."""
 
 from sgmc.models.regression.results import RegressionResults
-from sgmc.results.outcomes.prediction import labelled
 
 
 class DispersionResults(RegressionResults):
@@ -21,7 +20,4 @@ class DispersionResults(RegressionResults):
         -------
         Series or ndarray
         """
-        rows = self.table_rows(
-            exog, None if exog is None else 0.0
-        ).affordable()  # of the mean alone
-        return labelled(self, rows, rows.average(lambda at, eta: rows.family.alpha(eta)[0]))
+        return self.predict(exog, which="dispersion")

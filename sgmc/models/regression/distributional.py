@@ -24,7 +24,9 @@ class DistributionalRegression(TwoDesigns):
 
     @classmethod
     def for_formula(cls, formula, options):
-        return cls if options.get(cls.second) is not None else cls.one
+        from sgmc.formula.safe import is_formula
+
+        return cls if is_formula(options.get(cls.second)) else cls.one
 
     @classmethod
     def chosen_family(cls, **options):

@@ -1,7 +1,5 @@
 """The results of counts with zeros of their own."""
 
-from scipy.special import expit
-
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.prediction import labelled
@@ -29,9 +27,7 @@ class ZeroResults(RegressionResults):
         -------
         Series or ndarray
         """
+        if own:
+            return self.predict(exog, which="zero")
         rows = self.table_rows(exog, with_exposure(self, exog, offset, exposure)).affordable()
-
-        def share(at, eta):
-            return expit(eta[1]) if own else rows.family.zero_probability(eta)
-
-        return labelled(self, rows, rows.average(share))
+        return labelled(self, rows, rows.average(lambda at, eta: rows.family.zero_probability(eta)))

@@ -27,7 +27,7 @@ class DistributionalFamily(TwoPredictors):
         super().__init__(first, constants)
         self.whole, self.auxiliary = whole, whole.auxiliary[1:]
         parameter = whole.auxiliary[0].name
-        self.parts, self.title = f"{parameter}:", f"{whole.title} with {parameter} model"
+        self.parts, self.title = f"{parameter}:", f"{whole.title} with predictors of {parameter}"
         self.scale = f"log {parameter}: exp of a slope is a ratio of {parameter}s"
 
     def __getattr__(self, name):
@@ -56,13 +56,14 @@ class DistributionalFamily(TwoPredictors):
         own = self.whole.auxiliary[0].prior.autoscale
         return float(np.log(self.whole.units(mean, variance)[0])) if own else 0.0
 
-    def second(self, eta):
-        """The parameter itself, exp of its predictor, held where products of three are numbers."""
-        return np.exp(np.clip(eta[1], -MAX_LOG_CUBED, MAX_LOG_CUBED))
+    @staticmethod
+    def second(zeta):
+        """exp of the predictor, held where products of three are numbers."""
+        return np.exp(np.clip(zeta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
 
     def all_extra(self, eta, extra):
         """All auxiliary parameters, as functions of the whole family take them."""
-        return [self.second(eta), *(() if extra is None else extra)]
+        return [self.second(eta[1]), *(() if extra is None else extra)]
 
     def mean(self, eta):
         """Of the first predictor."""

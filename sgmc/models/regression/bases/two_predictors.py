@@ -20,10 +20,12 @@ class TwoPredictors:
     ----------
     scale : str
         What the second predictor is, and exp of its slopes, as summaries print it.
+    second_link : str
+        The link of its parameter, as `Family.link` is of the mean.
     """
 
     log_concave = False
-    scale = ""
+    scale, second_link = "", "log"
 
     def __init__(self, first=None, constants=()):
         self.first, self.constants = first, constants
@@ -46,8 +48,9 @@ class TwoPredictors:
         """E[y | x], what predictions average over draws."""
         return self.mean(eta)
 
-    def second(self, eta):
-        """The parameter that the second predictor is of."""
+    @staticmethod
+    def second(zeta):
+        """The parameter that the second predictor is of, from its values, elementwise."""
         raise NotImplementedError("second")
 
     @staticmethod

@@ -33,6 +33,7 @@ class ZeroFamily(TwoPredictors, Counts):
 
     hurdle = False
     parts = "zero:"
+    second_link = "logit"
     scale = "log odds of zeros: exp of a slope is an odds ratio"
 
     def __init__(self, first=None, constants=(), dist="poisson", zeros=0.5):
@@ -100,9 +101,10 @@ class ZeroFamily(TwoPredictors, Counts):
         p = expit(-eta[1])
         return p * square - (p * mean) ** 2
 
-    def second(self, eta):
+    @staticmethod
+    def second(zeta):
         """pi, the probability of a zero that is none of the count's."""
-        return expit(eta[1])
+        return expit(zeta)
 
     def zero_probability(self, eta):
         """P(y = 0 | x)."""

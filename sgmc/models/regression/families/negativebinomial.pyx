@@ -194,13 +194,13 @@ class DispersionFamily(TwoPredictors, Counts):
         return np.array([[level, *excess][k] for k in self.constants]), []
 
     @staticmethod
-    def alpha(eta):
-        """alpha, as the first auxiliary parameter of other functions."""
-        return np.exp(np.clip(eta[1:], -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA))
-
-    def second(self, eta):
+    def second(zeta):
         """alpha."""
-        return self.alpha(eta)[0]
+        return np.exp(np.clip(zeta, -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA))
+
+    def alpha(self, eta):
+        """alpha, as the first auxiliary parameter of other functions."""
+        return self.second(eta[1:])
 
     def mean(self, eta):
         """exp of the first predictor."""
@@ -251,6 +251,9 @@ class NegativeBinomial(Regression):
         given = options.get("dispersion")
         if given is None and not TwoDesigns.suits(formula):
             return NegativeBinomial if cls is NegativeBinomialDispersion else cls
+        if given is not None and "~" not in str(given):
+            raise ArgumentError(f"dispersion={given!r} must be a formula with predictors of the "
+                                "dispersion, such as '~ z'; a known dispersion is alpha=")
         if options.get("alpha") is not None:
             told = repr(formula) if given is None else f"dispersion={given!r}"
             raise ArgumentError(
@@ -261,9 +264,9 @@ class NegativeBinomial(Regression):
 
     @classmethod
     def chosen_family(cls, alpha, dispersion):
-        if dispersion is not None:
-            raise ArgumentError(f"dispersion={dispersion!r} belongs to a formula: use "
-                                "from_formula(); a known dispersion is alpha=")
+        if dispersion is not None:  # arrays
+            raise ArgumentError(f"dispersion={dispersion!r}: predictors of the dispersion belong "
+                                "to from_formula(); a known dispersion is alpha=")
         return with_known(cls.family, {"alpha": alpha})
 
 
