@@ -44,6 +44,18 @@ def test_names_models_and_titles():
     assert "sigma:... are of log sigma: exp of a slope is a ratio of sigmas" in text
 
 
+def test_ratios_are_those_of_coefficients_of_logs():
+    """Of normal outcomes those of sigma alone; of positive ones also those of means."""
+    found = of().summary_frame(exponentiate=True)
+    assert list(found.index) == ["sigma:Intercept", "sigma:z"]
+    middle = np.exp(np.median(of().flat[:, -1]))
+    assert found["ratio"]["sigma:z"] == pytest.approx(middle, rel=1e-9)
+    lines = str(of().summary(exponentiate=True)).splitlines()
+    (line,) = [one for one in lines if one.startswith("sigma:z")]
+    assert float(line.split()[1]) == pytest.approx(middle, rel=1e-3)
+    assert len(fitted("gamma").summary_frame(exponentiate=True)) == 6
+
+
 def test_priors_of_log_sigma_have_no_unit_of_the_outcome():
     """At log sd(y), with 2.5, whatever the unit of y; slopes 2.5 an sd of z."""
     frame = TABLE.assign(y=40 * TABLE.y)

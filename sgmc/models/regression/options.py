@@ -25,6 +25,12 @@ CHOICES = {
         "float > 0 or None",
         "float | None",
     ),
+    ("dispersion", None): (
+        """A known dispersion (of negativebinomial its name is alpha), or a formula ``"~ z"`` with
+predictors of its log; None: it is learned, one number for all rows.""",
+        "float > 0, str or None",
+        "float | str | SafeFormula | None",
+    ),
     ("zero", None): (
         """A formula ``"~ z"`` with predictors of the log odds of zeros, as after a bar.""",
         "str or None",
