@@ -11,6 +11,7 @@ import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.formula.outside import formula as outside
 
+from ..cluster.frames import Frames
 from .cases import FORMULAS, LAWS, fitted, table
 
 TABLE = table("ols")
@@ -286,6 +287,7 @@ REFUSED = {
         lambda: of(sigma=None).avg_slopes(of="sigma"),
     ),
     "deviance": (NotSupported, "does not determine sigma", lambda: of().deviance),
+    "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "new rows": (NotSupported, "has two designs", lambda: of().update(TABLE)),
 }
 
