@@ -263,7 +263,7 @@ class NegativeBinomial(Regression):
         return NegativeBinomialDispersion
 
     @classmethod
-    def chosen_family(cls, alpha, dispersion):
+    def chosen_family(cls, alpha, dispersion=None):
         if dispersion is not None:  # arrays
             raise ArgumentError(f"dispersion={dispersion!r}: predictors of the dispersion belong "
                                 "to from_formula(); a known dispersion is alpha=")
@@ -277,7 +277,7 @@ class NegativeBinomialDispersion(TwoDesigns, NegativeBinomial):
     family = DispersionFamily()
 
     @classmethod
-    def chosen_family(cls, alpha, dispersion):
+    def chosen_family(cls, alpha, dispersion=None):
         return cls.family
 
     def result_class(self):

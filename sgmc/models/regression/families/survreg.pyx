@@ -132,8 +132,8 @@ class Survreg(Regression):
 
     ``dist`` is an argument of the verb, of the model, and of `from_formula`: ``"weibull"`` (the
     default), ``"exponential"``, ``"lognormal"`` or ``"loglogistic"``.  So is ``sigma``: a known
-    scale, None to learn it, or a formula ``"~ z"`` with predictors of its log.  The response is ``Surv(time, event)``, see `sgmc.Surv`; a number is
-    a time that was observed.
+    scale, None to learn it, or a formula ``"~ z"`` with predictors of its log.  The response is
+    ``Surv(time, event)``, see `sgmc.Surv`; a number is a time that was observed.
     """
 
     family = SurvregFamily()
