@@ -34,7 +34,14 @@ SECOND = {  # of two designs
         "dispersion:b": sgmc.normal(0, 0.7),
     },
 }
-VERBS = {"dispersion": "negativebinomial"}  # where the name is another
+for parameter, level in {"sigma": 0.3, "phi": 2.5}.items():
+    SECOND[parameter] = {
+        f"{parameter}:Intercept": sgmc.normal(level, 0.7),
+        f"{parameter}:b": sgmc.normal(0, 0.7),
+    }
+BARS = ("zeroinflated", "hurdle", "dispersion")  # whose formulas have two parts
+# where the name is another
+VERBS = {"dispersion": "negativebinomial", "sigma": "ols", "phi": "beta"}
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -64,12 +71,13 @@ def over_hurdle(eta, zeta, rng):
     return np.where(rng.random(len(eta)) < special.expit(zeta), 0, np.maximum(count, 1))
 
 
-def dispersed(eta, zeta, rng):
-    """Negative binomial counts whose log dispersion is zeta."""
-    return OUTCOMES["negativebinomial"](eta, rng, np.exp(zeta))
+def of_second(family):
+    """Outcomes of a family of one auxiliary parameter, exp(zeta)."""
+    return lambda eta, zeta, rng: OUTCOMES[family](eta, rng, np.exp(zeta))
 
 
-OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle, "dispersion": dispersed}
+OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
+OUTCOMES |= {name: of_second(family) for name, family in VERBS.items()}
 
 
 def names(family):
@@ -96,7 +104,7 @@ def simulated(family, rng):
             y = OUTCOMES[family](X @ theta[:3], X[:, [0, 2]] @ theta[3:], rng)
         else:
             y = OUTCOMES[family](X @ theta, rng, *own)
-        if family == "beta" and not 0 < y.min() <= y.max() < 1:
+        if VERBS.get(family, family) == "beta" and not 0 < y.min() <= y.max() < 1:
             continue
         if (
             y.max() > 0
@@ -121,8 +129,9 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
             # of few events and separation, as the prior has it
             warnings.simplefilter("ignore", SGMCWarning)
             results = getattr(sgmc, VERBS.get(family, family))(
-                "y ~ a + b | b" if family in SECOND else "y ~ a + b",
+                "y ~ a + b | b" if family in BARS else "y ~ a + b",
                 frame,
+                **({family: "~ b"} if family in SECOND and family not in BARS else {}),
                 prior=prior | OWN.get(family, {}) | SECOND.get(family, {}),
                 sampler=sampler,
                 seed=k,

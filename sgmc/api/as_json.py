@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sgmc.results.report.shown import formulas_of
 from sgmc.version import __version__
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ def model_values(results: "Results") -> dict[str, Any]:
     return {
         "name": family.name,
         "title": model.title,
-        "formula": str(model.formula or "") or None,
+        "formula": formulas_of(model) or None,
         "outcome": str(model.endog_names),
         "link": family.link,
         "rows": results.nobs,

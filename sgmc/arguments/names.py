@@ -9,8 +9,6 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError, DataError
 
-# before names of coefficients of a second linear predictor: what that is of
-SECOND = {"zero:": "the zeros", "dispersion:": "the dispersion"}
 SHOWN_LABELS = 8  # labels that a message about their order lists
 
 
@@ -85,6 +83,13 @@ def texts(name: str, value: Any, wanted: str, count: int | None = None) -> list[
     if not all(isinstance(one, str) for one in listed):
         raise must_be(name, given, wanted)
     return listed
+
+
+def of_second(prefix: str) -> str:
+    """Return what a second linear predictor is of, in words: that before the names of its
+    coefficients is ``"zero:"``, or a parameter's name.
+    """
+    return {"zero:": "the zeros", "dispersion:": "the dispersion"}.get(prefix, prefix[:-1])
 
 
 def repeated(names: Sequence[str]) -> str:

@@ -28,6 +28,8 @@ SCALED_BY = {
     "sd(x)": "divided by sd(x), except for factor levels and 0/1 columns",
     "sd(y) and sd(x)": "times sd(y); slopes divided by sd(x), except for factor levels and 0/1 "
     "columns",
+    "sd(y), of the mean, and sd(x)": "times sd(y) in the predictor of the mean; slopes divided by "
+    "sd(x), except for factor levels and 0/1 columns",
 }
 
 
@@ -43,12 +45,15 @@ class Scales:
         Of the outcomes where they are in the units of the linear predictor, else 0 and 1.
     auxiliary : list of float
         Units of the family's auxiliary parameters.
+    second : float
+        Location of the intercept of a second linear predictor, which has no unit.
     """
 
     columns: np.ndarray
     location: float = 0.0
     unit: float = 1.0
     auxiliary: tuple = ()
+    second: float = 0.0
 
 
 class Together(NamedTuple):
@@ -176,8 +181,9 @@ class PriorTable:
         coefficients = len(self.names) - self.auxiliary
         text = self._described_slopes(range(coefficients))
         if self.intercepts:
+            each = list(dict.fromkeys(str(self.specified[j]) for j in self.intercepts))
             text += (
-                f"; intercept: {self.specified[self.intercepts[0]]}"
+                f"; intercept{'s' if len(each) > 1 else ''}: {' and '.join(each)}"
                 f"{' at centred predictors' if self.centred else ''}"
             )
         for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
@@ -264,10 +270,10 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
     intercepts = [j for one in data.intercepts for j in range(one, coefficients, d)]
     slopes = [j for j in range(coefficients) if j not in intercepts]
     specified = [SLOPE] * coefficients + [one.prior for one in family.auxiliary]
+    second = np.resize(data.in_second, coefficients)
+    usual = normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
     for j in intercepts:
-        specified[j] = (
-            normal(scales.location, 2.5, autoscale=True) if family.identity else CENTRED_INTERCEPT
-        )
+        specified[j] = normal(scales.second, 2.5) if second[j] else usual
     named, together = set(), []
     for where, one in wishes(prior, slopes, data, family):
         named.update(where if isinstance(prior, dict) else ())
@@ -279,8 +285,9 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
     check_ends(names[coefficients:], specified[coefficients:])
     if not learned:
         refuse_learned(specified)
+    of_part = np.where(second, 1.0, scales.unit)
     units = [
-        scales.unit if j in intercepts else scales.unit / scales.columns[j % d]
+        of_part[j] if j in intercepts else of_part[j] / scales.columns[j % d]
         for j in range(coefficients)
     ]
     used = [
@@ -295,7 +302,7 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
         intercepts,
         named.isdisjoint(intercepts),
         len(family.auxiliary),
-        "sd(y) and sd(x)" if family.identity else "sd(x)",
+        unit_of(family),
         family.report,
         own_columns(data),
         together,
@@ -305,6 +312,13 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
     if not joint:
         refuse_joint(table)
     return table
+
+
+def unit_of(family):
+    """What autoscaled priors are scaled by, a key of `SCALED_BY`."""
+    if not family.identity:
+        return "sd(x)"
+    return "sd(y), of the mean, and sd(x)" if family.parts else "sd(y) and sd(x)"
 
 
 def own_columns(data):

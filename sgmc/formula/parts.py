@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import DTypeLike
 
-from sgmc.arguments.names import SECOND
+from sgmc.arguments.names import of_second
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Array, Floats, Frame
-from sgmc.errors import DataError, FormulaError
+from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.formula.groups import crossed
 from sgmc.formula.safe import like
 from sgmc.formula.table import Table
@@ -54,7 +54,7 @@ def split(formula: "str | SafeFormula", second: str) -> tuple[Any, Any]:
     ----------
     formula : str or SafeFormula
     second : str
-        Key of `SECOND`.
+        See `of_second`.
 
     Raises
     ------
@@ -67,10 +67,43 @@ def split(formula: "str | SafeFormula", second: str) -> tuple[Any, Any]:
     before, after = predictors[: bars[0]], predictors[bars[0] + 1 :]
     if len(bars) > 1 or not before.strip() or not after.strip():
         raise FormulaError(
-            f"formula {str(formula)!r}: write 'y ~ x | z', predictors of the count before one bar "
-            f"and those of {SECOND[second]} after it; for no predictor write 1"
+            f"formula {str(formula)!r}: write 'y ~ x | z', predictors of the mean before one bar "
+            f"and those of {of_second(second)} after it; for no predictor write 1"
         )
     return like(f"{response}~{before}", formula), like(f"{response}~{after}", formula)
+
+
+def with_second(
+    formula: "str | SafeFormula", name: str, second: "str | SafeFormula"
+) -> "str | SafeFormula":
+    """The formula ``"y ~ x | z"`` of ``"y ~ x"`` and of ``"~ z"``, the value of an argument.
+
+    Parameters
+    ----------
+    formula : str or SafeFormula
+    name : str
+        Of the argument.
+    second : str or SafeFormula
+
+    Raises
+    ------
+    ArgumentError
+        For a bar in `formula`, beside which the argument would be another second part.
+    FormulaError
+        For a second formula with a left side, without a tilde, or with a bar.
+    """
+    response, tilde, predictors = str(second).partition("~")
+    if not tilde or response.strip() or not predictors.strip() or has_bar(second):
+        raise FormulaError(
+            f"{name}={str(second)!r} must be a formula without a left side, such as '~ z'; for no "
+            "predictor write '~ 1'"
+        )
+    if has_bar(formula):
+        raise ArgumentError(
+            f"{name}={str(second)!r}: {str(formula)!r} has predictors after a bar already; leave "
+            "one of them out"
+        )
+    return like(f"{formula} | {predictors.strip()}", formula, second)
 
 
 class PartsSpec:
@@ -82,7 +115,7 @@ class PartsSpec:
         As written.
     specs : tuple of DesignSpec
     second : str
-        Key of `SECOND`, with which names of the second one's columns begin.
+        With which names of the second one's columns begin, see `of_second`.
     """
 
     coding = levels = None  # designs whose factors stay codes are refused
@@ -214,7 +247,7 @@ def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) ->
     ----------
     formula : str
     second : str
-        Key of `SECOND`.
+        See `of_second`.
     read : callable
         ``read(formula, **more)`` returns the Table of a formula of one part; `more` may have a
         subset in the place of the user's.
@@ -226,7 +259,8 @@ def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) ->
     if other.spec.offset is not None:
         raise FormulaError(
             f"formula {str(formula)!r}: {other.spec.offset.label} after the bar would belong to "
-            f"{SECOND[second]}; an offset is of the count: write it before the bar"
+            f"{of_second(second)}; an offset is of the mean: write it before the bar, into the "
+            "first formula"
         )
     if not np.array_equal(first.rows, other.rows):
         kept = np.zeros(len(frame), dtype=bool)

@@ -22,10 +22,9 @@ HOMES = {
     f"{MODELS}.bases.results": "ModelResults GeneralInfo",
     f"{MODELS}.bases.priors": "NamedPriors OwnPrior",
     f"{MODELS}.regression.results": "RegressionResults",
-    f"{MODELS}.regression.dispersion_results": "DispersionResults",
-    f"{MODELS}.regression.zero_results": "ZeroResults",
     f"{MODELS}.regression.info": "ModelInfo",
     f"{MODELS}.regression.prior_alone": "PriorsAlone",
+    f"{MODELS}.regression.bases.distributional": "DistributionalFamily",
     f"{MODELS}.regression.bases.errors": "KnownErrors",
     f"{MODELS}.regression.bases.known": "KnownFamily",
     f"{MODELS}.regression.bases.family": "Auxiliary Binomial",
@@ -37,7 +36,7 @@ HOMES = {
     f"{MODELS}.mixed.levels_results": "LevelsResults LevelsInfo",
     f"{MODELS}.mixed.info": "MixedInfo",
     f"{MODELS}.mixed.split": "Split",
-    f"{MODELS}.mixed.effects": "MixedPriors",
+    f"{MODELS}.mixed.effects": "MixedPriors MixedPriorsAlone",
     f"{MODELS}.mixed.loading": "Loading UnitLoading",
     f"{MODELS}.mixed.random_effects": "Population",
     f"{MODELS}.mixed.saved_effects": "SavedEffects SavedLevels",
@@ -104,6 +103,8 @@ RENAMED = {
     "Recipe": (f"{MODELS}.network.info", "NetworkRecipe"),
     "Taylor": (f"{MODELS}.updated.taylor", "ExpandedRows"),
 }
+# classes that another one has taken up: name in files of earlier releases -> name
+JOINED = {"DispersionResults": "RegressionResults", "ZeroResults": "RegressionResults"}
 # classes that refuse a state of its own: what they are made of again
 ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}
 
@@ -168,6 +169,7 @@ def class_of(name: str) -> Any:
 
     The name is looked for in tables, and never imported or looked up as it stands.
     """
+    name = JOINED.get(name, name)
     if name in places():
         home, own = places()[name]
         return getattr(importlib.import_module(home), own)

@@ -231,3 +231,80 @@ def test_results_of_kinds(kinds, tmp_path):
     kinds.save(tmp_path / "a.sgmc")
     loaded = np.asarray(sgmc.load(tmp_path / "a.sgmc").predict(new))
     np.testing.assert_allclose(loaded, every[:5], rtol=1e-6)
+
+
+def scales_table(seed=6):
+    """Normal outcomes of which levels have a mean and an sd of their own."""
+    rng = np.random.default_rng(seed)
+    g, x, z = rng.integers(0, LEVELS, ROWS), *rng.normal(size=(2, ROWS))
+    b, c = rng.normal(size=(2, LEVELS)) * [[8.0], [0.5]]
+    y = 20 + 5 * x + b[g] + 10 * np.exp(0.4 * z + c[g]) * rng.normal(size=ROWS)
+    return pd.DataFrame(dict(y=y, x=x, z=z, g=g, level=c[g]))
+
+
+SCALES = scales_table()
+
+
+@pytest.fixture(scope="module")
+def scaled():
+    return sgmc.ols("y ~ x + (1 | g)", SCALES, sigma="~ z + (1 | g)", **HOW)
+
+
+def test_scales_have_effects_of_levels(scaled):
+    """Log densities are numpy's to rounding; sds of effects of log sigma have no unit, those of
+    effects of the mean have that of the outcome.
+    """
+    problem = scaled._fit.problem
+    own, blocks = problem.own, problem.own.rows.blocks
+    table = SCALES.iloc[own.rows.fixed.order]
+    x, z, g, y = (table[name].to_numpy() for name in "xzgy")
+    unit, scale = y.std(), np.asarray(blocks.loading.scale)
+    gradient, map = problem.all_rows(), problem.coordinates.map
+    levels, found, off = np.repeat(blocks.levels, blocks.width), [], []
+    for one in np.random.default_rng(5).normal(size=(5, problem.dim)):
+        theta = map(one)
+        phi, effects = theta[blocks.phi], [theta[blocks.of_term(t)][:, 0] for t in range(2)]
+        mean = theta[0] + theta[1] * (x - x.mean()) + effects[0][g]
+        log_sigma = theta[2] + theta[3] * (z - z.mean()) + effects[1][g]
+        value = stats.norm.logpdf(y, mean, np.exp(log_sigma)).sum()
+        value += stats.norm.logpdf(theta[0], y.mean(), 2.5 * unit)
+        value += stats.norm.logpdf(theta[1], 0, 2.5 * unit / x.std(ddof=1))
+        value += stats.norm.logpdf(theta[2], np.log(unit), 2.5)
+        value += stats.norm.logpdf(theta[3], 0, 2.5 / z.std(ddof=1))
+        sds = scale * np.sinh(phi)
+        value += (stats.t.logpdf(sds, 3, 0, [2.5 * unit, 2.5]) + np.log(scale * np.cosh(phi))).sum()
+        value += sum(stats.norm.logpdf(b, 0, abs(sd)).sum() for b, sd in zip(effects, sds))
+        root, narrow, _ = blocks.loads(map.inner(one))
+        jacobian = (np.log(np.abs(np.diag(root))) * levels).sum() + np.log(narrow).sum()
+        found.append(engine.density(gradient, one) - value - jacobian)
+        other = stats.t.logpdf(sds[1], 3, 0, 2.5 * unit) - stats.t.logpdf(sds[1], 3, 0, 2.5)
+        off.append(found[-1] - other)
+    assert np.ptp(found) < 1e-8 < 1e-4 < np.ptp(off)
+
+
+def test_predictions_of_scales(scaled, tmp_path):
+    new = SCALES.iloc[:6].drop(columns="y")
+    of_fit = scaled.predict(which="sigma")
+    np.testing.assert_allclose(scaled.predict(new, which="sigma"), of_fit[:6], rtol=1e-6)
+    truth = 10 * np.exp(0.4 * SCALES.z + SCALES.level)
+    assert np.corrcoef(np.log(of_fit), np.log(truth))[0, 1] > 0.95
+    scaled.save(tmp_path / "a.sgmc")
+    loaded = sgmc.load(tmp_path / "a.sgmc")
+    np.testing.assert_allclose(loaded.predict(new, which="sigma"), of_fit[:6], rtol=1e-6)
+    slopes = scaled.avg_slopes("z", of="sigma")
+    assert slopes["conf_low"][0] < 0.4 * truth.mean() < slopes["conf_high"][0] * 1.2
+    assert scaled.avg_slopes("z")["estimate"][0] == pytest.approx(0.0, abs=1e-8)
+
+
+def test_every_family_of_scales_takes_terms():
+    """Means of fits with a second predictor of a constant are those of one number for all rows,
+    within a fifth of an sd with some 500 effective draws.
+    """
+    positive = SCALES.assign(y=np.exp(SCALES.y / 30))
+    one = sgmc.gamma("y ~ x + (1 | g)", positive, seed=1, draws=500)
+    both = sgmc.gamma("y ~ x + (1 | g)", positive, dispersion="~ 1", seed=1, draws=500)
+    for name in ("Intercept", "x", "sd(1|g)"):
+        assert abs(both.params[name] - one.params[name]) < 0.2 * one.bse[name]
+    share = SCALES.assign(y=special.expit((SCALES.y - 20) / 20))
+    fit = sgmc.beta("y ~ x + (1 | g)", share, phi="~ z", **HOW)
+    assert fit.names[-1] == "sd(1|g)" and "phi:z" in fit.names

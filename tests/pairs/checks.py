@@ -7,7 +7,7 @@ import sgmc
 
 from ..formula.reference import values_of
 from .comparing import RTOL, assert_near, assert_refused, assert_same, quiet
-from .factors import DATA, FAMILIES, LABELS
+from .factors import DATA, FAMILIES, LABELS, SECOND, TWO_PARTS, ZEROS
 from .made import beside_of
 
 SLOPES = 1e-3  # differences are one-sided at the ends of a range, to the share of their step
@@ -62,7 +62,14 @@ def predictions(made):
         assert_same(made, frame["mean_ci_lower"], ends[0], "mean_ci_lower")
         assert_same(made, frame["mean_ci_upper"], ends[1], "mean_ci_upper")
         of_draws(made, mean, effects, how)
-    if made.case.family in ("zeroinflated", "hurdle"):
+    if made.case.family in SECOND:
+        asked = () if made.case.rows == "of the fit" else (made.asked,)
+        name = reference.law.parameter
+        wanted = np.exp(reference.eta(made.draws, made.rows)[:, 1]).mean(axis=0)
+        wanted = np.where(np.isnan(mean.mean(axis=0)), np.nan, wanted)
+        found = quiet(lambda: results.predict(*asked, which=name))
+        assert_same(made, found, wanted, "predict(which=)")
+    if made.case.family in ZEROS:
         asked, beside = () if made.case.rows == "of the fit" else (made.asked,), made.beside
         if isinstance(made.asked, str):  # reads rows in memory alone
             assert_refused(lambda: results.zero_probability(*asked), "DataFrame", "exposure=")
@@ -115,7 +122,7 @@ def effects(made):
         ends = np.quantile(mean, [0.025, 0.975], axis=0)
         assert_same(made, found[["conf_low", "conf_high"]], ends.T, "predictions' intervals")
         assert_same(made, found["std_error"], mean.std(axis=0, ddof=1), "predictions' std_error")
-        if made.case.family not in ("zeroinflated", "hurdle", "ordinal"):
+        if made.case.family not in (*TWO_PARTS, "ordinal"):
             eta = reference.eta(draws, rows)
             link = quiet(lambda: results.predictions(type="link", **how))
             assert_same(made, link["estimate"], eta.mean(axis=0), "predictions of the link")
@@ -282,7 +289,7 @@ def moments(made):
     assert results.nobs == w, f"nobs {results.nobs}, {w} wanted"
     columns = made.reference.X(made.rows).shape[1]
     equations = 2 if made.case.family == "mnlogit" else 1
-    if made.case.family not in ("zeroinflated", "hurdle", "ordinal"):
+    if made.case.family not in (*TWO_PARTS, "ordinal"):
         assert results.df_model == equations * (columns - 1)
         assert results.k_constant == equations and results.df_resid == w - equations * columns
     if made.grouped:

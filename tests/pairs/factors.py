@@ -44,6 +44,9 @@ FAMILIES = {
     "ordinal": ("grade", "ordinal", {}, "Ordinal"),
     "zeroinflated": ("count", "zeroinflated", {}, "ZeroInflated"),
     "hurdle": ("count", "hurdle", {}, "Hurdle"),
+    "ols sigma": ("real", "ols", {"sigma": "~ 1"}, "OLS"),
+    "gamma dispersion": ("positive", "gamma", {"dispersion": "~ 1"}, "Gamma"),
+    "beta phi": ("share", "beta", {"phi": "~ 1"}, "Beta"),
 }
 ADDED = {  # what is added to the linear predictor: in the formula, and as arguments
     "nothing": ("", {}),
@@ -134,7 +137,9 @@ NEW = rows_of(9, 7)
 # ---- what does not go together -------------------------------------------------------------------
 
 GROUPED = tuple(one for one in GROUPS if one != "none")
-TWO_PARTS = ("zeroinflated", "hurdle")
+ZEROS = ("zeroinflated", "hurdle")
+SECOND = ("ols sigma", "gamma dispersion", "beta phi")  # predictors of a second parameter
+TWO_PARTS = (*ZEROS, *SECOND)
 COUNTS = tuple(one for one in FAMILIES if FAMILIES[one][0] == "count")
 
 
@@ -154,7 +159,11 @@ for several, words in [
     (pairs("groups", GROUPED, "life", ("updated",)), ("groups", "smooths")),
     (pairs("family", ("mnlogit",), "added", ("argument", *OFFSETS)), ("mnlogit",)),
     (pairs("family", ("ordinal", *TWO_PARTS), "life", ("updated",)), ("thresholds", "two designs")),
-    (pairs("family", TWO_PARTS, "table", ("arrays", "prepared")), ("two designs",)),
+    (pairs("family", ZEROS, "table", ("arrays", "prepared")), ("two designs",)),
+    (
+        pairs("family", SECOND, "table", ("arrays", "prepared")),
+        ("two designs", "belongs to from_formula"),
+    ),
     (pairs("added", ("log in formula",), "table", ("prepared",)), ("offset(np.log(e))",)),
     (pairs("terms", ("centred",), "table", ("prepared",)), ("x.mean()",)),
 ]:

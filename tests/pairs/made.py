@@ -11,7 +11,20 @@ import pandas as pd
 import sgmc
 
 from ..reference.regression import Regression
-from .factors import ADDED, DATA, FAMILIES, GROUPS, LABELS, MORE, NEW, OFFSETS, TERMS, WEIGHTS, Case
+from .factors import (
+    ADDED,
+    DATA,
+    FAMILIES,
+    GROUPS,
+    LABELS,
+    MORE,
+    NEW,
+    OFFSETS,
+    SECOND,
+    TERMS,
+    WEIGHTS,
+    Case,
+)
 
 KNOTS = 6  # of the smooth
 SAMPLED = ("nested", "crossed", "smooth")  # of which there is no Laplace approximation
@@ -125,7 +138,9 @@ def array_model(case, table):
     of = reference_of(case)
     X, y = of.design(table), table[of.outcome].to_numpy()  # ordinal: with a column of ones
     names = [f"b{k}" for k in range(X.shape[1])]
-    return getattr(sgmc, FAMILIES[case.family][3])(y, X, names=names, **inputs_of(case, table))
+    *_, given, name = FAMILIES[case.family]
+    given = given if case.family in SECOND else {}  # else of the verb alone
+    return getattr(sgmc, name)(y, X, names=names, **given, **inputs_of(case, table))
 
 
 @functools.cache

@@ -34,7 +34,7 @@ class Family:
     unit : callable
         Of the outcomes: the unit of the coefficients.
     equations : str
-        one | kinds | ordered | zero
+        one | kinds | ordered | zero | second
     """
 
     link: str
@@ -135,6 +135,50 @@ def hurdle_variance(eta, a):
     return share * (mean + mean**2) - (share * mean) ** 2
 
 
+@dataclass(frozen=True)
+class Second(Family):
+    """A family whose auxiliary parameter is exp of a linear predictor, the second one.
+
+    Attributes
+    ----------
+    level : callable
+        Of the outcomes: where the default prior of that predictor's intercept is centred.
+    """
+
+    parameter: str = ""
+    level: object = lambda y: 0.0
+
+    def mean(self, eta, extra):
+        """E[y | eta]."""
+        return LINKS[self.link](eta[:, 0])
+
+    def log_lik(self, y, eta, extra):
+        """log p(y | eta), (draw, row)."""
+        return self.log_density(y, eta, extra)
+
+
+def second(family, level=lambda y: 0.0):
+    """A family of FAMILIES with a predictor of its auxiliary parameter."""
+    (name,) = family.auxiliary
+
+    def extra(eta):
+        return {name: np.exp(eta[:, 1])}
+
+    def mean(eta):
+        return LINKS[family.link](eta[:, 0])
+
+    return Second(
+        family.link,
+        lambda eta, a: family.variance(mean(eta), extra(eta)),
+        lambda y, eta, a: family.log_density(y, mean(eta), extra(eta)),
+        {},
+        family.unit,
+        "second",
+        name,
+        level,
+    )
+
+
 def beta_unit(y):
     """The precision that there would be without predictors."""
     return y.mean() * (1 - y.mean()) / np.var(y, ddof=1) - 1
@@ -187,4 +231,12 @@ FAMILIES = {
     "ordinal": Family("logit", None, None, {}, equations="ordered"),
     "zeroinflated": Inflated("log", inflated_variance, inflated, {}, equations="zero"),
     "hurdle": Hurdle("log", hurdle_variance, hurdle, {}, equations="zero"),
+}
+FAMILIES |= {
+    "ols sigma": second(FAMILIES["ols"], lambda y: np.log(np.std(y))),
+    "rlm sigma": second(FAMILIES["rlm"], lambda y: np.log(np.std(y))),
+    "gamma dispersion": second(FAMILIES["gamma"]),
+    "inversegaussian dispersion": second(FAMILIES["inversegaussian"], lambda y: -np.log(y.mean())),
+    "beta phi": second(FAMILIES["beta"], lambda y: np.log(beta_unit(y))),
+    "negativebinomial dispersion": second(FAMILIES["negativebinomial"]),
 }

@@ -18,6 +18,7 @@ from ..formula.reference import values_of
 from .designs import Design
 from .families import FAMILIES
 
+TWO_PARTS = ("zero", "second")  # equations of a mean and of another parameter
 SLOPE_STEP = 1e-4  # of the range of a variable
 
 
@@ -127,7 +128,7 @@ class Regression:
         """
         coefficients, _ = self.split(draws)
         eta = coefficients @ self.X(table).T + self.added(table)
-        if self.law.equations == "zero":  # the second part has an intercept alone
+        if self.law.equations in TWO_PARTS:  # the second part has an intercept alone
             eta = np.concatenate([eta, eta * 0 + draws[:, [[-1]]]], axis=1)
         elif self.law.equations != "kinds":
             eta = eta[:, 0]
@@ -154,7 +155,7 @@ class Regression:
     def variance(self, draws, table, effects=None):
         """var(y | x, draw), (m, n)."""
         eta, extra = self.eta(draws, table, effects), self.split(draws)[1]
-        of = eta if self.law.equations == "zero" else self.law.mean(eta, extra)
+        of = eta if self.law.equations in TWO_PARTS else self.law.mean(eta, extra)
         return self.law.variance(of, extra)
 
     def log_lik(self, draws, table=None, effects=None):
@@ -224,8 +225,9 @@ class Regression:
         at_centre = coefficients[..., 0] + coefficients[..., 1:] @ middle
         found = stats.norm.logpdf(at_centre, centre, self.scales[0])
         found = found + stats.norm.logpdf(coefficients[..., 1:], 0, self.scales[1:]).sum(axis=-1)
-        if self.law.equations == "zero":
-            found = found + stats.norm.logpdf(draws[:, -1:], 0, 2.5)
+        if self.law.equations in TWO_PARTS:
+            level = self.law.level(self.left) if self.law.equations == "second" else 0.0
+            found = found + stats.norm.logpdf(draws[:, -1:], level, 2.5)
         for name, prior in self.law.auxiliary.items():
             found = found + prior(extra[name], self.left)
         return found.sum(axis=1)

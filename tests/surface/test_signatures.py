@@ -70,6 +70,7 @@ OWN = {
     "dist",
     "link",
     "tau",
+    "zero",
 }  # families' own arguments
 
 

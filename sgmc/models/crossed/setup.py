@@ -77,6 +77,8 @@ def set_up(data, family, crossing, prior, settings):
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)
     spread = np.append(spread, np.ones(len(crossing.sizes)))
     units = scales(data, table.sd, family, *outcome)
+    # the outcomes' unit is that of the first linear predictor
+    spread = np.where(crossing.predictors > 0, spread * units.unit, spread)
     priors = mixed_priors(prior, data, family, units, effects, spread)
     if settings.prior_only:
         refuse_improper(priors)

@@ -128,7 +128,7 @@ def named_correlations(loading, columns, factors):
 
 def closed_form(family):
     """Whether effects are integrated out in closed form."""
-    return family.name == "ols"
+    return family.name == "ols" and family.linear_predictors == 1
 
 
 def refuse_twice(columns, factors):

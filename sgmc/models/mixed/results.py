@@ -15,6 +15,7 @@ from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.loo import loo
 from sgmc.results.outcomes.rows import fitted_rows, rows_of
+from sgmc.results.outcomes.second import seen_from
 
 NEW_LEVELS = ("sample", "error", None)
 
@@ -64,14 +65,14 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         return self.table_rows(frame, offset, random=False)
 
     def predict(
-        self, exog=None, transform=True, *, offset=None, exposure=None, random=True,
+        self, exog=None, transform=True, *, offset=None, exposure=None, which="mean", random=True,
         new_levels=None,
     ):  # fmt: skip
         """Return the posterior mean of E[y | x, group], averaged over draws.
 
         Parameters
         ----------
-        exog, transform, offset, exposure
+        exog, transform, offset, exposure, which
             As for regressions.
         random : bool
             False: at effects of zero.
@@ -80,23 +81,24 @@ class MixedResults(EffectsOfLevels, RegressionResults):
             one for each level and draw, or refuse.  Default: draw them with a
             `NewLevelsWarning`, once per call.  Rows without a level are NaN.
         """
-        how = dict(random=random, new_levels=new_levels)
-        offset = with_exposure(self, exog, offset, exposure, transform)
-        return prediction.predict(self, exog, offset, transform, **how)
+        how, seen = dict(random=random, new_levels=new_levels), seen_from(self, "which", which)
+        offset = with_exposure(seen, exog, offset, exposure, transform)
+        return prediction.predict(seen, exog, offset, transform, **how)
 
     def get_prediction(
         self, exog=None, transform=True, *, offset=None, exposure=None, trials=None, se=None,
-        seed=None, random=True, new_levels=None,
+        seed=None, which="mean", random=True, new_levels=None,
     ):  # fmt: skip
         """Return E[y | x, group] with its uncertainty; `random` and `new_levels` as in `predict`,
         all else as for regressions.
         """
-        offset = with_exposure(self, exog, offset, exposure, transform)
-        rows = self.table_rows(
+        seen = seen_from(self, "which", which)
+        offset = with_exposure(seen, exog, offset, exposure, transform)
+        rows = seen.table_rows(
             exog, offset, trials=trials, se=se, transform=transform, random=random,
             new_levels=new_levels,
         )  # fmt: skip
-        return prediction.Prediction(rows, self, seed)
+        return prediction.Prediction(rows, seen, seed)
 
     def posterior_predict(
         self, exog=None, *, offset=None, exposure=None, trials=None, se=None, draws=None, seed=None,

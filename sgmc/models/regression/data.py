@@ -111,6 +111,11 @@ class RegressionData:
     given_offset: np.ndarray | None = None
 
     @property
+    def in_second(self):
+        """Whether a column is one of the second part, an array (d,)."""
+        return np.arange(self.d) >= (self.parts[0].stop if self.parts else self.d)
+
+    @property
     def second_intercept(self):
         """Place of the intercept of the second part, or None."""
         name = f"{self.second}{INTERCEPT}"

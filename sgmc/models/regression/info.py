@@ -8,12 +8,6 @@ from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
 from sgmc.formula.outside import refuse_subset, refuse_text
 
-# what second linear predictors are, in summaries, by the beginning of their coefficients' names
-SCALES = {
-    "zero:": "log odds of zeros: exp of a slope is an odds ratio",
-    "dispersion:": "log alpha, Var[y] = mu + alpha mu^2: exp of a slope is a ratio of alphas",
-}
-
 
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design,
@@ -76,7 +70,7 @@ class ModelInfo:
         if np.iscomplexobj(table.y):
             lines.append(censoring(table.y.imag))
         if self.family.parts:
-            lines.append(f"{self.family.parts}... are of {SCALES[self.family.parts]}.")
+            lines.append(f"{self.family.parts}... are of {self.family.scale}.")
         if self.family.working:
             lines.append(self.family.remark(fit.problem.model))
         if self.family.known:
@@ -104,7 +98,7 @@ class ModelInfo:
         those from outside may have; see `Factor.refuse_code`.
         """
         if self.formula is not None:
-            refuse_text(self.formula, own)
+            refuse_text(self.kind.both_parts(self.formula, self.options), own)
         if self.spec is not None:
             refuse_text(f"{self.spec.expanded.partition(' ~ ')[0]} ~ 1", own)
         if isinstance(self.inputs.get("subset"), str):

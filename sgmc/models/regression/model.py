@@ -36,6 +36,7 @@ class Regression(PriorPredictive):
     family = None
     without_outcomes = True  # whether its prior alone can be sampled
     options = {}  # arguments of a model's own, with their defaults
+    distributional = None  # the class of formulas with predictors of the auxiliary parameter
     defaults = {}  # of keywords of a fit, where they are others than those of most models
 
     def __init_subclass__(cls, **how):
@@ -135,7 +136,9 @@ class Regression(PriorPredictive):
         if reservoir is not None:
             raise ArgumentError("reservoir applies to data in partitions: leave it out")
         known = labels_of(data)
-        table, grouping, partly = cls.table_of(formula, data, scope, inputs)
+        table, grouping, partly = cls.table_of(
+            cls.both_parts(formula, options), data, scope, inputs
+        )
         cls.check_applies(table.offset, table.exposure, table.se)
         model = cls.__new__(cls)
         model.set_options(options)
@@ -152,7 +155,15 @@ class Regression(PriorPredictive):
     @classmethod
     def for_formula(cls, formula, options):
         """The class whose model a formula is, with these arguments of the model's own."""
-        return cls
+        from sgmc.formula.safe import is_formula
+
+        other = cls.distributional
+        return cls if other is None or not is_formula(options.get(other.second)) else other
+
+    @classmethod
+    def both_parts(cls, formula, options):
+        """The formula with that of a second linear predictor, where one of the arguments is."""
+        return formula
 
     @classmethod
     def table_of(cls, formula, data, scope, inputs):

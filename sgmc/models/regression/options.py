@@ -20,11 +20,28 @@ CHOICES = {
         '{"weibull", "exponential", "lognormal", "loglogistic"}',
         'Literal["weibull", "exponential", "lognormal", "loglogistic"]',
     ),
+    ("alpha", None): (
+        "A known dispersion of counts; None: it is learned.",
+        "float > 0 or None",
+        "float | None",
+    ),
+    ("dispersion", None): (
+        """A known dispersion (of negativebinomial its name is alpha), or a formula ``"~ z"`` with
+predictors of its log; None: it is learned, one number for all rows.""",
+        "float > 0, str or None",
+        "float | str | SafeFormula | None",
+    ),
+    ("zero", None): (
+        """A formula ``"~ z"`` with predictors of the log odds of zeros, as after a bar.""",
+        "str or None",
+        "str | SafeFormula | None",
+    ),
 }
 KNOWN = (
-    "A known value of this parameter; None: it is learned.",
-    "float > 0 or None",
-    "float | None",
+    """A known value of this parameter, or a formula ``"~ z"`` with predictors of its log;
+None: it is learned, one number for all rows.""",
+    "float > 0, str or None",
+    "float | str | SafeFormula | None",
 )
 
 

@@ -303,9 +303,12 @@ def changed(results, formula, data, how):
     model = results.model
     if model.formula is None:
         raise ArgumentError("update: the fit was of arrays, without a formula to change; fit again")
+    from sgmc.formula.parts import has_bar
+    from sgmc.formula.safe import like
+
     if data is None:
         raise ArgumentError(f"update({formula!r}) needs the table: give data=")
-    if model.family.parts:
+    if has_bar(model.formula):
         raise ArgumentError(
             f"update({formula!r}): a dot would stand for both parts of {str(model.formula)!r}; "
             "write the whole formula, and fit again",
@@ -318,8 +321,6 @@ def changed(results, formula, data, how):
     given = {**results._continuation.arguments, **how}
     own = {k: given.pop(k) for k in list(given) if k in names(FORMULA)}
     options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
-    from sgmc.formula.safe import like
-
     new = like(updated_formula(str(model.formula), str(formula)), model.formula, formula)
     return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)
 

@@ -1,12 +1,14 @@
 """The results of a regression fit."""
 
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.info import ModelInfo  # noqa: F401  (beside its results)
 from sgmc.models.regression.refits import Refits, changed
 from sgmc.registry import room
 from sgmc.results.criticism import Criticism
 from sgmc.results.effects.effects import Effects
 from sgmc.results.effects.figures import EffectFigures
+from sgmc.results.outcomes.beside import with_exposure
+from sgmc.results.outcomes.prediction import labelled
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
@@ -85,6 +87,59 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         if data is not None:
             raise ArgumentError("update: data belongs to a formula, such as '~ . + z'")
         return room("updates")["updated"].update(self, new_data, how)
+
+    def zero_probability(self, exog=None, *, offset=None, exposure=None, own=False):
+        """Posterior mean of P(y = 0 | x) of zero-inflated and hurdle models, averaged over draws.
+
+        Parameters
+        ----------
+        exog : DataFrame, optional
+            New rows.  The data of the fit if left out.
+        offset, exposure : array_like, optional
+            As in `predict`.
+        own : bool
+            Of zeros that are none of the count's: pi, the probability that the zero part has.  Of a
+            hurdle both are the same.
+
+        Returns
+        -------
+        Series or ndarray
+
+        Raises
+        ------
+        NotSupported
+            For models without zeros of their own.
+        """
+        if self.model.family.parts != "zero:":
+            raise NotSupported(
+                f"zero_probability is of zeros of their own, which {self.model.family.name} has "
+                "not: use zeroinflated or hurdle, or shares of posterior_predict()",
+                because="mathematics",
+            )
+        if own:
+            return self.predict(exog, which="zero")
+        rows = self.table_rows(exog, with_exposure(self, exog, offset, exposure)).affordable()
+        return labelled(self, rows, rows.average(lambda at, eta: rows.family.zero_probability(eta)))
+
+    def dispersion(self, exog=None):
+        """Posterior mean of the dispersion of rows that has predictors, averaged over draws.
+
+        Parameters
+        ----------
+        exog : DataFrame, optional
+            New rows, with the predictors of both parts.  The data of the fit if left out.
+
+        Returns
+        -------
+        Series or ndarray
+            As of ``predict(exog, which="dispersion")``.
+
+        Raises
+        ------
+        ArgumentError
+            For models whose dispersion has no predictors.
+        """
+        return self.predict(exog, which="dispersion")
 
     def __getstate__(self):
         state = super().__getstate__()

@@ -334,11 +334,9 @@ def scales(data, sd, family, mean, variance):
     else:
         columns = column_scales(data, sd)
     auxiliary = tuple(family.units(mean, variance)) if family.auxiliary else ()
-    return (
-        Scales(columns, mean, np.sqrt(variance), auxiliary)
-        if family.identity
-        else Scales(columns, auxiliary=auxiliary)
-    )
+    second = family.second_level(mean, variance) if family.parts else 0.0
+    location, unit = (mean, np.sqrt(variance)) if family.identity else (0.0, 1.0)
+    return Scales(columns, location, unit, auxiliary, second)
 
 
 def units_of(data, table, family):

@@ -15,7 +15,15 @@ from sgmc.priors import learns
 
 
 class TwoDesigns(Regression):
-    """Base of regressions whose formula has two parts, each with a linear predictor."""
+    """Base of regressions whose formula has two parts, each with a linear predictor.
+
+    Attributes
+    ----------
+    second : str
+        The argument whose value may be the second part, ``"~ z"``.
+    """
+
+    second = ""
 
     @staticmethod
     def suits(formula):
@@ -23,6 +31,13 @@ class TwoDesigns(Regression):
         from sgmc.formula.parts import has_bar
 
         return has_bar(formula)
+
+    @classmethod
+    def both_parts(cls, formula, options):
+        from sgmc.formula.parts import with_second
+
+        given = options.get(cls.second)
+        return formula if given is None else with_second(formula, cls.second, given)
 
     @classmethod
     def coded(cls, endog):
@@ -55,13 +70,13 @@ class TwoDesigns(Regression):
         frame = as_frame(data)
 
         def one(text, **more):
-            return read(text, frame, outcome="numeric", scope=scope, **{**inputs, **more})
+            return read(text, frame, outcome=cls.family.outcome, scope=scope, **{**inputs, **more})
 
-        def both_parts(**most):
+        def pair(**most):
             table = joined(formula, second, partial(one, **most), frame)
             return table, table.grouping()
 
-        return with_deadline(both_parts, len(frame))
+        return with_deadline(pair, len(frame))
 
     def check_outcomes(self):
         # the family takes the parts of the design
@@ -84,10 +99,11 @@ class TwoDesigns(Regression):
 class TwoParts(TwoDesigns):
     """Base of `ZeroInflated` and `Hurdle`."""
 
-    options = {"dist": "poisson"}
+    second = "zero"
+    options = {"dist": "poisson", "zero": None}
 
     @classmethod
-    def chosen_family(cls, dist):
+    def chosen_family(cls, dist, zero=None):
         return type(cls.family)(dist=one_of("dist", dist, COUNT_DISTRIBUTIONS))
 
     def placed(self, columns, constants):
@@ -98,8 +114,3 @@ class TwoParts(TwoDesigns):
             weight = np.ones(span.stop - span.start) if data.weight is None else data.weight[span]
             zeros, total = zeros + weight @ (data.y[span] == 0), total + weight.sum()
         return type(self.family)(columns, constants, self.family.dist, zeros / total)
-
-    def result_class(self):
-        from sgmc.models.regression.zero_results import ZeroResults
-
-        return ZeroResults

@@ -77,7 +77,7 @@ def learned_problem(data, family, prior, settings):
     model = compiled(table, family, table.X)
     Likelihood(table, data, family, priors, model, shift).refuse_improper()
     guess = first_guess(priors, family, table.offset, *outcome)
-    shrunk = shrunk_of(groups, where, priors, family, units, table)
+    shrunk = shrunk_of(groups, where, priors, family, units, columns)
     hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
     learned = LearnedScales(shrunk, groups, hyperpriors)
     shown = with_globals(priors, groups, hyperpriors)
@@ -269,7 +269,7 @@ def widened(X, width):
     return replace(X, cells=sparse.csr_array(wide, shape=(cells.shape[0], width)))
 
 
-def shrunk_of(groups, where, priors, family, units, table):
+def shrunk_of(groups, where, priors, family, units, columns):
     """The `Shrunk` of groups of coefficients."""
     group = np.empty(len(where), dtype=int)
     for i, one in enumerate(groups):
@@ -279,6 +279,7 @@ def shrunk_of(groups, where, priors, family, units, table):
     known = family.known.get("sigma", units.unit) if family.identity else 1.0
     noise = np.array([float(sigma and one.in_sigma) for one in by_group])
     unit = np.array([known if one.in_sigma else units.unit for one in by_group])
+    unit[columns[where] > 0] = 1.0  # the outcomes' unit is that of the first linear predictor
     local = [one.local for one in by_group]
     slab = [priors.used[j].slab for j in where]
     return Shrunk(

@@ -23,6 +23,7 @@ from sgmc.results.effects.quantities import (
     the_mean,
 )
 from sgmc.results.effects.variables import Variables, varied
+from sgmc.results.outcomes.second import seen_from
 
 if TYPE_CHECKING:
     from sgmc.results.effects.margeff import MarginalEffects
@@ -68,6 +69,7 @@ class Effects:
         *,
         variables: Any = None,
         by: str | Sequence[str] | None = None,
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -86,8 +88,11 @@ class Effects:
             and maximum.
         by : str, list of str or True, optional
             Columns to average by, see `avg_predictions`.
+        of : str, default "mean"
+            ``"sigma"``, ``"phi"``, ``"dispersion"`` or ``"zero"``: the parameter of that name, of
+            fits with predictors of it, instead of the mean of the outcome.
         type : {"response", "link"}
-            The scale: of the outcome, or of the linear predictor.
+            The scale: of the outcome (of the parameter), or of its linear predictor.
         level : float
             Probability of the intervals.
         weights, offset, exposure : str, float or array_like, optional
@@ -106,7 +111,8 @@ class Effects:
             Naming the argument or column.
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        return self._predictions(data, variables, by, type, level, beside, by is not None)
+        seen = seen_from(self, "of", of)
+        return predictions_of(seen, data, variables, by, type, level, beside, by is not None)
 
     @phases.shown("predictions")
     @with_level
@@ -116,6 +122,7 @@ class Effects:
         *,
         variables: Any = None,
         by: str | Sequence[str] | None = None,
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -128,7 +135,7 @@ class Effects:
 
         Parameters
         ----------
-        data, variables, type, level, weights, offset, exposure
+        data, variables, of, type, level, weights, offset, exposure
             As in `predictions`.
         by : str or list of str, optional
             Columns of the data; one average for each of their combinations.
@@ -138,45 +145,8 @@ class Effects:
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        return self._predictions(data, variables, by, type, level, beside, True)
-
-    def _predictions(
-        self,
-        data: Any,
-        variables: Any,
-        by: Any,
-        kind: str,
-        level: float,
-        beside: dict[str, Any],
-        averaged: bool,
-    ) -> "EffectTable":
-        link = checked_type(self, kind)
-        places = places_of(self, data, columns_by(by), **beside)
-        cells = [{}]
-        if variables is not None:
-            values = Variables(self, places).values(variables)
-            count = 1
-            for one in values.values():
-                count *= len(one)
-            if not 0 < count <= MOST_SETTINGS:
-                raise ArgumentError(
-                    f"variables: {count:,} combinations of values, at most {MOST_SETTINGS:,} are "
-                    "predicted; give fewer"
-                )
-            cells = [dict(zip(values, one)) for one in product(*values.values())]
-        found = [the_mean(setting(cell), cell) for cell in cells]
-        return self._tabled(places, found, link, level, averaged)
-
-    def _tabled(
-        self,
-        places: "FitPlaces | NewPlaces",
-        quantities: "list[Quantity]",
-        link: bool,
-        level: float,
-        averaged: bool,
-    ) -> "EffectTable":
-        made = by_group if averaged else by_row
-        return made(self, places, quantities, link, kinds_of(self, link), level)
+        seen = seen_from(self, "of", of)
+        return predictions_of(seen, data, variables, by, type, level, beside, True)
 
     @phases.shown("comparisons")
     @with_level
@@ -187,6 +157,7 @@ class Effects:
         *,
         by: str | Sequence[str] | None = None,
         comparison: str = "difference",
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -204,7 +175,7 @@ class Effects:
             levels, ``["a", "b"]`` for b against a.  Default: all variables.
         comparison : {"difference", "ratio", "lnratio", "lnor"}
             The last one is the log odds ratio.
-        data, by, type, level, weights, offset, exposure
+        data, by, of, type, level, weights, offset, exposure
             As in `predictions`.
 
         Returns
@@ -215,7 +186,8 @@ class Effects:
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         how = data, by, comparison, type, level, beside
-        return self._comparisons(variables, *how, by is not None)
+        seen = seen_from(self, "of", of)
+        return comparisons_of(seen, variables, *how, by is not None)
 
     @phases.shown("comparisons")
     @with_level
@@ -226,6 +198,7 @@ class Effects:
         *,
         by: str | Sequence[str] | None = None,
         comparison: str = "difference",
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -238,7 +211,7 @@ class Effects:
 
         Parameters
         ----------
-        variables, data, by, comparison, type, level, weights, offset, exposure
+        variables, data, by, comparison, of, type, level, weights, offset, exposure
             As in `comparisons`.
 
         Returns
@@ -246,24 +219,8 @@ class Effects:
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        return self._comparisons(variables, data, by, comparison, type, level, beside, True)
-
-    def _comparisons(
-        self,
-        variables: Any,
-        data: Any,
-        by: Any,
-        comparison: str,
-        kind: str,
-        level: float,
-        beside: dict[str, Any],
-        averaged: bool,
-    ) -> "EffectTable":
-        link = checked_type(self, kind, comparison)
-        places = places_of(self, data, columns_by(by), **beside)
-        changes = Variables(self, known_places(self, places)).changes(variables)
-        found = [comparison_of(one, comparison) for one in changes]
-        return self._tabled(places, found, link, level, averaged)
+        seen = seen_from(self, "of", of)
+        return comparisons_of(seen, variables, data, by, comparison, type, level, beside, True)
 
     @phases.shown("slopes")
     @with_level
@@ -274,6 +231,7 @@ class Effects:
         *,
         by: str | Sequence[str] | None = None,
         slope: str = "dydx",
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -293,7 +251,7 @@ class Effects:
             Default: all variables.
         slope : {"dydx", "eyex", "eydx", "dyex"}
             dY/dX; elasticity (dY/dX) (x/y); semi-elasticities (dY/dX) / y and (dY/dX) x.
-        data, by, type, level, weights, offset, exposure
+        data, by, of, type, level, weights, offset, exposure
             As in `predictions`.
 
         Returns
@@ -302,7 +260,8 @@ class Effects:
             As of `comparisons`.
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        return self._slopes(variables, data, by, slope, type, level, beside, by is not None)
+        seen = seen_from(self, "of", of)
+        return slopes_of(seen, variables, data, by, slope, type, level, beside, by is not None)
 
     @phases.shown("slopes")
     @with_level
@@ -313,6 +272,7 @@ class Effects:
         *,
         by: str | Sequence[str] | None = None,
         slope: str = "dydx",
+        of: str = "mean",
         type: str = "response",
         level: float = 0.95,
         weights: ArrayLike | str | None = None,
@@ -323,7 +283,7 @@ class Effects:
 
         Parameters
         ----------
-        variables, data, by, slope, type, level, weights, offset, exposure
+        variables, data, by, slope, of, type, level, weights, offset, exposure
             As in `slopes`.
 
         Returns
@@ -331,25 +291,8 @@ class Effects:
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        return self._slopes(variables, data, by, slope, type, level, beside, True)
-
-    def _slopes(
-        self,
-        variables: Any,
-        data: Any,
-        by: Any,
-        slope: str,
-        kind: str,
-        level: float,
-        beside: dict[str, Any],
-        averaged: bool,
-    ) -> "EffectTable":
-        link = checked_type(self, kind)
-        one_of("slope", slope, SLOPES)
-        places = places_of(self, data, columns_by(by), **beside)
-        changes = Variables(self, known_places(self, places)).slopes(variables)
-        found = [slope_of(one, slope) for one in changes]
-        return self._tabled(places, found, link, level, averaged)
+        seen = seen_from(self, "of", of)
+        return slopes_of(seen, variables, data, by, slope, type, level, beside, True)
 
     def get_margeff(
         self,
@@ -385,6 +328,87 @@ class Effects:
         from sgmc.results.effects.margeff import get_margeff
 
         return get_margeff(self, at, method, dummy, count, data)
+
+
+def predictions_of(
+    results: "Results",
+    data: Any,
+    variables: Any,
+    by: Any,
+    kind: str,
+    level: float,
+    beside: dict[str, Any],
+    averaged: bool,
+) -> "EffectTable":
+    """The table of predictions, see `Effects.predictions`."""
+    link = checked_type(results, kind)
+    places = places_of(results, data, columns_by(by), **beside)
+    cells = [{}]
+    if variables is not None:
+        values = Variables(results, places).values(variables)
+        count = 1
+        for one in values.values():
+            count *= len(one)
+        if not 0 < count <= MOST_SETTINGS:
+            raise ArgumentError(
+                f"variables: {count:,} combinations of values, at most {MOST_SETTINGS:,} are "
+                "predicted; give fewer"
+            )
+        cells = [dict(zip(values, one)) for one in product(*values.values())]
+    found = [the_mean(setting(cell), cell) for cell in cells]
+    return tabled(results, places, found, link, level, averaged)
+
+
+def tabled(
+    results: "Results",
+    places: "FitPlaces | NewPlaces",
+    quantities: "list[Quantity]",
+    link: bool,
+    level: float,
+    averaged: bool,
+) -> "EffectTable":
+    """The table of quantities, of rows or of averages."""
+    made = by_group if averaged else by_row
+    return made(results, places, quantities, link, kinds_of(results, link), level)
+
+
+def comparisons_of(
+    results: "Results",
+    variables: Any,
+    data: Any,
+    by: Any,
+    comparison: str,
+    kind: str,
+    level: float,
+    beside: dict[str, Any],
+    averaged: bool,
+) -> "EffectTable":
+    """The table of comparisons, see `Effects.comparisons`."""
+    link = checked_type(results, kind, comparison)
+    places = places_of(results, data, columns_by(by), **beside)
+    changes = Variables(results, known_places(results, places)).changes(variables)
+    found = [comparison_of(one, comparison) for one in changes]
+    return tabled(results, places, found, link, level, averaged)
+
+
+def slopes_of(
+    results: "Results",
+    variables: Any,
+    data: Any,
+    by: Any,
+    slope: str,
+    kind: str,
+    level: float,
+    beside: dict[str, Any],
+    averaged: bool,
+) -> "EffectTable":
+    """The table of slopes, see `Effects.slopes`."""
+    link = checked_type(results, kind)
+    one_of("slope", slope, SLOPES)
+    places = places_of(results, data, columns_by(by), **beside)
+    changes = Variables(results, known_places(results, places)).slopes(variables)
+    found = [slope_of(one, slope) for one in changes]
+    return tabled(results, places, found, link, level, averaged)
 
 
 def known_places(results: "Results", places: "FitPlaces | NewPlaces") -> "FitPlaces | NewPlaces":

@@ -8,6 +8,7 @@ from sgmc.core import phases
 from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
+from sgmc.results.outcomes.second import seen_from
 
 
 class Predictions:
@@ -17,7 +18,9 @@ class Predictions:
         """Return the `Rows` of new data or of the fit's, see `rows_of`."""
         return rows_of(self, exog, offset, **how)
 
-    def predict(self, exog=None, transform=True, *, offset=None, exposure=None, to=None):
+    def predict(
+        self, exog=None, transform=True, *, offset=None, exposure=None, which="mean", to=None
+    ):
         """Return the posterior mean of E[y | x], averaged over draws, never plugged in; of counts
         of successes, the probability; of survival times, that of their median.
 
@@ -33,6 +36,10 @@ class Predictions:
         offset, exposure : array_like, optional
             Of the new rows; asked for where the fit had them.  Of rows that are read a piece at a
             time, the name of a column, too: by default that of the fit.
+        which : str, default "mean"
+            ``"sigma"``, ``"phi"``, ``"dispersion"`` or ``"zero"``: the parameter of that name, of
+            fits with predictors of it, instead of the mean; offsets and exposures have no part in
+            it.
         to : str or path, optional
             A .parquet or .csv file to write the predictions to, a piece at a time, with a column
             ``row`` of the rows' numbers from 0; its path is returned.
@@ -43,13 +50,14 @@ class Predictions:
             With the index of a pandas table, also of that of the fit; of polars for its tables; an
             array for arrays.
         """
+        seen = seen_from(self, "which", which)
         beside = dict(offset=offset, exposure=exposure)
-        stream = streams.stream_of(self, exog, to, beside, "", transform)
+        stream = streams.stream_of(seen, exog, to, beside, "", transform)
         if stream is not None:
-            return stream.run(prediction.mean_of(self), to)
-        offset = with_exposure(self, exog, offset, exposure, transform)
-        found = prediction.predict(self, exog, offset, transform)
-        return found if to is None else streams.written(prediction.by_name(self, found), to)
+            return stream.run(prediction.mean_of(seen), to)
+        offset = with_exposure(seen, exog, offset, exposure, transform)
+        found = prediction.predict(seen, exog, offset, transform)
+        return found if to is None else streams.written(prediction.by_name(seen, found), to)
 
     def get_prediction(
         self,
@@ -61,6 +69,7 @@ class Predictions:
         trials=None,
         se=None,
         seed=None,
+        which="mean",
     ):
         """Return E[y | x] with its uncertainty; ``summary_frame(alpha)`` has statsmodels' columns.
 
@@ -74,19 +83,22 @@ class Predictions:
             Standard errors of the new rows, for intervals of estimates of known standard errors.
         seed : int, SeedSequence or Generator, optional
             Of simulated outcomes, for intervals of single outcomes.  Default that of the fit.
+        which : str, default "mean"
+            As in `predict`; of other parameters there are no intervals of single outcomes.
 
         Returns
         -------
         Prediction or StreamedPrediction
             ``summary_frame(alpha, to=)`` writes to a file as `predict` does.
         """
+        seen = seen_from(self, "which", which)
         beside = dict(offset=offset, exposure=exposure, trials=trials, se=se)
-        stream = streams.stream_of(self, exog, None, beside, "", transform)
+        stream = streams.stream_of(seen, exog, None, beside, "", transform)
         if stream is not None:
-            return prediction.StreamedPrediction(stream, self, seed)
-        offset = with_exposure(self, exog, offset, exposure, transform)
+            return prediction.StreamedPrediction(stream, seen, seed)
+        offset = with_exposure(seen, exog, offset, exposure, transform)
         return prediction.Prediction(
-            self.table_rows(exog, offset, trials=trials, se=se, transform=transform), self, seed
+            seen.table_rows(exog, offset, trials=trials, se=se, transform=transform), seen, seed
         )
 
     def posterior_predict(

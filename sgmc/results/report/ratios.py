@@ -17,7 +17,7 @@ def ratio_name(results):
         raise ArgumentError("exponentiate=True is for regressions, which this is not")
     if family.outcome == "category":
         return "odds ratio"
-    if family.parts:  # rate ratios of counts, odds ratios of zeros
+    if family.parts:  # of means, and of odds, sigmas and the like
         return "ratio"
     if family.counts:
         return "rate ratio"
@@ -31,10 +31,10 @@ def ratio_name(results):
 
 
 def ratios(results, alpha):
-    """Ratios of the coefficients: posterior median, interval, P(>1), ess_bulk and r_hat."""
+    """Ratios of coefficients: posterior median, interval, P(>1), ess_bulk and r_hat."""
     name = ratio_name(results)
-    count = results.model.printed_coefficients
-    draws = results.draws[:, :, :count]
+    kept = ratios_of(results)
+    draws = results.draws[:, :, kept]
     ends = [0.5, level(alpha) / 2, 1 - alpha / 2]
     with np.errstate(over="ignore"):
         middle, low, high = np.exp(moments.quantile(draws, ends, results.weights))
@@ -44,8 +44,18 @@ def ratios(results, alpha):
             f"[{alpha / 2:.3g}": low,
             f"{1 - alpha / 2:.3g}]": high,
             "P(>1)": moments.share_above(draws, 0, results.weights),
-            "ess_bulk": results._ess[:count],
-            "r_hat": results._rhat[:count],
+            "ess_bulk": results._ess[kept],
+            "r_hat": results._rhat[kept],
         },
-        index=results.names[:count],
+        index=[results.names[k] for k in kept],
     )
+
+
+def ratios_of(results):
+    """Places of the coefficients whose exponentials have a meaning: all, but where the mean has
+    another link than the second parameter only those of the second.
+    """
+    family, every = results.model.family, np.arange(results.model.printed_coefficients)
+    if not family.parts or family.counts or family.link in RATIOS:
+        return every
+    return every[[results.names[k].startswith(family.parts) for k in every]]

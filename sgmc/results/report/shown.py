@@ -64,9 +64,9 @@ class Shown(NamedTuple):
         )
         first = [(k, yname if k == "Outcome" and yname else v) for k, v in first]
         second = [(k, with_commas(v) if k in COUNTS else v) for k, v in second]
-        formula = getattr(results.model, "formula", None)
+        formula = formulas_of(results.model)
         if formula:
-            first.append(("Formula", " ".join(str(formula).split())))
+            first.append(("Formula", " ".join(formula.split())))
         family = getattr(results.model, "family", None)
         if getattr(family, "link", None):  # outcomes of several kinds and quantiles have none
             second.append(("Link", family.link))
@@ -108,3 +108,13 @@ def is_of_model(name):
 def with_commas(text):
     """The same text; whole numbers of four digits and more have commas."""
     return DIGITS.sub(lambda found: f"{int(found[0]):,}", text)
+
+
+def formulas_of(model):
+    """The formula of a model, and those of other parameters: ``"y ~ x, sigma ~ z"``; empty where
+    it has none.
+    """
+    if not getattr(model, "formula", None):
+        return ""
+    others = (f"{name} {one}" for name, one in model.options.items() if "~" in str(one))
+    return ", ".join([str(model.formula), *others])

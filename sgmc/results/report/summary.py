@@ -14,7 +14,7 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc import registry
 from sgmc.arguments.names import texts
-from sgmc.results.report.ratios import ratio_name
+from sgmc.results.report.ratios import ratio_name, ratios_of
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
@@ -120,11 +120,11 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
     shown, listed = Shown.of(results, yname), parameter_names(results, xname)
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
-    table = (
-        partial(numbers, results.summary_frame(alpha, exponentiate=True), listed, "P(>1)")
-        if exponentiate
-        else partial(parameters, frame.iloc[:, :7], listed, results.names)
-    )
+    if exponentiate:
+        own = [listed[k] for k in ratios_of(results)]
+        table = partial(numbers, results.summary_frame(alpha, exponentiate=True), own, "P(>1)")
+    else:
+        table = partial(parameters, frame.iloc[:, :7], listed, results.names)
     width = width_for(listed, frame)
     out.tables = [
         head(shown.left, shown.right, title or f"{shown.model} Posterior Summary", width),

@@ -94,8 +94,8 @@ class Family:
     report : Thresholds or None
         What is printed in the place of what is sampled, where these differ.
     parts : str
-        What names of the second part's coefficients begin with, see `SECOND`, where the design has
-        two parts, each with a linear predictor of its own; else empty.
+        What names of the second part's coefficients begin with, where the design has two parts,
+        each with a linear predictor of its own, see `of_second`; else empty.
     working : bool
         Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
     rootless : str

@@ -86,6 +86,9 @@ def known_value(name, value):
     """Return an auxiliary parameter that is known, or None;
     ArgumentError for what is not positive.
     """
+    if isinstance(value, str) and "~" in value:
+        raise ArgumentError(f"{name}={value!r} must be a positive number here: a formula with "
+                            "predictors of it, such as '~ z', belongs to from_formula()")
     return positive(name, value, none=True, advice="give None to learn it")
 
 

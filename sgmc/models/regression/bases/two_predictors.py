@@ -4,7 +4,6 @@ from copy import copy
 
 import numpy as np
 
-from sgmc.models.regression.bases.family import Counts
 from sgmc.models.regression.bases.two_designs import TwoDesignsModel
 
 
@@ -45,9 +44,9 @@ def refuse_unsound(columns, predictors):
         raise ValueError("its columns have no linear predictors")
 
 
-class TwoPredictors(Counts):
-    """Counts with two linear predictors, see `TwoDesignsModel`; of functions, `eta` has both, each
-    (row, draw).
+class TwoPredictors:
+    """What families with two linear predictors have beside `Family`, see `TwoDesignsModel`; of
+    functions, `eta` has both, each (row, draw).
 
     Parameters
     ----------
@@ -55,10 +54,18 @@ class TwoPredictors(Counts):
         The predictor of each column of the design, 0 or 1; -1 of one that is in neither.
     constants : tuple of int
         Which predictors have an intercept, 0 for the first and 1 for the second.
+
+    Attributes
+    ----------
+    scale : str
+        What the second predictor is, and exp of its slopes, as summaries print it.
+    second_link : str
+        The link of its parameter, as `Family.link` is of the mean.
     """
 
     log_concave = False
     linear_predictors = 2
+    scale, second_link = "", "log"
 
     def __init__(self, columns=None, constants=()):
         self.columns, self.constants = columns, constants
@@ -73,9 +80,11 @@ class TwoPredictors(Counts):
             refuse_unsound(self.columns, self.linear_predictors)
 
     def unbounded(self):
+        """Why curvatures of the linear predictors have no bound."""
         return TwoDesignsModel.unbounded
 
     def of_trials(self, trials):
+        """The family itself: outcomes have no trials."""
         return self
 
     def of_columns(self, columns):
@@ -88,15 +97,33 @@ class TwoPredictors(Counts):
         """See `with_columns`."""
         return self.of_columns(np.append(self.columns, columns))
 
+    def predictors_of(self, d):
+        """The predictor of each of d columns."""
+        # those that are not known are of the second one: see `of_file`
+        return np.append(self.columns, np.ones(d - len(self.columns), dtype=int))
+
     def predictors(self, X, coefficients, offset, extra):
+        """Both linear predictors, see `Family`."""
         return self.placed(self.linear(X, coefficients, offset), extra)
 
     def linear(self, X, coefficients, offset):
-        # columns that are not known are those of the second predictor: see `of_file`
-        of = np.ones(coefficients.shape[1], dtype=int)
-        of[: len(self.columns)] = self.columns
+        """Both linear predictors, auxiliary parameters aside, see `Family`."""
+        of = self.predictors_of(coefficients.shape[1])
         first, second = (X @ np.where(of == k, coefficients, 0.0).T for k in (0, 1))
         return np.array([first + offset[:, None], second])
 
     def centre(self, eta, extra=None):
+        """E[y | x], what predictions average over draws."""
         return self.mean(eta)
+
+    @staticmethod
+    def second(zeta):
+        """The parameter that the second predictor is of, from its values, elementwise."""
+        raise NotImplementedError("second")
+
+    @staticmethod
+    def second_level(mean, variance):
+        """Where the default prior of the second predictor's intercept is centred, from moments of
+        the outcomes.
+        """
+        return 0.0

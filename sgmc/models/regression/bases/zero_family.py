@@ -16,7 +16,7 @@ TITLES = {"poisson": "Poisson", "negativebinomial": "negative binomial"}
 LEAST_SHARE = 0.05  # of zeros of their own, in a first guess
 
 
-class ZeroFamily(TwoPredictors):
+class ZeroFamily(TwoPredictors, Counts):
     """Counts of which zeros have a probability of their own, see `CountsWithZeros`.
 
     `eta` has the predictors of the count and of the zeros, and with negative binomial counts log
@@ -33,6 +33,8 @@ class ZeroFamily(TwoPredictors):
 
     hurdle = False
     parts = "zero:"
+    second_link = "logit"
+    scale = "log odds of zeros: exp of a slope is an odds ratio"
 
     def __init__(self, columns=None, constants=(), dist="poisson", zeros=0.5):
         super().__init__(columns, constants)
@@ -97,6 +99,11 @@ class ZeroFamily(TwoPredictors):
         mean, square = self.above(eta)
         p = expit(-eta[1])
         return p * square - (p * mean) ** 2
+
+    @staticmethod
+    def second(zeta):
+        """pi, the probability of a zero that is none of the count's."""
+        return expit(zeta)
 
     def zero_probability(self, eta):
         """P(y = 0 | x)."""

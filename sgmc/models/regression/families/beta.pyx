@@ -10,6 +10,7 @@ from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary
 from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.models.regression.bases.gammas cimport Gammas, gammas
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import half_t
 
@@ -197,8 +198,14 @@ class Beta(Regression):
 
     The density is that of Ferrari & Cribari-Neto (2004), equation 4
     (doi:10.1080/0266476042000214501).  ``phi``, the precision, is an argument of the verb, of the
-    model, and of `from_formula`: a known precision, or None to learn it.
+    model, and of `from_formula`: a known precision, None to learn it, or a formula ``"~ z"`` with
+    predictors of its log (Smithson & Verkuilen 2006, doi:10.1037/1082-989X.11.1.54), with
+    coefficients ``phi:Intercept``, ``phi:z``.
     """
 
     family = BetaFamily
     options = {"phi": None}
+
+
+class DistributionalBeta(DistributionalRegression, Beta):
+    """The regression with predictors of phi, see `Beta`."""

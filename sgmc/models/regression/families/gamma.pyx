@@ -9,6 +9,7 @@ from sgmc.models.regression.bases.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of_logs
 from sgmc.models.regression.bases.family import Auxiliary, Positive
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
@@ -127,8 +128,13 @@ class Gamma(Regression):
     E[y] = mu = exp(x . theta + offset), Var[y] = dispersion mu^2.
 
     ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known
-    dispersion, or None to learn it.
+    dispersion, None to learn it, or a formula ``"~ z"`` with predictors of its log, with
+    coefficients ``dispersion:Intercept``, ``dispersion:z``.
     """
 
     family = GammaFamily
     options = {"dispersion": None}
+
+
+class DistributionalGamma(DistributionalRegression, Gamma):
+    """The regression with predictors of the dispersion, see `Gamma`."""

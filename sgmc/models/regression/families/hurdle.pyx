@@ -18,10 +18,11 @@ class Hurdle(TwoParts):
     of the count before truncation log mu = x . beta + offset, and logit pi = z . gamma.
 
     The formula has two parts, ``"y ~ x | z"``: predictors of mu before the bar, those of pi after
-    it.  Without a bar pi is the same for all rows (R's hurdle takes x for both then).  The second
-    part's coefficients are called ``zero:Intercept``, ``zero:z``; positive ones make zeros more
-    probable (R's hurdle has the opposite sign).  ``dist="negativebinomial"`` has counts of variance
-    mu + alpha mu^2 before truncation.
+    it; ``zero="~ z"`` beside ``"y ~ x"`` is the same.  Without either pi is the same for all rows
+    (R's hurdle takes x for both then).  The second part's coefficients are called
+    ``zero:Intercept``, ``zero:z``; positive ones make zeros more probable (R's hurdle has the
+    opposite sign).  ``dist="negativebinomial"`` has counts of variance mu + alpha mu^2 before
+    truncation.
 
     References
     ----------

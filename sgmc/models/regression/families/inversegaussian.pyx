@@ -8,6 +8,7 @@ from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of_logs
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Positive
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
@@ -131,8 +132,13 @@ class InverseGaussian(Regression):
     offset), Var[y] = dispersion mu^3.
 
     ``dispersion`` is an argument of the verb, of the model, and of `from_formula`: a known
-    dispersion, or None to learn it.
+    dispersion, None to learn it, or a formula ``"~ z"`` with predictors of its log, with
+    coefficients ``dispersion:Intercept``, ``dispersion:z``.
     """
 
     family = InverseGaussianFamily
     options = {"dispersion": None}
+
+
+class DistributionalInverseGaussian(DistributionalRegression, InverseGaussian):
+    """The regression with predictors of the dispersion, see `InverseGaussian`."""

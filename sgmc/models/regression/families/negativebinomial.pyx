@@ -13,6 +13,7 @@ from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Count
 from sgmc.models.regression.bases.overdispersed cimport (
     LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
 )
+from sgmc.models.regression.bases.known import with_known
 from sgmc.models.regression.bases.rising cimport Rising, rising
 from sgmc.models.regression.bases.rising import log_rising
 from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
@@ -172,7 +173,7 @@ class NegativeBinomialFamily(Counts):
         return 2 * (xlogy(y, y) - xlogy(y, mean) - (y + a) * (np.log(y + a) - np.log(mean + a)))
 
 
-class DispersionFamily(TwoPredictors):
+class DispersionFamily(TwoPredictors, Counts):
     """Counts with log link and variance mu + alpha mu^2 (NB2), of which log alpha has a linear
     predictor, too: `eta` has log mu and log alpha.
     """
@@ -181,6 +182,7 @@ class DispersionFamily(TwoPredictors):
     title = "Negative binomial with dispersion model"
     link = "log"
     parts = "dispersion:"
+    scale = "log alpha, Var[y] = mu + alpha mu^2: exp of a slope is a ratio of alphas"
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
@@ -192,9 +194,13 @@ class DispersionFamily(TwoPredictors):
         return np.array([[level, *excess][k] for k in self.constants]), []
 
     @staticmethod
-    def alpha(eta):
+    def second(zeta):
+        """alpha."""
+        return np.exp(np.clip(zeta, -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA))
+
+    def alpha(self, eta):
         """alpha, as the first auxiliary parameter of other functions."""
-        return np.exp(np.clip(eta[1:], -LARGEST_LOG_ALPHA, LARGEST_LOG_ALPHA))
+        return self.second(eta[1:])
 
     def mean(self, eta):
         """exp of the first predictor."""
@@ -225,9 +231,10 @@ class NegativeBinomial(Regression):
     offset), Var[y] = mu + alpha mu^2.
 
     ``alpha`` is an argument of the verb, of the model, and of `from_formula`: a known dispersion,
-    or None to learn it.  A formula of two parts, ``"y ~ x | z"``, has predictors of the dispersion
-    after the bar: log alpha = z . gamma, with coefficients ``dispersion:Intercept``,
-    ``dispersion:z``; exp of a slope is a ratio of alphas (glmmTMB's nbinom2 models 1 / alpha).
+    or None to learn it.  With ``dispersion="~ z"``, or a formula of two parts, ``"y ~ x | z"``,
+    there are predictors of the dispersion: log alpha = z . gamma, with coefficients
+    ``dispersion:Intercept``, ``dispersion:z``; exp of a slope is a ratio of alphas (glmmTMB's
+    nbinom2 models 1 / alpha).
 
     References
     ----------
@@ -236,29 +243,39 @@ class NegativeBinomial(Regression):
     """
 
     family = NegativeBinomialFamily
-    options = {"alpha": None}
+    options = {"alpha": None, "dispersion": None}
 
     @classmethod
     def for_formula(cls, formula, options):
         # with a second part that of a dispersion with predictors
-        if not TwoDesigns.suits(formula):
-            return cls
+        given = options.get("dispersion")
+        if given is None and not TwoDesigns.suits(formula):
+            return NegativeBinomial if cls is NegativeBinomialDispersion else cls
+        if given is not None and "~" not in str(given):
+            raise ArgumentError(f"dispersion={given!r} must be a formula with predictors of the "
+                                "dispersion, such as '~ z'; a known dispersion is alpha=")
         if options.get("alpha") is not None:
+            told = repr(formula) if given is None else f"dispersion={given!r}"
             raise ArgumentError(
-                f"alpha={options['alpha']!r} is a known dispersion, and {formula!r} has predictors "
-                "of it after the bar: leave one of them out"
+                f"alpha={options['alpha']!r} is a known dispersion, and {told} has predictors of "
+                "it: leave one of them out"
             )
         return NegativeBinomialDispersion
+
+    @classmethod
+    def chosen_family(cls, alpha, dispersion=None):
+        if dispersion is not None:  # arrays
+            raise ArgumentError(f"dispersion={dispersion!r}: predictors of the dispersion belong "
+                                "to from_formula(); a known dispersion is alpha=")
+        return with_known(cls.family, {"alpha": alpha})
 
 
 class NegativeBinomialDispersion(TwoDesigns, NegativeBinomial):
     """The regression of a formula of two parts, see `NegativeBinomial`."""
 
-    by_name = False
+    by_name, second = False, "dispersion"
     family = DispersionFamily()
-    options = {}
 
-    def result_class(self):
-        from sgmc.models.regression.dispersion_results import DispersionResults
-
-        return DispersionResults
+    @classmethod
+    def chosen_family(cls, alpha, dispersion=None):
+        return cls.family

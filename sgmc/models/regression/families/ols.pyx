@@ -8,6 +8,7 @@ from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
@@ -189,21 +190,31 @@ class GaussianLogFamily(OlsFamily):
 class OLS(Regression):
     """Bayesian linear regression: y = x . theta + offset + N(0, sigma^2).
 
-    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or
-    None to learn it.  With ``se``, each outcome has a known standard error in place of sigma.
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, None
+    to learn it, or a formula ``"~ z"`` with predictors of its log: log sigma_i = z_i . gamma, with
+    coefficients ``sigma:Intercept``, ``sigma:z``.  With ``se``, each outcome has a known standard
+    error in place of sigma.
     """
 
     family = OlsFamily
     options = {"sigma": None}
 
 
+class DistributionalOLS(DistributionalRegression, OLS):
+    """The regression with predictors of sigma, see `OLS`."""
+
+
 class GaussianLog(Regression):
     """Bayesian regression with normal errors and log link: y = exp(x . theta + offset) + N(0,
     sigma^2).
 
-    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, or
-    None to learn it.
+    ``sigma`` is an argument of the verb, of the model, and of `from_formula`: a known scale, None
+    to learn it, or a formula ``"~ z"`` with predictors of its log.
     """
 
     family = GaussianLogFamily
     options = {"sigma": None}
+
+
+class DistributionalGaussianLog(DistributionalRegression, GaussianLog):
+    """The regression with predictors of sigma, see `GaussianLog`."""

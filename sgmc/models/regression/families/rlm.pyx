@@ -10,6 +10,7 @@ from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import known_value, with_known
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential, gamma
 
@@ -277,7 +278,8 @@ class RLM(Regression):
     df=None learns the degrees of freedom.
 
     ``df`` is an argument of the verb, of the model, and of `from_formula`: a positive number, 4 by
-    default, or None.  So is ``sigma``: a known scale, or None.
+    default, or None.  So is ``sigma``: a known scale, None to learn it, or a formula ``"~ z"`` with
+    predictors of its log, beside which df may be learned, too.
     """
 
     family = RlmFamily()
@@ -287,3 +289,7 @@ class RLM(Regression):
     def chosen_family(cls, df, sigma):
         df = known_value("df", df)
         return with_known(LearnedRlmFamily() if df is None else RlmFamily(df), {"sigma": sigma})
+
+
+class DistributionalRLM(DistributionalRegression, RLM):
+    """The regression with predictors of sigma, see `RLM`."""

@@ -10,6 +10,7 @@ from sgmc.models.regression.bases.censored cimport Censored
 from sgmc.models.regression.bases.censored import log_densities
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import with_known
+from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
@@ -131,8 +132,8 @@ class Survreg(Regression):
 
     ``dist`` is an argument of the verb, of the model, and of `from_formula`: ``"weibull"`` (the
     default), ``"exponential"``, ``"lognormal"`` or ``"loglogistic"``.  So is ``sigma``: a known
-    scale, or None to learn it.  The response is ``Surv(time, event)``, see `sgmc.Surv`; a number is
-    a time that was observed.
+    scale, None to learn it, or a formula ``"~ z"`` with predictors of its log.  The response is
+    ``Surv(time, event)``, see `sgmc.Surv`; a number is a time that was observed.
     """
 
     family = SurvregFamily()
@@ -152,3 +153,7 @@ class Survreg(Regression):
     def coded(cls, endog):
         # times, and how each is censored
         return uncensored("endog", endog), None
+
+
+class DistributionalSurvreg(DistributionalRegression, Survreg):
+    """The regression with predictors of sigma, see `Survreg`."""

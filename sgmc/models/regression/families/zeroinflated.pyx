@@ -15,9 +15,10 @@ class ZeroInflated(TwoParts):
     mu; log mu = x . beta + offset, logit pi = z . gamma.
 
     The formula has two parts, ``"y ~ x | z"``: predictors of mu before the bar, those of pi after
-    it.  Without a bar pi is the same for all rows (R's zeroinfl takes x for both then).  The second
-    part's coefficients are called ``zero:Intercept``, ``zero:z``; positive ones make zeros more
-    probable.  ``dist="negativebinomial"`` has counts of variance mu + alpha mu^2.
+    it; ``zero="~ z"`` beside ``"y ~ x"`` is the same.  Without either pi is the same for all rows
+    (R's zeroinfl takes x for both then).  The second part's coefficients are called
+    ``zero:Intercept``, ``zero:z``; positive ones make zeros more probable.
+    ``dist="negativebinomial"`` has counts of variance mu + alpha mu^2.
 
     References
     ----------

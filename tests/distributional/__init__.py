@@ -1,0 +1,1 @@
+"""Regressions with predictors of a scale, a dispersion or a precision."""
