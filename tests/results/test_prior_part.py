@@ -230,7 +230,7 @@ def grouped(request):
 def test_likelihoods_and_priors_are_those_of_joint_draws(grouped):
     """Log likelihoods given effects, and log priors but for a constant, by scipy."""
     fit, frame, factors = grouped
-    theta = fit.joint_draws
+    theta = fit._joint_draws
     at = dict(zip(fit.names, theta.T))
     mean = at["Intercept"] + np.outer(frame.x, at["x"])
     for factor in factors:

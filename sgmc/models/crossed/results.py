@@ -215,10 +215,10 @@ class CrossedResults(Smooths, MixedResults):
         )
 
     @property
-    def joint_draws(self):
+    def _joint_draws(self):
         # whole draws have effects
         if not self.model.effects.factors:
-            return super().joint_draws
+            return super()._joint_draws
         return self.draws[:, self.kept_numbers()].reshape(-1, self.draws.shape[2])
 
     def kept_numbers(self):

@@ -148,7 +148,7 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         return state
 
     @property
-    def joint_draws(self):
+    def _joint_draws(self):
         """Draws (m, p) that `table_rows` of the fit's data have their effects at."""
         return self.flat
 

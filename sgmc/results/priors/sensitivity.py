@@ -25,7 +25,7 @@ def sensitivity(results):
     rows = rows.affordable()
     if rows.m < FEWEST_SCALED:
         raise ArgumentError(f"sensitivity needs {FEWEST_SCALED} draws, there are {rows.m}")
-    theta = results.joint_draws
+    theta = results._joint_draws
     theta = theta[evenly(len(theta), rows.m)]
     parts = {"prior": log_prior(results, theta), "likelihood": log_likelihood(rows)}
     table = pd.DataFrame(
