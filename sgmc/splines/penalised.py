@@ -6,7 +6,7 @@ not penalised, an sd with its prior, what results say of curves, and files.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
@@ -74,6 +74,30 @@ class PenalisedTerm(ABC):
         FormulaError
             For values and options that do not suit.
         """
+
+
+class TermOfLevels(PenalisedTerm):
+    """A term whose covariate is a column of labels: effects b of levels with a known structure, b =
+    R z and z ~ N(0, sd^2).
+
+    Attributes
+    ----------
+    of_scope : str
+        The option, which may stand second, that is the name of an object of the user's: the field
+        has what this was turned into, and None where a formula is only looked through.
+    """
+
+    of_scope: ClassVar[str]
+
+    @property
+    def flat(self) -> int:
+        """See `PenalisedTerm`: there are no lines."""
+        return 1
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[Hashable, ...]:
+        """All levels that there are, whether rows have them or not."""
 
 
 def whole(number: object) -> bool:

@@ -13,7 +13,7 @@ both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl 
 doi:10.1007/s11222-012-9314-z).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_CELLS
-from sgmc.arguments.types import Bools, Floats
+from sgmc.arguments.types import Bools, Floats, Index
 from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
@@ -38,7 +38,7 @@ class SmoothBlock:
     Attributes
     ----------
     name : str
-        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``.
+        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``, ``"bym2(region) iid"``.
     part : tuple of bool
         Of each covariate whether its penalised part is in P, or its line.
     by : int
@@ -64,7 +64,7 @@ class Smooth:
     ----------
     label : str
         ``"s(x)"``.
-    covariates : DesignSpec
+    covariates : DesignSpec or LabelColumn
         A column for each.
     multipliers : DesignSpec or None
         Columns that curves are multiplied by: levels of a factor, or a number.
@@ -162,6 +162,11 @@ class Smooth:
         return f"{self.label}:{self.multipliers.exog_names[by]}"
 
     @property
+    def labels(self) -> Index | None:
+        """All levels, where its covariate is a column of labels."""
+        return getattr(self.covariates, "labels", None)
+
+    @property
     def columns(self) -> list[str]:
         """Columns of the data that it needs."""
         found = list(self.covariates.columns)
@@ -206,7 +211,7 @@ class Smooth:
                 if look is not None:
                     look()
                 some = known[start : start + step]
-                P[some] = one.values(column[some]) @ root
+                P[some] = one.combined(column[some], root)
             found.append((N, P))
         return found
 
@@ -241,7 +246,8 @@ def fitted(
     Parameters
     ----------
     call : SmoothCall
-    covariates, multipliers : DesignSpec
+    covariates : DesignSpec or LabelColumn
+    multipliers : DesignSpec or None
         The latter None where the curve is multiplied by nothing.
     x : array (n, c)
     w : array (n, m)
@@ -267,11 +273,10 @@ def fitted(
             deadline.check()
             own = ":".join(name for name, one in zip(names, part) if one)
             name = bare.curve(j) + (f" by {own}" if len(part) > 1 else "")
-            root = np.sqrt(frequency) * column
-            turn, line = orthogonal(
-                root[:, None] * chosen(parts, part), root[:, None] * lines, frequency.sum(), name
-            )
-            blocks.append(SmoothBlock(name, part, j, turn, line))
+            root = (np.sqrt(frequency) * column)[:, None]
+            P, N = root * chosen(parts, part), root * lines
+            for more, turn, line in turned(bases, roots, P, N, frequency.sum(), name):
+                blocks.append(SmoothBlock(name + more, part, j, turn, line))
     deadline.check()
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
@@ -297,6 +302,25 @@ def shapes(count: int) -> list[tuple[bool, ...]]:
         2: [(True, False), (False, True), (True, True)],
     }
     return known[count]
+
+
+def turned(
+    bases: list[Any], roots: list[Floats], P: Floats, N: Floats, total: float, name: str
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """What is added to the name, A and C of each block of a product of bases."""
+    blocks = bases[0].blocks(roots[0]) if len(bases) == 1 else None
+    if blocks is None:
+        yield "", *orthogonal(P, N, total, name)
+        return
+    for more, columns in blocks.items():
+        yield more, rotated(P, columns), np.zeros((N.shape[1], columns.stop - columns.start))
+
+
+def rotated(P: Floats, columns: slice) -> Floats:
+    """A such that P A are some of the columns, rotated to be orthogonal: b stays N(0, sd^2)."""
+    turn = np.zeros((P.shape[1], columns.stop - columns.start))
+    turn[columns] = np.linalg.eigh(P[:, columns].T @ P[:, columns])[1][:, ::-1]
+    return turn
 
 
 def orthogonal(P: Floats, N: Floats, total: float, name: str) -> tuple[Floats, Floats]:
