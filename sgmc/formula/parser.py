@@ -251,7 +251,7 @@ def _parsed(formula: "str | safe.SafeFormula", columns: Any, scope: dict[str, An
     offset = _added([resolver.plain(part) for part in added])
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
-    smooths.refuse_twice(curves, error)
+    smooths.refuse_twice(curves, found, error)
     inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
     if any(DOT in code for code in (response, offset, *inside)):
         raise _error(

@@ -4,6 +4,7 @@ from ast import literal_eval
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from inspect import ismodule
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.choices import nearest
@@ -86,7 +87,7 @@ def unbarred(tokens: list[str], error: "Callable[[str], FormulaError]") -> list[
     while at < len(tokens):
         if tokens[at] == BAR and is_smooth(tokens, at + 1) and of_levels(tokens[at + 1]):
             end = closing(tokens, at + 2)
-            term = written(tokens[at + 1 : end + 1])
+            term = written(tokens[at + 1 : end + 1]).replace(" = ", "=")
             if out[-2:] != ["(", "1"] or tokens[end + 1 : end + 2] != [")"]:
                 raise error(
                     f"{term} has a single effect per level: write (1 | {term}) alone, and slopes "
@@ -136,7 +137,7 @@ def read(
     quoted = resolver.names.quoted
     kind = room("terms")[name]
     levels = of_levels(name)
-    if levels and len(given) == 2:  # noqa: PLR2004  a column and an object
+    if levels and len(given) == 2:
         options.setdefault(kind.of_scope, given.pop())
     label = f"{name}({', '.join(quoted(written(one)) for one in given)})"
     text = quoted(
@@ -153,9 +154,10 @@ def read(
     by = options.pop("by", None)
     if by is not None and len(by) != 1:
         raise error(f"{text}: by must be one column, a factor or a number")
-    found = [options.pop(kind.of_scope)] if levels else []
+    own = options.pop(kind.of_scope) if levels else None
     values = {key: value(one, key, text, error) for key, one in options.items()}
-    values |= {kind.of_scope: held(one, text, resolver, error) for one in found}
+    if own is not None:
+        values[kind.of_scope] = held(own, text, resolver, error)
     try:
         # None is the default of every option
         made = kind(**{key: one for key, one in values.items() if one is not None})
@@ -180,13 +182,32 @@ def held(
         return None
     value = resolver.scope.get(name)
     if value is None or ismodule(value):
-        near = nearest(name, [one for one in resolver.scope if not one.startswith("_")])
+        own = [one for one, held in resolver.scope.items() if not ismodule(held)]
+        near = nearest(name, [one for one in own if not one.startswith("_")])
         raise error(f"{text}: there is no variable {name!r} where the formula is read{near}")
     return value
 
 
-def refuse_twice(calls: Sequence[Any], error: "Callable[[str], FormulaError]") -> None:
-    """FormulaError for a curve that stands in two terms: the data tell only their sum."""
+def refuse_twice(
+    calls: Sequence[Any], bars: Sequence[Any], error: "Callable[[str], FormulaError]"
+) -> None:
+    """FormulaError for a curve, or effects of levels, in two terms: the data tell only their sum.
+
+    Parameters
+    ----------
+    calls : sequence of SmoothCall
+    bars : sequence of Bar
+    error : function of str
+    """
+    labelled = [one for one in calls if one.column is not None]
+    for call, other in permutations(labelled, 2):
+        same = (call.column, call.by) == (other.column, other.by)
+        if same and type(other.kind) in type(call.kind).__mro__[1:]:
+            raise error(f"{call.label} has {other.label} in it: leave one of them out")
+    for call in labelled:
+        for bar in bars:
+            if call.kind.independent and bar.columns == (call.column,) and call.by is None:
+                raise error(f"{call.label} has (1 | {call.column}) in it: leave ({bar.text}) out")
     curves = [(call.covariates, call.by, type(call.kind)) for call in calls]
     for call in calls:
         if curves.count((call.covariates, call.by, type(call.kind))) > 1:

@@ -109,7 +109,7 @@ class ParsedTerms:
         for call, terms in zip(self.parsed.smooths, self.curves):
             own, specs = list(specs[: len(terms)]), specs[len(terms) :]
             if call.column is not None:
-                own.insert(0, LabelColumn.of(call.label, call.column, call.kind.labels))
+                own.insert(0, LabelColumn.of(call))
             elif len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
                 raise self.parsed.error(
                     f"{call.text}: smooths are of numbers, one column each; a factor is a "

@@ -190,8 +190,8 @@ def near(name: str) -> str | None:
     """What to say of a function that there is not, or None."""
     if name in PROCESSES:
         return ARE_NOT_PART.format(
-            what="Gaussian processes and spatial effects",
-            near="a group term by region, such as (1 | region), or a smooth s(x)",
+            what="Gaussian processes, and spatial effects of other kinds,",
+            near="car(region, graph) or bym2(region, graph), or smooths s(x) and te(x, z)",
         )
     if name in SERIES:
         return ARE_NOT_PART.format(

@@ -67,10 +67,10 @@ class Graph:
             return of_matrix(sparse.coo_array(given.to_numpy()), tuple(given.index))
         return of_pairs(given)
 
-    def basis(self, apart: bool) -> "GraphBasis":
+    def basis(self, independent: bool) -> "GraphBasis":
         """The basis of effects of the nodes, see `GraphBasis`."""
         edges = np.array(self.edges, dtype=np.int64).reshape(-1, 2)
-        return GraphBasis(*ends_of(self.labels), edges, apart)
+        return GraphBasis(*ends_of(self.labels), edges, independent)
 
 
 def of_neighbours(given: dict[Any, list[Any]]) -> Graph:
@@ -147,25 +147,25 @@ class GraphBasis(LevelBasis):
     low, high : float
     edges : array (pairs, 2) of int
         See `Graph`.
-    apart : bool
+    independent : bool
         Whether independent effects, with an sd of their own, are added to those of the graph.
     """
 
     low: float
     high: float
     edges: np.ndarray
-    apart: bool
+    independent: bool
 
     def penalised(self) -> Floats:
         """See `Basis`: columns of the pieces one after the other, then those of independent
         effects.
         """
         found = structured(self.edges, self.elements)
-        return np.hstack([found, np.eye(self.elements)]) if self.apart else found
+        return np.hstack([found, np.eye(self.elements)]) if self.independent else found
 
     def blocks(self, roots: Floats) -> dict[str, slice]:
         """See `Basis`."""
-        if not self.apart:
+        if not self.independent:
             return super().blocks(roots)
         first = roots.shape[1] - self.elements
         return {" structured": slice(0, first), " iid": slice(first, roots.shape[1])}
@@ -173,7 +173,7 @@ class GraphBasis(LevelBasis):
     def sound(self) -> bool:
         """See `Basis`."""
         edges = np.asarray(self.edges)
-        known = super().sound() and isinstance(self.apart, bool) and numbers(edges, None, 2)
+        known = super().sound() and isinstance(self.independent, bool) and numbers(edges, None, 2)
         return bool(
             known and edges.dtype.kind == "i" and (edges >= 0).all() and (edges <= self.high).all()
         )

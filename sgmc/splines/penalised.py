@@ -85,9 +85,12 @@ class TermOfLevels(PenalisedTerm):
     of_scope : str
         The option, which may stand second, that is the name of an object of the user's: the field
         has what this was turned into, and None where a formula is only looked through.
+    independent : bool
+        Whether it has independent effects of the levels in it, too.
     """
 
     of_scope: ClassVar[str]
+    independent: ClassVar[bool] = False
 
     @property
     def flat(self) -> int:

@@ -3,7 +3,7 @@ neighbours are near each other.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from sgmc.arguments.types import Floats
 from sgmc.splines.graphs import Graph, GraphBasis
@@ -23,7 +23,6 @@ class Autoregression(TermOfLevels):
 
     graph: Any = None
     name, written, basis, of_scope = "car", "car(region, graph)", GraphBasis, "graph"
-    apart: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if self.graph is not None:
@@ -37,7 +36,7 @@ class Autoregression(TermOfLevels):
     def bases(self, x: Floats, text: str) -> list[GraphBasis]:
         """See `PenalisedTerm`."""
         refuse_levels(self.labels, x, text, "join regions")
-        return [self.graph.basis(self.apart)]
+        return [self.graph.basis(self.independent)]
 
 
 @dataclass(frozen=True)
@@ -53,4 +52,4 @@ class BesagYorkMollie(Autoregression):
         See `Autoregression`.
     """
 
-    name, written, apart = "bym2", "bym2(region, graph)", True
+    name, written, independent = "bym2", "bym2(region, graph)", True
