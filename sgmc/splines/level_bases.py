@@ -13,7 +13,7 @@ from sgmc.errors import FormulaError
 from sgmc.splines.bases import Basis
 from sgmc.splines.restored import numbers
 
-MOST_LEVELS = 2_000  # columns of such a term are an array (rows, levels)
+MOST_STRUCTURED = 2_000  # columns of such a term are an array (rows, levels)
 
 
 class LevelBasis(Basis):
@@ -55,7 +55,7 @@ class LevelBasis(Basis):
 
     def sound(self) -> bool:
         """See `Basis`."""
-        return bool(self.low == 0 and self.high % 1 == 0 and 1 <= self.high < MOST_LEVELS)
+        return bool(self.low == 0 and self.high % 1 == 0 and 1 <= self.high < MOST_STRUCTURED)
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ def ends_of(labels: tuple[Any, ...]) -> tuple[float, float]:
 
 def refuse_levels(labels: tuple[Any, ...], x: Floats, text: str, cure: str) -> None:
     """FormulaError for too many labels, or rows x (n,) of a single one."""
-    if len(labels) > MOST_LEVELS:
+    if len(labels) > MOST_STRUCTURED:
         raise FormulaError(
-            f"{text}: there are {len(labels):,} levels, at most {MOST_LEVELS:,}; {cure}"
+            f"{text}: there are {len(labels):,} levels, at most {MOST_STRUCTURED:,}; {cure}"
         )
     if len(np.unique(x)) < 2:
         raise FormulaError(

@@ -13,12 +13,10 @@ FRAME = pd.DataFrame({"y": np.arange(6.0), "x": np.arange(6.0), "g": list("aabbc
 @pytest.mark.parametrize(
     "term, says",
     [
-        ("gp(x, g)", r"Gaussian processes and spatial effects .* \(1 \| region\)"),
-        ("Matern(x, g)", "Gaussian processes and spatial effects"),
-        ("spatial(x)", "Gaussian processes and spatial effects"),
-        ("car(x)", "Gaussian processes and spatial effects"),
-        ("icar(x)", "Gaussian processes and spatial effects"),
-        ("bym2(x)", "Gaussian processes and spatial effects"),
+        ("gp(x, g)", r"Gaussian processes, and spatial effects .* car\(region, graph\)"),
+        ("Matern(x, g)", "Gaussian processes, and spatial effects"),
+        ("spatial(x)", "Gaussian processes, and spatial effects"),
+        ("icar(x)", "Gaussian processes, and spatial effects"),
         ("ar(x)", r"temporal effects .* \(1 \| period\), or a smooth s\(x\) of time"),
         ("ar1(x + 0 | g)", "temporal effects"),
         ("f(x, model='iid')", r"INLA's f\(\).* write \(1 \| g\)"),
