@@ -146,8 +146,9 @@ def read(
     for key in options:
         if key not in kind.options():
             raise error(f"{text}: there is no option {key!r}{nearest(key, kind.options())}")
-    if len(given) != kind.covariates:
-        many = "one covariate" if kind.covariates == 1 else "two covariates"
+    counts = kind.covariates if isinstance(kind.covariates, tuple) else (kind.covariates,)
+    if len(given) not in counts:
+        many = " or ".join({1: "one covariate", 2: "two covariates"}[one] for one in counts)
         raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given")
     if levels and kind.of_scope not in options:
         raise error(f"{text}: {kind.of_scope} is not given: write {kind.written}")

@@ -49,7 +49,7 @@ PATSY = {
     ),
 }
 PROCESSES = (
-    "gp", "hsgp", "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",
+    "hsgp", "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",
 )  # fmt: skip
 SERIES = ("ar", "ar1", "arma", "ma", "rw1", "rw2", "ou")
 NEAR = {

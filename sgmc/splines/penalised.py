@@ -25,7 +25,8 @@ class PenalisedTerm(ABC):
     ----------
     name : str
         In formulas.
-    covariates : {1, 2}
+    covariates : int or tuple of int
+        How many there are, or may be, one or two.
     written : str
         With its covariates, for messages.
     others : tuple of str
@@ -38,7 +39,7 @@ class PenalisedTerm(ABC):
 
     room: ClassVar[str] = "terms"
     name: ClassVar[str]
-    covariates: ClassVar[int] = 1
+    covariates: ClassVar[int | tuple[int, ...]] = 1
     written: ClassVar[str]
     others: ClassVar[tuple[str, ...]] = ()
     basis: "ClassVar[type[Basis]]"

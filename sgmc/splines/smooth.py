@@ -267,12 +267,12 @@ def fitted(
     bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], np.empty(0))
     parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
-    blocks = []
+    blocks, kinds = [], shapes(bases, roots)
     for j, column in enumerate(w.T):
-        for part in shapes(len(bases)):
+        for part in kinds:
             deadline.check()
             own = ":".join(name for name, one in zip(names, part) if one)
-            name = bare.curve(j) + (f" by {own}" if len(part) > 1 else "")
+            name = bare.curve(j) + (f" by {own}" if len(kinds) > 1 else "")
             root = (np.sqrt(frequency) * column)[:, None]
             P, N = root * chosen(parts, part), root * lines
             for more, turn, line in turned(bases, roots, P, N, frequency.sum(), name):
@@ -295,8 +295,13 @@ def refuse_beyond_memory(call: Any, sizes: Sequence[int], rows: int) -> None:
     Forecast(parts, blame, available()).refuse()
 
 
-def shapes(count: int) -> list[tuple[bool, ...]]:
-    """Of each block of so many covariates, which have their penalised part in it."""
+def shapes(bases: list[Any], roots: list[Floats]) -> list[tuple[bool, ...]]:
+    """Of each block, which covariates have their penalised part in it; all, where columns have a
+    unit of their own.
+    """
+    count = len(bases)
+    if bases[0].blocks(roots[0]) is not None:
+        return [(True,) * count]
     known: dict[int, list[tuple[bool, ...]]] = {
         1: [(True,)],
         2: [(True, False), (False, True), (True, True)],
@@ -308,10 +313,12 @@ def turned(
     bases: list[Any], roots: list[Floats], P: Floats, N: Floats, total: float, name: str
 ) -> Iterator[tuple[str, Floats, Floats]]:
     """What is added to the name, A and C of each block of a product of bases."""
-    blocks = bases[0].blocks(roots[0]) if len(bases) == 1 else None
+    blocks = bases[0].blocks(roots[0])
     if blocks is None:
         yield "", *orthogonal(P, N, total, name)
         return
+    if len(bases) > 1:
+        blocks = {"": slice(0, P.shape[1])}
     for more, columns in blocks.items():
         yield more, rotated(P, columns), np.zeros((N.shape[1], columns.stop - columns.start))
 

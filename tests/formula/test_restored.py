@@ -37,6 +37,7 @@ FORMULAS = {
     "term WalkBasis": "y ~ rw2(t)",
     "term GraphBasis": "y ~ bym2(t, GRAPH)",
     "term RootBasis": "y ~ gr(g, cov=KNOWN)",
+    "term WaveBasis": "y ~ gp(x, scale=2)",
     "Smooth": "y ~ te(x, z, k=4, bs='bs')",
     "wide": "y ~ bs(x, df=120)",
 }
@@ -86,6 +87,10 @@ CHANGES = {
         *({"high": one} for one in (5.0, 7.0, 6.5, np.nan, 1e9)),
         *({"independent": one} for one in (None, 1)),
         {"low": 1.0},
+    ],
+    "term WaveBasis": [
+        *({"waves": one} for one in (0, 10**9, 3.5, None)),
+        *({"scale": one} for one in (0.0, np.nan, None)),
     ],
     "term RootBasis": [
         *({"root": one} for one in (NAN, np.eye(3), np.full((2, 2), np.nan), None)),
