@@ -7,7 +7,6 @@ Riutort-Mayol, Burkner, Andersen, Solin & Vehtari 2023, doi:10.1007/s11222-022-1
 """
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ class WaveBasis(Basis):
         """See `Basis`."""
         return whole(self.waves) and 1 <= self.waves <= MOST_WAVES and self.scale > 0
 
-    @cached_property
+    @property
     def frequencies(self) -> Floats:
         """Of each wave, per half range."""
         return np.pi * np.arange(1, self.waves + 1) / (2 * self.width)
@@ -71,7 +70,8 @@ class WaveBasis(Basis):
     def values(self, x: Floats) -> Floats:
         """See `Basis`."""
         t = np.clip(2 * self.position(x) - 1, -self.width, self.width)
-        return np.sin(np.outer(t + self.width, self.frequencies)) / np.sqrt(self.width)
+        out: Floats = np.sin(np.outer(t + self.width, self.frequencies)) / np.sqrt(self.width)
+        return out
 
     def penalised(self) -> Floats:
         """See `Basis`: the spectral density at each frequency on the diagonal, as an sd."""

@@ -1,6 +1,7 @@
 """Effects of levels with a known structure: covariances, densities, posteriors, labels, files."""
 
 import types
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -141,11 +142,17 @@ def by_numpy(theta, frame, rows, every, pieces=PIECES):
     return value
 
 
+@cache
+def posterior():
+    """That of counts with bym2: the problem, and the term."""
+    model = sgmc.Poisson.from_formula("count ~ x + bym2(region, graph)", table(), scope=SCOPE)
+    return model.problem(None, check_settings(seed=1)), model.grouping.spec.smooths[0]
+
+
 def apart(frame, **how):
     """Largest difference of log densities but for a constant."""
-    model = sgmc.Poisson.from_formula("count ~ x + bym2(region, graph)", frame, scope=SCOPE)
-    problem = model.problem(None, check_settings(seed=1))
-    rows, (one,) = problem.own.rows, model.grouping.spec.smooths
+    problem, one = posterior()
+    rows = problem.own.rows
     every = one.matrix(*one.read(pd.DataFrame({"region": NAMES})))
     map, gradient, found = problem.coordinates.map, problem.all_rows(), []
     for x in np.random.default_rng(5).normal(size=(5, problem.dim)):
