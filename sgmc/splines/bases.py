@@ -65,6 +65,11 @@ class Basis(ABC):
     def elements(self) -> int:
         """How many there are, k."""
 
+    @property
+    def width(self) -> int:
+        """Columns of R, at most."""
+        return self.elements
+
     @abstractmethod
     def values(self, x: Floats) -> Floats:
         """B at numbers x (n,), an array (n, k)."""

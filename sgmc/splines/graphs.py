@@ -156,6 +156,11 @@ class GraphBasis(LevelBasis):
     edges: np.ndarray
     independent: bool
 
+    @property
+    def width(self) -> int:
+        """See `Basis`."""
+        return self.elements * (2 if self.independent else 1)
+
     def penalised(self) -> Floats:
         """See `Basis`: columns of the pieces one after the other, then those of independent
         effects.

@@ -11,6 +11,9 @@ the root mean square of what the curve has beyond the line, in units of the line
 A smooth surface of x and z has of each covariate a line N = [1, x] and a penalised part P, and of
 both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl & Faraway 2013,
 doi:10.1007/s11222-012-9314-z).
+
+Bases whose columns have a unit of their own, such as effects of levels whose covariances are known,
+have Z = P A with A a rotation: columns are orthogonal to one another, and covariances stay.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -259,7 +262,7 @@ def fitted(
     seen = frequency > 0
     refuse_beyond_memory(call, call.kind.sizes, len(x))
     bases = list(call.kind.bases(x[seen], call.text))
-    refuse_beyond_memory(call, [one.elements for one in bases], len(x))
+    refuse_beyond_memory(call, [one.width for one in bases], len(x))
     u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))

@@ -49,7 +49,7 @@ class WaveBasis(Basis):
     beyond = "falls to zero, with less uncertainty than it has"
 
     @property
-    def width(self) -> float:
+    def reach(self) -> float:
         """Half the interval's length, in half ranges."""
         return 1 + MARGIN * self.scale
 
@@ -65,22 +65,18 @@ class WaveBasis(Basis):
     @property
     def frequencies(self) -> Floats:
         """Of each wave, per half range."""
-        return np.pi * np.arange(1, self.waves + 1) / (2 * self.width)
+        return np.pi * np.arange(1, self.waves + 1) / (2 * self.reach)
 
     def values(self, x: Floats) -> Floats:
         """See `Basis`."""
-        t = np.clip(2 * self.position(x) - 1, -self.width, self.width)
-        out: Floats = np.sin(np.outer(t + self.width, self.frequencies)) / np.sqrt(self.width)
+        t = np.clip(2 * self.position(x) - 1, -self.reach, self.reach)
+        out: Floats = np.sin(np.outer(t + self.reach, self.frequencies)) / np.sqrt(self.reach)
         return out
 
     def penalised(self) -> Floats:
-        """See `Basis`: the spectral density at each frequency on the diagonal, as an sd."""
-        log = (
-            0.5 * np.log(2 * np.pi)
-            + np.log(self.scale)
-            - 0.5 * (self.scale * self.frequencies) ** 2
-        )
-        return np.diag(np.exp(0.5 * log))
+        """See `Basis`: roots of the spectral density at each frequency on the diagonal."""
+        waves: Floats = np.exp(-0.5 * (self.scale * self.frequencies) ** 2)
+        return np.diag(np.sqrt(np.sqrt(2 * np.pi) * self.scale * waves))
 
     def blocks(self, roots: Floats) -> dict[str, slice]:
         """See `Basis`: the sd is that of the process."""
@@ -176,7 +172,7 @@ class GaussianProcess(PenalisedTerm):
                 f"than {LONGEST:g} times as long: the process is a constant; give a shorter one"
             )
         made = WaveBasis(float(low), float(high), share, 1)
-        needed = int(np.ceil(WAVES_BY_SCALE * made.width / share))
+        needed = int(np.ceil(WAVES_BY_SCALE * made.reach / share))
         enough = replace(made, waves=min(needed, MOST_WAVES + 1))
         while enough.waves <= MOST_WAVES and enough.error() > MOST_OFF:
             enough = replace(enough, waves=enough.waves + max(enough.waves // 8, 1))
