@@ -60,18 +60,18 @@ class WaveBasis(Basis):
 
     def sound(self) -> bool:
         """See `Basis`."""
-        return whole(self.waves) and 1 <= self.waves <= MOST_WAVES and self.scale > 0
+        known = whole(self.waves) and numbers((self.scale,), 1)
+        return known and 1 <= self.waves <= MOST_WAVES and self.scale > 0
 
     @property
     def frequencies(self) -> Floats:
         """Of each wave, per half range."""
-        return np.pi * np.arange(1, self.waves + 1) / (2 * self.reach)
+        return 0.5 * np.pi / self.reach * np.arange(1.0, self.waves + 1)
 
     def values(self, x: Floats) -> Floats:
         """See `Basis`."""
         t = np.clip(2 * self.position(x) - 1, -self.reach, self.reach)
-        out: Floats = np.sin(np.outer(t + self.reach, self.frequencies)) / np.sqrt(self.reach)
-        return out
+        return np.sin(np.outer(t + self.reach, self.frequencies)) / np.sqrt(self.reach)
 
     def penalised(self) -> Floats:
         """See `Basis`: roots of the spectral density at each frequency on the diagonal."""
