@@ -85,7 +85,7 @@ def unbarred(tokens: list[str], error: "Callable[[str], FormulaError]") -> list[
     out: list[str] = []
     at = 0
     while at < len(tokens):
-        if tokens[at] == BAR and is_smooth(tokens, at + 1) and of_levels(tokens[at + 1]):
+        if tokens[at] == BAR and is_smooth([*tokens, ""], at + 1) and of_levels(tokens[at + 1]):
             end = closing(tokens, at + 2)
             term = written(tokens[at + 1 : end + 1]).replace(" = ", "=")
             if out[-2:] != ["(", "1"] or tokens[end + 1 : end + 2] != [")"]:
@@ -137,8 +137,8 @@ def read(
     quoted = resolver.names.quoted
     kind = room("terms")[name]
     levels = of_levels(name)
-    if levels and len(given) == 2:
-        options.setdefault(kind.of_scope, given.pop())
+    if levels and len(given) == 2 and kind.of_scope not in options:
+        options[kind.of_scope] = given.pop()
     label = f"{name}({', '.join(quoted(written(one)) for one in given)})"
     text = quoted(
         f"{name}({written(tokens)})".replace(" ,", ",").replace(" =", "=").replace("= ", "=")
@@ -207,7 +207,8 @@ def refuse_twice(
             raise error(f"{call.label} has {other.label} in it: leave one of them out")
     for call in labelled:
         for bar in bars:
-            if call.kind.independent and bar.columns == (call.column,) and call.by is None:
+            whole = bar.columns == (call.column,) and not {"0", "-"} & {*bar.effects.split()}
+            if call.kind.independent and whole and call.by is None:
                 raise error(f"{call.label} has (1 | {call.column}) in it: leave ({bar.text}) out")
     curves = [(call.covariates, call.by, type(call.kind)) for call in calls]
     for call in calls:

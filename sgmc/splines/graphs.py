@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
@@ -61,7 +62,7 @@ class Graph:
             return of_neighbours({one: list(those) for one, those in given.items()})
         if sparse.issparse(given):
             return of_matrix(given, tuple(range(given.shape[0])))
-        if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        if isinstance(given, pd.DataFrame):
             if given.shape[0] != given.shape[1] or list(given.index) != list(given.columns):
                 raise ValueError("graph as a table is square, with the same labels on both sides")
             return of_matrix(sparse.coo_array(given.to_numpy()), tuple(given.index))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from sgmc.arguments.types import Floats
 from sgmc.splines.level_bases import RootBasis, ends_of, refuse_levels
@@ -49,7 +50,7 @@ class LabelledMatrix:
         """
         if isinstance(given, cls):
             return given
-        if hasattr(given, "columns") and hasattr(given, "to_numpy"):
+        if isinstance(given, pd.DataFrame):
             labels, values = tuple(given.index), given.to_numpy()
             if labels != tuple(given.columns):
                 raise ValueError("cov as a table has the same labels on both sides, in one order")

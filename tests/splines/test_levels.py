@@ -429,6 +429,8 @@ OBJECTS = {
         ("car(region, graph, k=4)", "there is no option 'k'"),
         ("car(C(region), graph)", "is not a column"),
         ("car(region, x, graph)", "3 are given"),
+        ("car(region, graph, graph=graph)", "2 are given"),
+        ("x |", "a group term stands in parentheses"),
         ("car(y, graph)", "the response"),
         ("car(region, graph) : x", "can only be added"),
         ("car(region, graph) + car(region, graph)", "is there twice"),
@@ -456,6 +458,11 @@ OBJECTS = {
 def test_what_is_refused(text, message, frame):
     with pytest.raises(FormulaError, match=message):
         formula.read(f"y ~ {text}", frame, outcome="numeric", scope={**SCOPE, **OBJECTS, "np": np})
+
+
+def test_slopes_of_the_same_regions_are_not_refused(frame):
+    found = grouping("y ~ (0 + x | region) + bym2(region, graph)", frame)
+    assert len(found.terms) == len(found.spec.smooths) == 1
 
 
 def test_regions_that_a_graph_lacks_are_refused(frame):
