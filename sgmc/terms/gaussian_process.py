@@ -18,14 +18,14 @@ from sgmc.splines.penalised import PenalisedTerm, whole
 from sgmc.splines.restored import numbers
 
 MOST_WAVES = 400  # functions of all covariates together
-LONGEST = 10.0  # scale, in ranges of the covariate: the process is a constant then
+MOST_RANGES = 10.0  # scale, in ranges of the covariate: the process is a constant then
 # scales from an end of the range to where sines are zero: they have covariances of mirror images
 # beyond that, which are exp(-(2 x 1.75)^2 / 2) = 0.002 at the end
-MARGIN = 1.75
+SCALES_BEYOND = 1.75
 WAVES_BY_SCALE = 1.75  # half widths over scales that waves are at first: Riutort-Mayol et al., 4.2
 # of covariances, in units of sd^2, at places between the ends: of waves chosen here, and given
 MOST_OFF, MOST_OFF_GIVEN = 0.005, 0.05
-PLACES = 65
+PLACES_COMPARED = 65
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class WaveBasis(Basis):
     @property
     def reach(self) -> float:
         """Half the interval's length, in half ranges."""
-        return 1 + MARGIN * self.scale
+        return 1 + SCALES_BEYOND * self.scale
 
     @property
     def elements(self) -> int:
@@ -84,7 +84,7 @@ class WaveBasis(Basis):
 
     def error(self) -> float:
         """By how much covariances are off, in units of sd^2."""
-        x = np.linspace(self.low, self.high, PLACES)
+        x = np.linspace(self.low, self.high, PLACES_COMPARED)
         t, Z = 2 * self.position(x) - 1, self.values(x) @ self.penalised()
         right = np.exp(-0.5 * ((t[:, None] - t) / self.scale) ** 2)
         return float(np.abs(Z @ Z.T - right).max())
@@ -166,10 +166,10 @@ class GaussianProcess(PenalisedTerm):
         if not low < high:
             raise FormulaError(f"{text}: the covariate has a single value; leave the term out")
         share = 2 * scale / (high - low)
-        if scale > LONGEST * (high - low):
+        if scale > MOST_RANGES * (high - low):
             raise FormulaError(
                 f"{text}: the covariate goes from {low:g} to {high:g}, and scale={scale:g} is more "
-                f"than {LONGEST:g} times as long: the process is a constant; give a shorter one"
+                f"than {MOST_RANGES:g} times as long: the process is a constant; give a shorter one"
             )
         made = WaveBasis(float(low), float(high), share, 1)
         needed = int(np.ceil(WAVES_BY_SCALE * made.reach / share))
