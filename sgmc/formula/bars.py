@@ -110,7 +110,8 @@ def closing(tokens: list[str], at: int) -> int:
 def written(tokens: list[str]) -> str:
     """Tokens as a user would write them."""
     text = " ".join(tokens).replace("| |", "||")
-    for spaced, close in ((" ( ", "("), (" )", ")"), (" : ", ":"), (" / ", "/"), (" . ", ".")):
+    pairs = (" ( ", "("), (" )", ")"), (" : ", ":"), (" / ", "/"), (" . ", "."), (" , ", ", ")
+    for spaced, close in pairs:
         text = text.replace(spaced, close)
     return text
 

@@ -40,7 +40,7 @@ def refuse_large(bars: Sequence[Any], smooths: Sequence[Any]) -> None:
         what = f"there are {len(taken)} group terms and smooths; at most {MOST_TAKEN_OFF} are read"
         raise Refused(taken[-1], what)
     for one in smooths:
-        alone, sizes = one.kind.covariates == 1, one.kind.sizes
+        alone, sizes = len(one.covariates) == 1, one.kind.sizes
         most = MOST_BASIS if alone else MOST_TENSOR
         if math.prod(sizes) > most or min(sizes, default=0) < 0:
             of = "one covariate" if alone else "two covariates"

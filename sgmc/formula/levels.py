@@ -36,7 +36,11 @@ CURES = (  # conversions of labels, as pandas and as Python have them, and what 
 
 
 def places_of(
-    asked: Index, known: Index, columns: tuple[str, ...], table: str | None = None
+    asked: Index,
+    known: Index,
+    columns: tuple[str, ...],
+    table: str | None = None,
+    where: str = "the fit",
 ) -> Ints:
     """The place of each label among those of a fit, -1 of those that it has not seen.
 
@@ -50,6 +54,8 @@ def places_of(
         Which the labels are of.
     table : str, optional
         How the user may write the table of `asked`, for a cure in pandas' words.
+    where : str
+        What has the known labels, in words.
 
     Raises
     ------
@@ -61,13 +67,15 @@ def places_of(
     if (places >= 0).all() or asked.nlevels != known.nlevels:
         return places
     if known.nlevels == 1:
-        refuse_other_types(asked[places < 0].dropna().unique(), known, columns[0], table)
+        refuse_other_types(asked[places < 0].dropna().unique(), known, columns[0], table, where)
     for name, those, ours in zip(columns, asked.levels, known.levels) if known.nlevels > 1 else ():
-        refuse_other_types(those[ours.get_indexer(those) < 0], ours, name, table)
+        refuse_other_types(those[ours.get_indexer(those) < 0], ours, name, table, where)
     return places
 
 
-def refuse_other_types(strange: Index, known: Index, name: str, table: str | None) -> None:
+def refuse_other_types(
+    strange: Index, known: Index, name: str, table: str | None, where: str
+) -> None:
     """Raise a DataError for new labels that differ from known ones by their type alone."""
     if len({*kinds_in(strange), *kinds_in(known)}) < 2:
         return  # of one type, labels differ where their text does
@@ -82,13 +90,13 @@ def refuse_other_types(strange: Index, known: Index, name: str, table: str | Non
     if not pairs:
         return
     (label, one), cure = pairs[0], cure_of(pairs, strange)
-    way = f"write them as the fit has them, such as {label_text(one)}"
+    way = f"write them as {where} has them, such as {label_text(one)}"
     if cure is not None and table is not None:
         column = f"{table}[{name!r}]"
         way = f"convert them first, {column} = {cure.format(column)}"
     raise DataError(
-        f"labels of {name!r} are of another type than in the fit: {kind_of(label)} such as "
-        f"{label_text(label)}, where the fit has {kind_of(one)} such as {label_text(one)}; they "
+        f"labels of {name!r} are of another type than in {where}: {kind_of(label)} such as "
+        f"{label_text(label)}, where {where} has {kind_of(one)} such as {label_text(one)}; they "
         f"would be taken for new levels: {way}"
     )
 

@@ -16,6 +16,8 @@ PLAIN_VALUES = ("True", "False", "None", "TRUE", "FALSE")
 class AnyNames(parser.Names):
     """Names of columns that are not known: every name may be one that is not called."""
 
+    of_table = False
+
     def __init__(self) -> None:
         super().__init__(())
 

@@ -32,7 +32,15 @@ _REFUSED = {"$", "?", "!", "`"}  # operators to the tokenizer of Python 3.12
 
 
 class Names:
-    """The columns of the data and the placeholders that stand for them in code."""
+    """The columns of the data and the placeholders that stand for them in code.
+
+    Attributes
+    ----------
+    of_table : bool
+        Whether they are a table's, so that the formula is read, not only looked through.
+    """
+
+    of_table = True
 
     def __init__(self, columns: Any) -> None:
         self.columns = tuple(columns)
@@ -243,7 +251,7 @@ def _parsed(formula: "str | safe.SafeFormula", columns: Any, scope: dict[str, An
     offset = _added([resolver.plain(part) for part in added])
     found = tuple(bar for tokens in grouped for bar in bars.read(tokens, resolver, error))
     curves = tuple(smooths.read(*one, resolver, error) for one in calls)
-    smooths.refuse_twice(curves, error)
+    smooths.refuse_twice(curves, found, error)
     inside = [*(bar.effects for bar in found), *(one.code for one in curves)]
     if any(DOT in code for code in (response, offset, *inside)):
         raise _error(
@@ -286,6 +294,11 @@ class _Resolver:
     def __init__(self, formula: "str | safe.SafeFormula", names: Any, scope: Any) -> None:
         self.formula, self.names, self.scope = formula, names, scope
         self.functions: dict[Any, Any] = {}
+
+    @property
+    def safe(self) -> bool:
+        """See `Parsed`."""
+        return isinstance(self.formula, safe.SafeFormula)
 
     def error(self, message: str) -> FormulaError:
         """A FormulaError of a message."""

@@ -3,13 +3,16 @@
 from ast import literal_eval
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from inspect import ismodule
+from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.choices import nearest
-from sgmc.formula.bars import written
+from sgmc.formula.bars import BAR, closing, written
+from sgmc.formula.bars import column as column_of
 from sgmc.formula.calls import taken_off
 from sgmc.registry import room
-from sgmc.splines.penalised import PenalisedTerm
+from sgmc.splines.penalised import PenalisedTerm, TermOfLevels
 
 if TYPE_CHECKING:
     from sgmc.errors import FormulaError
@@ -31,6 +34,8 @@ class SmoothCall:
     by : str or None
         Code of what the curve is multiplied by.
     kind : PenalisedTerm
+    column : str or None
+        The covariate's name where it has labels.
     """
 
     text: str
@@ -38,6 +43,7 @@ class SmoothCall:
     covariates: tuple[Any, ...]
     by: str | None
     kind: PenalisedTerm
+    column: str | None = None
 
     @property
     def code(self) -> str:
@@ -71,7 +77,33 @@ def split(
     calls : list of (str, list of str)
         Name and arguments of each.
     """
-    return taken_off(tokens, is_smooth, error)
+    return taken_off(unbarred(tokens, error), is_smooth, error)
+
+
+def unbarred(tokens: list[str], error: "Callable[[str], FormulaError]") -> list[str]:
+    """Terms of levels that are written as group terms, ``(1 | gr(g, cov=A))``, as they are."""
+    out: list[str] = []
+    at = 0
+    while at < len(tokens):
+        if tokens[at] == BAR and is_smooth([*tokens, ""], at + 1) and of_levels(tokens[at + 1]):
+            end = closing(tokens, at + 2)
+            term = written(tokens[at + 1 : end + 1]).replace(" = ", "=")
+            if out[-2:] != ["(", "1"] or tokens[end + 1 : end + 2] != [")"]:
+                raise error(
+                    f"{term} has a single effect per level: write (1 | {term}) alone, and slopes "
+                    f"of x as {term[:-1]}, by=x)"
+                )
+            out[-2:] = tokens[at + 1 : end + 1]
+            at = end + 1
+        else:
+            out.append(tokens[at])
+        at += 1
+    return out
+
+
+def of_levels(name: str) -> bool:
+    """Whether a term has a column of labels."""
+    return issubclass(room("terms")[name], TermOfLevels)
 
 
 def is_smooth(tokens: list[str], at: int) -> bool:
@@ -103,32 +135,81 @@ def read(
         elif part:
             given.append(part)
     quoted = resolver.names.quoted
+    kind = room("terms")[name]
+    levels = of_levels(name)
+    if levels and len(given) == 2 and kind.of_scope not in options:
+        options[kind.of_scope] = given.pop()
     label = f"{name}({', '.join(quoted(written(one)) for one in given)})"
     text = quoted(
         f"{name}({written(tokens)})".replace(" ,", ",").replace(" =", "=").replace("= ", "=")
     )
-    kind = room("terms")[name]
     for key in options:
         if key not in kind.options():
             raise error(f"{text}: there is no option {key!r}{nearest(key, kind.options())}")
-    if len(given) != kind.covariates:
-        many = "one covariate" if kind.covariates == 1 else "two covariates"
+    counts = kind.covariates if isinstance(kind.covariates, tuple) else (kind.covariates,)
+    if len(given) not in counts:
+        many = " or ".join({1: "one covariate", 2: "two covariates"}[one] for one in counts)
         raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given")
+    if levels and kind.of_scope not in options:
+        raise error(f"{text}: {kind.of_scope} is not given: write {kind.written}")
     by = options.pop("by", None)
     if by is not None and len(by) != 1:
         raise error(f"{text}: by must be one column, a factor or a number")
+    own = options.pop(kind.of_scope) if levels else None
     values = {key: value(one, key, text, error) for key, one in options.items()}
+    if own is not None:
+        values[kind.of_scope] = held(own, text, resolver, error)
     try:
         # None is the default of every option
         made = kind(**{key: one for key, one in values.items() if one is not None})
     except ValueError as wrong:
         raise error(f"{text}: {wrong}") from None
     by = None if by is None else resolver.resolve(by)
-    return SmoothCall(text, label, tuple(resolver.resolve(one) for one in given), by, made)
+    column = None
+    if levels:
+        column = column_of(written(given[0]), resolver, lambda why: error(f"{text}: {why}"))
+    covariates = tuple(resolver.resolve(one) for one in given)
+    return SmoothCall(text, label, covariates, by, made, column)
 
 
-def refuse_twice(calls: Sequence[Any], error: "Callable[[str], FormulaError]") -> None:
-    """FormulaError for a curve that stands in two terms: the data tell only their sum."""
+def held(
+    tokens: list[str], text: str, resolver: "_Resolver", error: "Callable[[str], FormulaError]"
+) -> Any:
+    """The object of the user's that a term names; None of a formula that is only looked through."""
+    name = written(tokens)
+    if resolver.safe:
+        raise error(f"{text}: {name!r} is an object of Python, which safe formulas do not have")
+    if not resolver.names.of_table:
+        return None
+    value = resolver.scope.get(name)
+    if value is None or ismodule(value):
+        own = [one for one, held in resolver.scope.items() if not ismodule(held)]
+        near = nearest(name, [one for one in own if not one.startswith("_")])
+        raise error(f"{text}: there is no variable {name!r} where the formula is read{near}")
+    return value
+
+
+def refuse_twice(
+    calls: Sequence[Any], bars: Sequence[Any], error: "Callable[[str], FormulaError]"
+) -> None:
+    """FormulaError for a curve, or effects of levels, in two terms: the data tell only their sum.
+
+    Parameters
+    ----------
+    calls : sequence of SmoothCall
+    bars : sequence of Bar
+    error : function of str
+    """
+    labelled = [one for one in calls if one.column is not None]
+    for call, other in permutations(labelled, 2):
+        same = (call.column, call.by) == (other.column, other.by)
+        if same and type(other.kind) in type(call.kind).__mro__[1:]:
+            raise error(f"{call.label} has {other.label} in it: leave one of them out")
+    for call in labelled:
+        for bar in bars:
+            whole = bar.columns == (call.column,) and not {"0", "-"} & {*bar.effects.split()}
+            if call.kind.independent and whole and call.by is None:
+                raise error(f"{call.label} has (1 | {call.column}) in it: leave ({bar.text}) out")
     curves = [(call.covariates, call.by, type(call.kind)) for call in calls]
     for call in calls:
         if curves.count((call.covariates, call.by, type(call.kind))) > 1:

@@ -21,6 +21,7 @@ from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.evaluated import Evaluated
 from sgmc.formula.int_overflow import cure_of
+from sgmc.formula.label_column import LabelColumn
 from sgmc.formula.labels import (
     conversion_of,
     note_of_levels,
@@ -76,6 +77,7 @@ class ParsedTerms:
             raise parsed.error(NOT_A_PAIR.format(label=parsed.response))
         self.outcome = counts if self.counted else OUTCOMES[outcome]
         self.group_columns = [name for bar in parsed.bars for name in bar.columns]
+        self.group_columns += [one.column for one in parsed.smooths if one.column is not None]
         self.effects = [self._effects(bar) for bar in parsed.bars]
         self.curves = [self._curve(one) for one in parsed.smooths]
 
@@ -93,17 +95,22 @@ class ParsedTerms:
         return terms
 
     def _curve(self, call: "SmoothCall") -> list[list[Any]]:
-        """Terms of the covariates of a smooth, and of what it is multiplied by."""
-        by = [] if call.by is None else [f"0 + {call.by}"]
-        return [self._looked_up(self.parsed.terms_of(code)) for code in (call.code, *by)]
+        """Terms of the covariates of a smooth, labels aside, and of what it is multiplied by."""
+        if call.column in self.response_columns:
+            raise self.parsed.error(f"{call.text}: the response has the labels of a term too")
+        codes = [call.code] if call.column is None else []
+        codes += [] if call.by is None else [f"0 + {call.by}"]
+        return [self._looked_up(self.parsed.terms_of(code)) for code in codes]
 
     def smooths(
         self, specs: Sequence[Any]
-    ) -> "Iterator[tuple[SmoothCall, DesignSpec, DesignSpec | None]]":
+    ) -> "Iterator[tuple[SmoothCall, DesignSpec | LabelColumn, DesignSpec | None]]":
         """A `SmoothCall` with its designs each; FormulaError where a covariate is no number."""
         for call, terms in zip(self.parsed.smooths, self.curves):
-            own, specs = specs[: len(terms)], specs[len(terms) :]
-            if len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
+            own, specs = list(specs[: len(terms)]), specs[len(terms) :]
+            if call.column is not None:
+                own.insert(0, LabelColumn.of(call))
+            elif len(own[0].exog_names) != len(call.covariates) or own[0].categorical:
                 raise self.parsed.error(
                     f"{call.text}: smooths are of numbers, one column each; a factor is a "
                     "predictor, or a group term such as (1 | g)"

@@ -49,8 +49,7 @@ PATSY = {
     ),
 }
 PROCESSES = (
-    "gp", "hsgp", "Matern", "Exponential", "spatial", "car", "icar", "bym", "bym2", "sar",
-    "besag", "mrf",
+    "hsgp", "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",
 )  # fmt: skip
 SERIES = ("ar", "ar1", "arma", "ma", "rw1", "rw2", "ou")
 NEAR = {
@@ -191,8 +190,8 @@ def near(name: str) -> str | None:
     """What to say of a function that there is not, or None."""
     if name in PROCESSES:
         return ARE_NOT_PART.format(
-            what="Gaussian processes and spatial effects",
-            near="a group term by region, such as (1 | region), or a smooth s(x)",
+            what="Gaussian processes, and spatial effects of other kinds,",
+            near="car(region, graph) or bym2(region, graph), or smooths s(x) and te(x, z)",
         )
     if name in SERIES:
         return ARE_NOT_PART.format(

@@ -84,6 +84,7 @@ HOMES = {
     "sgmc.formula.blocks": "Block Contrast",
     "sgmc.formula.coding": "Coding",
     "sgmc.formula.groups": "GroupSpec Levels TermSpec",
+    "sgmc.formula.label_column": "LabelColumn",
     "sgmc.formula.transforms": "Standardize Center BSplines Categories",
     "sgmc.formula.r_words": "Poly NaturalTerm Relevel",
     "sgmc.splines.natural": "NaturalSplines",

@@ -65,9 +65,18 @@ class Basis(ABC):
     def elements(self) -> int:
         """How many there are, k."""
 
+    @property
+    def width(self) -> int:
+        """Columns of R, at most."""
+        return self.elements
+
     @abstractmethod
     def values(self, x: Floats) -> Floats:
         """B at numbers x (n,), an array (n, k)."""
+
+    def combined(self, x: Floats, root: Floats) -> Floats:
+        """Combinations `root` (k, r) of the basis at numbers x (n,), an array (n, r)."""
+        return self.values(x) @ root
 
     @abstractmethod
     def penalised(self) -> Floats:
@@ -76,6 +85,13 @@ class Basis(ABC):
     @abstractmethod
     def sound(self) -> bool:
         """Whether numbers and shapes are such as a fit makes: those in a file may be others."""
+
+    def blocks(self, roots: Floats) -> "dict[str, slice] | None":
+        """Columns of R that have an sd each, where these are in a unit of their own: its name, or
+        nothing, to a slice.  None where R is one block, whose columns are taken off what is not
+        penalised and scaled.
+        """
+        return None
 
 
 @dataclass(frozen=True)

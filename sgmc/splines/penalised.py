@@ -6,7 +6,7 @@ not penalised, an sd with its prior, what results say of curves, and files.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar
 
@@ -25,7 +25,8 @@ class PenalisedTerm(ABC):
     ----------
     name : str
         In formulas.
-    covariates : {1, 2}
+    covariates : int or tuple of int
+        How many there are, or may be, one or two.
     written : str
         With its covariates, for messages.
     others : tuple of str
@@ -38,7 +39,7 @@ class PenalisedTerm(ABC):
 
     room: ClassVar[str] = "terms"
     name: ClassVar[str]
-    covariates: ClassVar[int] = 1
+    covariates: ClassVar[int | tuple[int, ...]] = 1
     written: ClassVar[str]
     others: ClassVar[tuple[str, ...]] = ()
     basis: "ClassVar[type[Basis]]"
@@ -74,6 +75,33 @@ class PenalisedTerm(ABC):
         FormulaError
             For values and options that do not suit.
         """
+
+
+class TermOfLevels(PenalisedTerm):
+    """A term whose covariate is a column of labels: effects b of levels with a known structure, b =
+    R z and z ~ N(0, sd^2).
+
+    Attributes
+    ----------
+    of_scope : str
+        The option, which may stand second, that is the name of an object of the user's: the field
+        has what this was turned into, and None where a formula is only looked through.
+    independent : bool
+        Whether it has independent effects of the levels in it, too.
+    """
+
+    of_scope: ClassVar[str]
+    independent: ClassVar[bool] = False
+
+    @property
+    def flat(self) -> int:
+        """See `PenalisedTerm`: there are no lines."""
+        return 1
+
+    @property
+    @abstractmethod
+    def labels(self) -> tuple[Hashable, ...]:
+        """All levels that there are, whether rows have them or not."""
 
 
 def whole(number: object) -> bool:

@@ -67,6 +67,8 @@ def smooth(one: Any) -> bool:
     count = len(one.bases)
     lines = int(np.prod([basis.flat for basis in one.bases]))
     sizes = [root.shape[1] for root in one.roots]
+    if one.labels is not None and len(one.labels) != one.bases[0].elements:
+        return False
     sound = len(sizes) == count == len(one.covariates.exog_names) <= 2
     for basis, root in zip(one.bases, one.roots):
         sound &= numbers(root, basis.elements, None)

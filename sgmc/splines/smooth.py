@@ -11,9 +11,12 @@ the root mean square of what the curve has beyond the line, in units of the line
 A smooth surface of x and z has of each covariate a line N = [1, x] and a penalised part P, and of
 both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl & Faraway 2013,
 doi:10.1007/s11222-012-9314-z).
+
+Bases whose columns have a unit of their own, such as effects of levels whose covariances are known,
+have Z = P A with A a rotation: columns are orthogonal to one another, and covariances stay.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from typing import Any
@@ -21,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_CELLS
-from sgmc.arguments.types import Bools, Floats
+from sgmc.arguments.types import Bools, Floats, Index
 from sgmc.core import deadline
 from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
@@ -38,7 +41,7 @@ class SmoothBlock:
     Attributes
     ----------
     name : str
-        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``.
+        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``, ``"bym2(region) iid"``.
     part : tuple of bool
         Of each covariate whether its penalised part is in P, or its line.
     by : int
@@ -64,7 +67,7 @@ class Smooth:
     ----------
     label : str
         ``"s(x)"``.
-    covariates : DesignSpec
+    covariates : DesignSpec or LabelColumn
         A column for each.
     multipliers : DesignSpec or None
         Columns that curves are multiplied by: levels of a factor, or a number.
@@ -177,6 +180,11 @@ class Smooth:
         return f"{self.label}:{self.multipliers.exog_names[by]}"
 
     @property
+    def labels(self) -> Index | None:
+        """All levels, where its covariate is a column of labels."""
+        return getattr(self.covariates, "labels", None)
+
+    @property
     def columns(self) -> list[str]:
         """Columns of the data that it needs."""
         found = list(self.covariates.columns)
@@ -221,7 +229,7 @@ class Smooth:
                 if look is not None:
                     look()
                 some = known[start : start + step]
-                P[some] = one.values(column[some]) @ root
+                P[some] = one.combined(column[some], root)
             found.append((N, P))
         return found
 
@@ -261,7 +269,8 @@ def fitted(
     Parameters
     ----------
     call : SmoothCall
-    covariates, multipliers : DesignSpec
+    covariates : DesignSpec or LabelColumn
+    multipliers : DesignSpec or None
         The latter None where the curve is multiplied by nothing.
     x : array (n, c)
     w : array (n, m)
@@ -273,7 +282,7 @@ def fitted(
     seen = frequency > 0
     refuse_beyond_memory(call, call.kind.sizes, len(x))
     bases = list(call.kind.bases(x[seen], call.text))
-    refuse_beyond_memory(call, [one.elements for one in bases], len(x))
+    refuse_beyond_memory(call, [one.width for one in bases], len(x))
     u = np.column_stack([one.position(column) for one, column in zip(bases, x.T)])
     centre = np.average(u, axis=0, weights=frequency)
     scale = np.sqrt(np.average((u - centre) ** 2, axis=0, weights=frequency))
@@ -281,17 +290,16 @@ def fitted(
     bare = Smooth(call.label, covariates, multipliers, bases, roots, centre, scale, [], np.empty(0))
     parts = bare.parts(x, deadline.check)
     lines = product([one[0] for one in parts])
-    blocks = []
+    blocks, kinds = [], shapes(bases, roots)
     for j, column in enumerate(w.T):
-        for shape in shapes(len(bases)):
+        for part in kinds:
             deadline.check()
-            own = ":".join(name for name, one in zip(names, shape) if one)
-            name = bare.curve(j) + (f" by {own}" if len(shape) > 1 else "")
-            root = np.sqrt(frequency) * column
-            turn, line = orthogonal(
-                root[:, None] * chosen(parts, shape), root[:, None] * lines, frequency.sum(), name
-            )
-            blocks.append(SmoothBlock(name, shape, j, turn, line))
+            own = ":".join(name for name, one in zip(names, part) if one)
+            name = bare.curve(j) + (f" by {own}" if len(kinds) > 1 else "")
+            root = (np.sqrt(frequency) * column)[:, None]
+            P, N = root * chosen(parts, part), root * lines
+            for more, turn, line in turned(bases, roots, P, N, frequency.sum(), name):
+                blocks.append(SmoothBlock(name + more, part, j, turn, line))
     deadline.check()
     lines = bare.line_columns(x)
     means = [np.average(lines, axis=0, weights=frequency * np.abs(column)) for column in w.T]
@@ -310,13 +318,39 @@ def refuse_beyond_memory(call: Any, sizes: Sequence[int], rows: int) -> None:
     Forecast(parts, blame, available()).refuse()
 
 
-def shapes(count: int) -> list[tuple[bool, ...]]:
-    """Of each block of so many covariates, which have their penalised part in it."""
+def shapes(bases: list[Any], roots: list[Floats]) -> list[tuple[bool, ...]]:
+    """Of each block, which covariates have their penalised part in it; all, where columns have a
+    unit of their own.
+    """
+    count = len(bases)
+    if bases[0].blocks(roots[0]) is not None:
+        return [(True,) * count]
     known: dict[int, list[tuple[bool, ...]]] = {
         1: [(True,)],
         2: [(True, False), (False, True), (True, True)],
     }
     return known[count]
+
+
+def turned(
+    bases: list[Any], roots: list[Floats], P: Floats, N: Floats, total: float, name: str
+) -> Iterator[tuple[str, Floats, Floats]]:
+    """What is added to the name, A and C of each block of a product of bases."""
+    blocks = bases[0].blocks(roots[0])
+    if blocks is None:
+        yield "", *orthogonal(P, N, total, name)
+        return
+    if len(bases) > 1:
+        blocks = {"": slice(0, P.shape[1])}
+    for more, columns in blocks.items():
+        yield more, rotated(P, columns), np.zeros((N.shape[1], columns.stop - columns.start))
+
+
+def rotated(P: Floats, columns: slice) -> Floats:
+    """A such that P A are some of the columns, rotated to be orthogonal: b stays N(0, sd^2)."""
+    turn = np.zeros((P.shape[1], columns.stop - columns.start))
+    turn[columns] = np.linalg.eigh(P[:, columns].T @ P[:, columns])[1][:, ::-1]
+    return turn
 
 
 def orthogonal(P: Floats, N: Floats, total: float, name: str) -> tuple[Floats, Floats]:

@@ -13,12 +13,10 @@ FRAME = pd.DataFrame({"y": np.arange(6.0), "x": np.arange(6.0), "g": list("aabbc
 @pytest.mark.parametrize(
     "term, says",
     [
-        ("gp(x, g)", r"Gaussian processes and spatial effects .* \(1 \| region\)"),
-        ("Matern(x, g)", "Gaussian processes and spatial effects"),
-        ("spatial(x)", "Gaussian processes and spatial effects"),
-        ("car(x)", "Gaussian processes and spatial effects"),
-        ("icar(x)", "Gaussian processes and spatial effects"),
-        ("bym2(x)", "Gaussian processes and spatial effects"),
+        ("hsgp(x)", r"Gaussian processes, and spatial effects .* car\(region, graph\)"),
+        ("Matern(x, g)", "Gaussian processes, and spatial effects"),
+        ("spatial(x)", "Gaussian processes, and spatial effects"),
+        ("icar(x)", "Gaussian processes, and spatial effects"),
         ("ar(x)", r"temporal effects .* \(1 \| period\), or a smooth s\(x\) of time"),
         ("ar1(x + 0 | g)", "temporal effects"),
         ("f(x, model='iid')", r"INLA's f\(\).* write \(1 \| g\)"),
@@ -34,8 +32,8 @@ def test_what_is_near_is_named(term, says):
 
 
 def test_functions_of_the_user_go_first():
-    def gp(x):
+    def spatial(x):
         return x**2
 
-    model = sgmc.OLS.from_formula("y ~ gp(x)", FRAME)
-    assert model.exog_names == ["Intercept", "gp(x)"]
+    model = sgmc.OLS.from_formula("y ~ spatial(x)", FRAME)
+    assert model.exog_names == ["Intercept", "spatial(x)"]

@@ -20,6 +20,8 @@ RNG = np.random.default_rng(3)
 FRAME = pd.DataFrame({"x": RNG.normal(size=90), "z": RNG.random(90), "g": RNG.choice([*"ab"], 90)})
 FRAME["y"] = FRAME.x + RNG.normal(size=90)
 FRAME["t"] = np.arange(90) % 7.0
+GRAPH = {k: [(k + 1) % 7, (k + 6) % 7] for k in range(7)}
+KNOWN = (np.eye(2) + 0.3, ["a", "b"])
 FORMULAS = {
     "BSplines": "y ~ bs(x, df=5)",
     "CR": "y ~ cr(x, df=4, constraints='center')",
@@ -33,6 +35,9 @@ FORMULAS = {
     "Relevel": "y ~ relevel(g, 'b')",
     "Basis": "y ~ s(x, k=6)",
     "term WalkBasis": "y ~ rw2(t)",
+    "term GraphBasis": "y ~ bym2(t, GRAPH)",
+    "term RootBasis": "y ~ gr(g, cov=KNOWN)",
+    "term WaveBasis": "y ~ gp(x, scale=2)",
     "Smooth": "y ~ te(x, z, k=4, bs='bs')",
     "wide": "y ~ bs(x, df=120)",
 }
@@ -76,6 +81,22 @@ CHANGES = {
         *({"low": one} for one in (np.nan, 1e9)),
         *({"flat": one} for one in (0, 3, 1.5, "2", None)),
     ],
+    "term GraphBasis": [
+        *({"edges": one} for one in (NAN, np.ones((3, 2)), [[0, 1]], -np.eye(2, dtype=int))),
+        {"edges": np.array([[0, 9]])},
+        *({"high": one} for one in (5.0, 7.0, 6.5, np.nan, 1e9)),
+        *({"independent": one} for one in (None, 1)),
+        {"low": 1.0},
+    ],
+    "term WaveBasis": [
+        *({"waves": one} for one in (0, 10**9, 3.5, None)),
+        *({"scale": one} for one in (0.0, np.nan, None)),
+    ],
+    "term RootBasis": [
+        *({"root": one} for one in (NAN, np.eye(3), np.full((2, 2), np.nan), None)),
+        {"high": 2.0},
+    ],
+    "LabelColumn": [{"labels": None}, {"labels": 3}, {"name": 3}],
     "Smooth": [{"centre": np.zeros(3)}, {"scale": np.zeros(2)}, {"bases": []}, {"roots": []}],
     "SmoothBlock": [{"turn": np.eye(77)}, {"line": np.ones((9, 9))}, {"by": 5}, {"by": -1}],
     "cubic": [
@@ -87,7 +108,7 @@ CHANGES = {
     ],
 }  # fmt: skip
 INSIDE = {"NaturalSplines": "NaturalTerm", "cubic": "Basis", "spline": "Smooth"}
-INSIDE["SmoothBlock"] = "Smooth"
+INSIDE |= {"SmoothBlock": "Smooth", "LabelColumn": "term GraphBasis"}
 
 
 def nodes(tree):

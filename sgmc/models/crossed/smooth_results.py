@@ -37,7 +37,7 @@ class Smooths:
         name : str, optional
             ``"s(x)"``, ``"s(x):g[a]"``; default the first.
         at : array_like (n,) or (n, 2), optional
-            Values of the covariates; default a grid over their range.
+            Values of the covariates, or labels; default a grid over their range, or all labels.
         alpha : float
             One minus the probability of the intervals.
         points : int, optional
@@ -64,7 +64,9 @@ class Smooths:
         )
 
     def curve(self, name=None, at=None, points=None):
-        """Return values (n, c), draws of a smooth there (n, m), and names of the covariates."""
+        """Return values or labels (n, c), draws of a smooth there (n, m), and names of the
+        covariates.
+        """
         if self.curve_draws is None:
             raise ArgumentError(
                 "there are no draws of smooths: time_limit left none; fit again with more time"
@@ -76,6 +78,8 @@ class Smooths:
             count = count or (ALONG if len(names) == 1 else SIDE)
             sides = [basis.grid(count) for basis in one.bases]
             x = np.column_stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")])
+        elif one.labels is not None:
+            x = one.covariates.numbers(np.atleast_1d(np.asarray(at, dtype=object)))[:, None]
         else:
             x = np.asarray(at, dtype=float)
             x = x[:, None] if x.ndim == 1 else x
@@ -89,11 +93,15 @@ class Smooths:
             for other in self.model.groups.smooths
         ):  # whose line the coefficients of the covariates are
             exog = [name if ":" in name else None for name in exog]
-        return x, curve_at(one, by, places, draws, exog, x), names
+        f = curve_at(one, by, places, draws, exog, x)
+        if one.labels is not None:
+            x = one.labels.to_numpy()[x.astype(int)]
+        return x, f, names
 
     @with_level
     def plot_smooth(self, name=None, ax=None, *, alpha=0.05):
-        """Plot a smooth with its interval, or the mean of a surface as a map.
+        """Plot a smooth with its interval, the mean of a surface as a map, or effects of levels, as
+        `plot_ranef` does.
 
         Parameters
         ----------
@@ -106,6 +114,7 @@ class Smooths:
         -------
         Axes
         """
+        from sgmc.plots.effects import caterpillar
         from sgmc.plots.smooths import band, surface
 
         table = self.smooth(name, alpha=alpha)
@@ -113,5 +122,9 @@ class Smooths:
         label = f"{one.curve(by)}: difference in {words.predictor(self.model)}"
         if len(one.bases) > 1:
             return surface(table, label, ax)
+        if one.labels is not None:
+            numbers, labels = table.to_numpy()[:, None, [1, 3, 4]].astype(float), table.iloc[:, 0]
+            what = f"{label}, mean and {100 * (1 - alpha):g} % interval"
+            return caterpillar(numbers, [*map(str, labels)], [one.curve(by)], [what], ax)[0]
         covariate, frame = table.columns[0], getattr(self._kept, "frame", {})
         return band(table, label, ax, frame.get(covariate))

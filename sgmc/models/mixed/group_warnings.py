@@ -129,8 +129,9 @@ def undecided(near, effects):
     if all(j >= len(effects.columns) for j in near):
         return [
             GroupsWarning(
-                f"{names} may be zero: the data show little or no departure from a straight line.",
-                "Report intervals, not means, and compare with a fit of the line alone.",
+                f"{names} may be zero: the data show little or no departure from a straight line, "
+                "or from equal levels.",
+                "Report intervals, not means, and compare with a fit without the term.",
             )
         ]
     return [

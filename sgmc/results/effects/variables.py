@@ -12,7 +12,7 @@ from sgmc.arguments.numbers import is_number
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
 from sgmc.formula.chunks import Chunk
 from sgmc.formula.columns import kind
-from sgmc.results.effects.places import factors_of, smooths_of, variables_of
+from sgmc.results.effects.places import factors_of, recipe_of, smooths_of, variables_of
 
 SLOPE_STEP = 1e-4  # of slopes, as a share of the range
 MOST_LEVELS_COMPARED = 200
@@ -99,6 +99,8 @@ class Variables:
         self.results, self.places = results, places
         self.names = variables_of(results)
         self.held = {}
+        terms = [one for one in smooths_of(results) if one.labels is not None]
+        self.labelled = {one.covariates.columns[0]: list(one.labels) for one in terms}
 
     def check(self, name, what="variables"):
         """A variable's name; ArgumentError where the model has none such."""
@@ -151,8 +153,8 @@ class Variables:
             ]
             first = without[0] if len(without) == 1 else levels[0]
             return [first, *(one for one in levels if one != first)]
-        if self.results.model.spec is None:
-            return None
+        if self.results.model.spec is None or name in self.labelled:
+            return self.labelled.get(name)
         column = self.column(name)
         held = kind(column)
         if held == "number":
@@ -168,7 +170,8 @@ class Variables:
 
     def every(self):
         """Variables that vary, and are numbers or labels: dates in expressions such as
-        ``d.dt.month`` are left out, with a warning.
+        ``d.dt.month`` are left out, with a warning.  Labels of terms such as ``car(region, graph)``
+        are those of groups.
         """
         if self.results.model.spec is not None:
             plain = {one.label for one in factors_of(self.results) if one.is_column}
@@ -182,7 +185,8 @@ class Variables:
                         f"Compare two values of one, variables={{{one!r}: [a, b]}}.",
                     )
                 )
-            return [name for name in self.names if name not in dates]
+            groups = self.labelled.keys() - {*recipe_of(self.results).columns}
+            return [name for name in self.names if name not in dates and name not in groups]
         return [name for name in self.names if np.ptp(self.numbers(name), axis=0) > 0]
 
     def asked(self, variables, default):
