@@ -84,8 +84,11 @@ OUTCOMES = {
 }
 # a family's other forms: its name, outcome, what follows the terms, arguments
 FORMS = {
+    "beta, phi": ("beta", "share", "", {"phi": "~ t"}),
+    "gamma, dispersion": ("gamma", "positive", "", {"dispersion": "~ t"}),
     "logit, counts": ("logit", "won + lost", "", {}),
     "negativebinomial, dispersion": ("negativebinomial", "count", " | t", {}),
+    "ols, sigma": ("ols", "real", "", {"sigma": "~ t"}),
     "ols, se=": ("ols", "real", "", {"se": "se"}),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
@@ -113,7 +116,12 @@ TERMS = {
     "(1 | g) + (1 | u)": "x + t + (1 | g) + (1 | u)",
     "s(q)": "x + t + s(q, k=5)",
     "te(x, q)": "t + te(x, q, k=3)",
+    "car(g, graph)": "x + t + car(g, GRAPH)",
+    "gp(q, scale=)": "x + t + gp(q, scale=1.0)",
+    "(1 | gr(g, cov=A))": "x + t + (1 | gr(g, cov=ALIKE))",
 }
+GRAPH = {k: [(k - 1) % 6, (k + 1) % 6] for k in range(6)}  # neighbours in a ring
+ALIKE = pd.DataFrame(0.5 + 0.5 * np.eye(6), range(6), range(6))
 LEARNED = {"ridge()": sgmc.ridge(), "horseshoe(learned=True)": sgmc.horseshoe(learned=True)}
 COLUMNS = (*TERMS, *LEARNED)  # with priors whose scales are learned
 PRIORS = {
@@ -245,8 +253,8 @@ GROUPED = ("ranef", "ranef_draws", "cov_re", "loo(group=True)")  # belong to gro
 def belongs(name, term):
     """Whether results of a term have a method of groups or smooths at all."""
     if name in GROUPED:
-        return "|" in term
-    return name != "smooth" or term.startswith(("s(", "te("))
+        return "|" in term and "gr(" not in term
+    return name != "smooth" or term.startswith(("s(", "te(", "car(", "gp(", "(1 | gr("))
 
 
 TRUST = {
@@ -421,7 +429,7 @@ def drawn(name):
 
 BOTH = ("ols", "logit")  # families with which tables, options and priors are tried
 # families whose methods are tried with every term; all have theirs tried with plain terms
-KINDS = ("ols", "logit", "survreg", "mnlogit", "ordinal", "zeroinflated")
+KINDS = ("ols", "logit", "survreg", "mnlogit", "ordinal", "zeroinflated", "ols, sigma")
 # those that tables, options and samplers are tried with: one of each shape of a density
 SHAPES = (*BOTH, "poisson", "gamma", "negativebinomial", "quantreg", *KINDS[2:])
 
