@@ -9,7 +9,7 @@ import numpy as np
 import sgmc
 from sgmc.api import verbs
 
-from . import curved, ended, grouped, scaled, tangled
+from . import curved, ended, grouped, scaled, several, tangled
 from .curved import CURVED
 from .data import DATA, reference, table
 from .ended import ENDED, ENDS_MISTAKEN, ENDS_WAYS
@@ -17,13 +17,21 @@ from .grouped import GROUPED
 from .known import Known
 from .misspecified import misspecified
 from .scaled import SCALED, WAYS
+from .several import SEVERAL
 from .small import IMPROPER, SMALL
 from .tangled import TANGLED
 from .users import BY_STARTS, FAR_MODES, USERS
 
-MAKERS = (GROUPED, grouped), (TANGLED, tangled), (CURVED, curved), (SCALED, scaled), (ENDED, ended)
+MAKERS = (
+    (GROUPED, grouped),
+    (TANGLED, tangled),
+    (CURVED, curved),
+    (SCALED, scaled),
+    (ENDED, ended),
+    (SEVERAL, several),
+)
 MADE_BY = {name: made for names, made in MAKERS for name in names}
-KINDS = {scaled: "learned scales", ended: "priors with ends"}
+KINDS = {scaled: "learned scales", ended: "priors with ends", several: "several predictors"}
 SEED = 5
 
 # ---- a way to sample -----------------------------------------------------------------------------
@@ -36,7 +44,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, TANGLED, CURVED, SCALED, ENDED, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, CURVED, SCALED, ENDED, SEVERAL, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -227,6 +235,8 @@ GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in way
 GROUPS += [Case(name, how) for name in CURVED for how in curved.WAYS]
 
 LEARNED = [Case(name, how) for name in SCALED for how in WAYS]
+PREDICTORS = [Case(name, how) for name in SEVERAL for how in several.WAYS]
+PREDICTORS += [Case(name, how) for name in several.FIXED for how in several.WAYS_OF_FIXED]
 SEARCH = {"modes": "search"}
 OWN = [
     *(
@@ -255,6 +265,7 @@ CASES = [
     *REGRESSIONS,
     *GROUPS,
     *LEARNED,
+    *PREDICTORS,
     *FEW_ROWS,
     *OWN,
     *UNSEEN,
