@@ -4,6 +4,7 @@ Newton's method finds the mode of (beta, v) at fixed psi = (phi, u), see `Loaded
 there.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -91,9 +92,16 @@ class CrossedConditional:
         """The `GaussianApproximation` at a place that may not be the mode."""
         theta = self.loaded(place)
         curvature, of = row_curvatures(self.model, theta), slice(self.rows.predictors)
-        if not positive(curvature[:, of, of]):
-            curvature = row_curvatures(self.model, theta, True)
-        w = positive_part(curvature[:, of, of])
+        if positive(curvature[:, of, of]):
+            return self.of_curvature(place, theta, curvature, curvature[:, of, of])
+        if self.rows.predictors > 1:  # that of all rows may be positive where that of some is not
+            with suppress(DataError):
+                return self.of_curvature(place, theta, curvature, curvature[:, of, of])
+        curvature = row_curvatures(self.model, theta, True)
+        return self.of_curvature(place, theta, curvature, positive_part(curvature[:, of, of]))
+
+    def of_curvature(self, place, theta, curvature, w):
+        """The same with curvatures w (n, k, k) of the rows by their linear predictors."""
         d = self.blocks.d
         kept = np.r_[theta[:d], theta[self.psi]]
         root = self.blocks.loading.root(place[self.blocks.phi])
