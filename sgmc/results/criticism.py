@@ -6,6 +6,7 @@ import pandas as pd
 
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Seed, Series
 from sgmc.core import phases
 from sgmc.results.outcomes import words
@@ -15,7 +16,7 @@ from sgmc.results.priors.savage_dickey import bayes_factor
 from sgmc.results.priors.sensitivity import sensitivity
 
 
-class Criticism:
+class Criticism(ByOtherNames):
     """Methods of `RegressionResults` that judge model and prior."""
 
     def sensitivity(self) -> Frame:

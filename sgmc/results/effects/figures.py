@@ -8,6 +8,7 @@ import pandas as pd
 
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.grids import datagrid
@@ -23,7 +24,7 @@ INTERVAL = "posterior mean and {:g} % interval"
 SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that makes groups
 
 
-class EffectFigures:
+class EffectFigures(ByOtherNames):
     """Methods of `RegressionResults` that draw effects; each returns its axes."""
 
     @with_level

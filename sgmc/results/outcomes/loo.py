@@ -3,7 +3,7 @@ of all rows or of a sample of them.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -323,8 +323,9 @@ def compare(*results: Any, **named: Any) -> Frame:
 
     Parameters
     ----------
-    *results, **named : Results or Loo
-        ``compare(small, large)`` or ``compare(small=..., large=...)``.
+    *results, **named : Results or Loo, or one dict or list of them
+        ``compare(small, large)``, ``compare(small=..., large=...)``, or a dict or a list of
+        them, as ArviZ takes it.
 
     Returns
     -------
@@ -344,7 +345,9 @@ def compare(*results: Any, **named: Any) -> Frame:
         If the models are not of the same outcomes in the same order, or are `Loo` of different
         rows.
     """
-    judgements = judged_alike({**numbered_models(results), **named}, "compare")
+    as_one = len(results) == 1 and isinstance(results[0], Mapping | list | tuple)
+    models = numbered_models(results[0] if as_one else results)
+    judgements = judged_alike({**models, **named}, "compare")
     best = max(judgements, key=lambda name: judgements[name].elpd)
     rows = [
         {
@@ -360,7 +363,9 @@ def compare(*results: Any, **named: Any) -> Frame:
 
 
 def numbered_models(results: Any) -> dict[str, Any]:
-    """Names for models without one."""
+    """Models by name: those of a dict, and numbers for models without one."""
+    if isinstance(results, Mapping):
+        return dict(results)
     return {f"model{i}": one for i, one in enumerate(results)}
 
 

@@ -4,13 +4,14 @@ and how well it predicts.
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.core import phases
 from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
 from sgmc.results.outcomes.rows import rows_of
 
 
-class Predictions:
+class Predictions(ByOtherNames):
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
     def table_rows(self, exog=None, offset=None, **how):

@@ -9,6 +9,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Series
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sgmc.results.report.summary import PosteriorSummary
 
 
-class Estimates:
+class Estimates(ByOtherNames):
     """Methods of `Results` that summarise its draws."""
 
     @property
