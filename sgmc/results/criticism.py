@@ -19,6 +19,7 @@ from sgmc.results.priors.sensitivity import sensitivity
 class Criticism(ByOtherNames):
     """Methods of `RegressionResults` that judge model and prior."""
 
+    @phases.shown("changing prior and likelihood")
     def sensitivity(self) -> Frame:
         """Estimate how much each parameter's posterior would change if prior or likelihood counted
         a little more or less.
@@ -103,6 +104,7 @@ class Criticism(ByOtherNames):
 
         return ranks(self.loo_pit(seed), ax)
 
+    @phases.shown("leaving rows out")
     def calibration(self, loo: bool = True, seed: Seed = None) -> Any:
         """Return the Brier score and its parts: do outcomes predicted with probability p happen
         with frequency p?

@@ -18,6 +18,7 @@ class Predictions(ByOtherNames):
         """Return the `Rows` of new data or of the fit's, see `rows_of`."""
         return rows_of(self, exog, offset, **how)
 
+    @phases.shown("predictions")
     def predict(self, exog=None, transform=True, *, offset=None, exposure=None, to=None):
         """Return the posterior mean of E[y | x], averaged over draws, never plugged in; of counts
         of successes, the probability; of survival times, that of their median.
@@ -90,6 +91,7 @@ class Predictions(ByOtherNames):
             self.table_rows(exog, offset, trials=trials, se=se, transform=transform), self, seed
         )
 
+    @phases.shown("simulating outcomes")
     def posterior_predict(
         self,
         exog=None,
@@ -139,6 +141,7 @@ class Predictions(ByOtherNames):
         found = prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
         return found if to is None else streams.written(found, to)
 
+    @phases.shown("predictions")
     def posterior_epred(self, exog=None, *, offset=None, exposure=None, draws=None, **how):
         """Return E[y | x] by each draw; `predict` has its mean.
 
@@ -172,6 +175,7 @@ class Predictions(ByOtherNames):
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.mean_draws(self, exog, offset, draws, "posterior_linpred", how)
 
+    @phases.shown("densities of rows")
     def log_lik(
         self,
         exog=None,
