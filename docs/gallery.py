@@ -1,6 +1,6 @@
-"""The pictures of docs/index.md, docs/gallery.md and docs/five-papers.md: run the code of each, save
-the figure of each block under the name that the page has for it, and write the gallery's part about
-tutorials.
+"""The pictures of docs/index.md, docs/gallery.md and docs/five-papers.md: run the code of each,
+save the figure of each block under the name that the page has for it, and write the gallery's part
+about tutorials.
 
     python docs/gallery.py
 """

@@ -210,3 +210,17 @@ def test_long_formulas_break_between_terms():
     lines = [line for _, line in in_lines("Formula", formula, 30)]
     assert lines[0] == "many ~ z00 + z01 + z02 + z03 +" and max(map(len, lines)) <= 30
     assert "1e+05" in " ".join(line for _, line in in_lines("Formula", formula, 60))
+
+
+def test_html_has_names_on_the_left_and_decimal_points_beneath_each_other():
+    html = fitted("groups").summary().as_html()
+    assert re.search('<th style="text-align: left">x</th>', html)
+    assert re.search('<th style="text-align: right">mean</th>', html)
+    assert "<th>" not in html and "<td>" not in html
+    assert html.count('<div style="overflow-x: auto"><table') == 2
+
+    from sgmc.results.report.summary import table_html
+
+    cells = "<tr>\n  <th>x</th> <td>29406  </td> <td>-1.3</td>\n</tr>"
+    found = table_html(f'<table class="simpletable">\n{cells}\n</table>')
+    assert "29406&#8200;&#8199;</td>" in found and "white-space: nowrap" in found

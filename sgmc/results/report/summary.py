@@ -53,15 +53,14 @@ class PosteriorSummary(Summary):
         return "\n".join(tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):
-        """The tables as HTML, notes beneath; the verdict is coloured."""
+        """The tables as HTML, notes beneath; the verdict is coloured, and a table that is wider
+        than its window scrolls by itself.
+        """
         escape = partial(html.escape, quote=False)
-        tables = [table.as_html() for table in self.escaped(escape)]
-        text = "\n".join(tables).replace("<td>", '<td style="text-align: right">')
-        text = re.sub(r'<td style="text-align: right">( *[^<]*:</td>)', r"<td>\1", text)  # labels
-        text = re.sub(r" +(?=</td>)", lambda found: "&#8199;" * len(found[0]), text)
+        tables = [table_html(table.as_html()) for table in self.escaped(escape)]
         lines = re.sub(r"\n +", " ", self.extra_txt or "").split("\n")
         notes = [note_html(escape(line)) for line in lines if line]
-        return "\n".join([text, *notes])
+        return "\n".join([*tables, *notes])
 
     def escaped(self, escape):
         """Copies of the tables, a function applied to all text: statsmodels' tables escape nothing,
@@ -76,6 +75,19 @@ class PosteriorSummary(Summary):
 
     def _repr_html_(self):
         return self.as_html()
+
+
+def table_html(text):
+    """A table of statsmodels with names and labels on the left, numbers on the right, decimal
+    points beneath each other: what is missing behind a number is as wide as a point and digits.
+    """
+    left, right = (f'style="text-align: {side}"' for side in ("left", "right"))
+    text = re.sub(r"(<tr>\s*)<th>", rf"\1<th {left}>", text).replace("<th>", f"<th {right}>")
+    text = re.sub(r"<td>( *[^<]*:</td>)", rf"<td {left}>\1", text).replace("<td>", f"<td {right}>")
+    text = re.sub(" +(?=</td>)", lambda found: "&#8200;" + "&#8199;" * (len(found[0]) - 1), text)
+    style = "font-variant-numeric: tabular-nums" + "; white-space: nowrap" * ("<th " in text)
+    text = text.replace("<table ", f'<table style="{style}" ', 1)
+    return f'<div style="overflow-x: auto">{text}</div>'
 
 
 def note_html(line):
