@@ -8,7 +8,7 @@ from typing import Any
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.intervals import LEVEL
-from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
+from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, OF_RUN, SELDOM, names
 from sgmc.arguments.parameter import Declared
 from sgmc.elsewhere import ARGUMENTS, INTERVALS, OF_METHODS, SAME_OF_METHODS
 
@@ -39,9 +39,20 @@ def filled(function: Callable[..., Any], rows: Iterable[Declared]) -> inspect.Si
 
 
 def documented(text: str, rows: Iterable[Declared]) -> str:
-    """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows."""
-    entries = "\n".join(line for row in rows for line in row.lines())
-    return inspect.cleandoc(text).replace("{keywords}", entries)
+    """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows; where it has
+    a line ``{seldom}``, too, those of the arguments that few fits need are there.
+    """
+    rows, seldom = list(rows), []
+    if "{seldom}" in text:
+        seldom = [row for row in rows if row.name in SELDOM]
+        # of the model first, then of the run
+        rows = sorted(
+            (row for row in rows if row.name not in SELDOM), key=lambda row: row.name in OF_RUN
+        )
+    text = inspect.cleandoc(text)
+    for mark, listed in (("{keywords}", rows), ("{seldom}", seldom)):
+        text = text.replace(mark, "\n".join(line for row in listed for line in row.lines()))
+    return text
 
 
 def named(
