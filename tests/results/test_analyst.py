@@ -116,7 +116,7 @@ def test_priors_have_the_names_of_their_slopes(prior, line):
     res = sgmc.logit("k > 1 ~ x + g", table(6000), prior=prior, sampler="laplace", seed=1)
     text = " ".join(str(res.summary()).split())
     assert line in text
-    assert ("[*] divided by sd(x), except" in text) == ("*" in line)
+    assert ("[*] per sd of a number; of factor levels" in text) == ("*" in line)
 
 
 def test_the_head():
