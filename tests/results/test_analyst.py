@@ -224,3 +224,12 @@ def test_html_has_names_on_the_left_and_decimal_points_beneath_each_other():
     cells = "<tr>\n  <th>x</th> <td>29406  </td> <td>-1.3</td>\n</tr>"
     found = table_html(f'<table class="simpletable">\n{cells}\n</table>')
     assert "29406&#8200;&#8199;</td>" in found and "white-space: nowrap" in found
+
+
+def test_what_notebooks_show_of_results_is_in_words():
+    found = fitted("logit")
+    assert repr(found.loo()) == f"<{found.loo()}>" and "elpd_loo" in repr(found.loo())
+    assert "summary_frame() has means" in repr(found.get_prediction())
+    assert repr(found.get_margeff()) == "<marginal effects of x: see summary(), summary_frame()>"
+    assert str(found.get_margeff()) == str(found.get_margeff().summary())
+    assert repr(found.model) == "<Logit model of a fit: y ~ x>"

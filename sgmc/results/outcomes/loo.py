@@ -4,7 +4,7 @@ of all rows or of a sample of them.
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,7 @@ MOST_ERROR = 1.0  # of elpd: differences between models of about four can be tol
 WHOLE_DRAWS = 200  # of a chain, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Loo:
     """Expected log predictive density of new data, estimated by leaving out one row at a time.
 
@@ -77,12 +77,12 @@ class Loo:
     n: int
     draws: int
     good_k: float
-    sample: Sample = field(repr=False)
-    elpd_i: np.ndarray = field(repr=False)
-    pareto_k: np.ndarray = field(repr=False)
-    approximate: np.ndarray = field(repr=False)
-    frequency: np.ndarray | None = field(repr=False)
-    outcomes: np.ndarray = field(repr=False)
+    sample: Sample
+    elpd_i: np.ndarray
+    pareto_k: np.ndarray
+    approximate: np.ndarray
+    frequency: np.ndarray | None
+    outcomes: np.ndarray
     unit: str = "rows"
     by: str = "loo"
 
@@ -95,6 +95,9 @@ class Loo:
     def simulation(self) -> str:
         """The Monte Carlo error in words."""
         return "" if math.isnan(self.mcse) else f", Monte Carlo error {self.mcse:.2g}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         some = (
