@@ -147,6 +147,7 @@ def linked(app, docname, source):
     """
     if docname in ("README", "docs/index"):
         source[0] = re.sub(r"\[([^\]]*)\]\((examples/[^)]*)\)", r"`\1`", source[0])
+        source[0] = source[0].replace("%VERSION%", release)
     if docname == "README":
         source[0] = source[0].replace("# sgmc\n", "# Start\n", 1)
 

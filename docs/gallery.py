@@ -1,5 +1,6 @@
-"""The pictures of docs/gallery.md and docs/five-papers.md: run the code of each, save the figure of
-each block under the name that the page has for it, and write the gallery's part about tutorials.
+"""The pictures of docs/index.md, docs/gallery.md and docs/five-papers.md: run the code of each,
+save the figure of each block under the name that the page has for it, and write the gallery's part
+about tutorials.
 
     python docs/gallery.py
 """
@@ -11,6 +12,11 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 PAGE, PICTURES = DOCS / "gallery.md", DOCS / "_static" / "gallery"
 FIVE, FIVE_PICTURES = DOCS / "five-papers.md", DOCS / "_static" / "five"
+README, HOME = DOCS.parent / "README.md", DOCS / "_static" / "home"
+AT_HOME = {  # pictures of the fit that README begins with
+    "odds-ratios.png": "res.plot(exponentiate=True)",
+    "predictions.png": 'res.plot_predictions("age")',
+}
 RESULTS = DOCS.parent / "vignettes" / "results"
 STEP = re.compile(
     r"^```python\n(.*?)^```$|^!\[.*?\]\(_static/(?:gallery|five)/(.*?)\)$", re.M | re.S
@@ -43,6 +49,16 @@ def draw(text, folder):
             pyplot.gcf().savefig(folder / name, dpi=DPI)
 
 
+def home():
+    """README's first block, and what the home page draws of its fit, in the form of a page."""
+    first = re.search(r"^```python\n(.*?)^```$", README.read_text(), re.M | re.S)[0]
+    parts = [
+        f"```python\n{code}\n```\n![{name}](_static/gallery/{name})\n"
+        for name, code in AT_HOME.items()
+    ]
+    return "\n".join([first, *parts])
+
+
 def tutorials():
     """The part about tutorials: a block of pictures with links, for pictures that exist."""
     lines = []
@@ -66,8 +82,9 @@ def written(text):
 
 if __name__ == "__main__":
     PAGE.write_text(written(PAGE.read_text()))
-    for page, folder in ((PAGE, PICTURES), (FIVE, FIVE_PICTURES)):
+    pages = (home(), HOME), (PAGE.read_text(), PICTURES), (FIVE.read_text(), FIVE_PICTURES)
+    for text, folder in pages:
         folder.mkdir(exist_ok=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            draw(page.read_text(), folder)
+            draw(text, folder)

@@ -5,9 +5,10 @@ more than numpy.
 """
 
 import importlib
+import sys
 from typing import Any
 
-from sgmc.elsewhere import SAME_IN_MODULE, in_module
+from sgmc.elsewhere import SAME_IN_MODULE, in_module, near
 from sgmc.version import __version__  # noqa: F401
 
 
@@ -45,8 +46,11 @@ def __getattr__(name: str) -> Any:
         value = importlib.import_module(f"sgmc.{name}")
     elif (ours := SAME_IN_MODULE.get(name)) is not None:
         return __getattr__(ours)
+    elif (told := in_module(name)) is not None:
+        raise AttributeError(told)
     else:
-        raise AttributeError(in_module(name) or f"module 'sgmc' has no attribute {name!r}")
+        unknown = f"module 'sgmc' has no attribute {name!r}"
+        raise AttributeError(unknown + near(name, sys.modules[__name__]))
     globals()[name] = value
     return value
 

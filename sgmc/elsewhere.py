@@ -29,6 +29,10 @@ SAME_ON_RESULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "plot_ppc": ("plot_pp_check", {}),
     "plot_autocorr": ("plot_acf", {}),
     "logLik": ("llf", {}),
+    "df_residual": ("df_resid", {}),
+    "fitted_values": ("fittedvalues", {}),
+    "print": ("summary", {}),
+    "variables": ("names", {}),
     "fixef": ("_fixef", {}),
     **{name: (f"model.{name}", {}) for name in ("formula", "exog_names", "endog_names", "family")},
 }
@@ -39,7 +43,7 @@ ACCURACY = "compare posteriors by predictive accuracy instead: loo(), sgmc.compa
 SHARE = "use r2(), the Bayesian one, or loo() for predictive accuracy"
 CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
 SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
-LEVERAGE = "loo(pointwise=True).pareto_k shows how much single rows decide"
+LEVERAGE = "loo().pareto_k shows how much single rows decide"
 PLOTS = "use plot_pp_check(), or resid_pearson against what you like"
 
 WITHOUT_MEANING = {  # of statsmodels' results
@@ -170,7 +174,9 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "plot_dist": "use plot_posterior()",
     "plot_energy": "use chain_diagnostics()",
     "plot_ess": "use ess() and mcse()",
-    "plot_loo": "use plot_loo_pit(), or loo(pointwise=True).pareto_k",
+    "plot_khat": "use loo().pareto_k",
+    "plot_parallel": "use plot_pair()",
+    "plot_loo": "use plot_loo_pit(), or loo().pareto_k",
     "plot_diagnostics": "use plot_trace(), plot_calibration() and plot_pp_check()",
     **dict.fromkeys(
         ("loo_compare", "add_criterion", "loo_model_weights", "model_weights", "anova"),
@@ -178,6 +184,13 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     ),
     **dict.fromkeys(("drop1", "add1", "step"), f"{COMPARE}, or prior='horseshoe'"),
     "loo_R2": "use r2(), or loo()",
+    **dict.fromkeys(("loo_predict", "loo_epred"), "use loo_pit(), loo() or kfold()"),
+    "posterior_average": "use sgmc.model_weights() and a mean of predict() by them",
+    "posterior_smooths": "use smooth() for the numbers, plot_smooth() for the curve",
+    **dict.fromkeys(("emmeans", "estimate_means", "emtrends"), "use avg_predictions(by='g')"),
+    **dict.fromkeys(("icc", "performance_icc"), "use cov_re and params: a share of variances"),
+    "control_params": "use chain_diagnostics()",
+    **dict.fromkeys(("terms", "model_matrix", "design_info", "dm"), "use model.formula"),
     "bayes_factor_models": "use bayes_factor() for a coefficient, or loo()",
     **dict.fromkeys(("stancode", "standata", "stanfit", "nuts_params", "launch_shinystan"), STAN),
     **dict.fromkeys(("divergences", "check_hmc_diagnostics"), "use chain_diagnostics(), warnings"),
@@ -228,8 +241,19 @@ def attribute(results: Any, name: str) -> Any:
         ours, how = SAME_ON_RESULTS[name]
         found = attrgetter(ours)(results)
         return partial(found, **how) if how else found
+    if (told := on_results(name)) is not None:
+        raise AttributeError(told)
     unknown = f"{type(results).__name__!r} object has no attribute {name!r}"
-    raise AttributeError(on_results(name) or unknown)
+    raise AttributeError(unknown + near(name, results))
+
+
+def near(name: str, holder: Any) -> str:
+    """Return the end of a message about an unknown attribute: the public one that is near."""
+    from difflib import get_close_matches  # not at each import of the package
+
+    public = [] if name.startswith("_") else [one for one in dir(holder) if one[0] != "_"]
+    found = get_close_matches(name, public, n=1)
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def on_results(name: str) -> str | None:
@@ -251,19 +275,23 @@ def on_results(name: str) -> str | None:
 # ---- the module ----------------------------------------------------------------------------------
 
 SAME_IN_MODULE = {
-    **dict.fromkeys(("lm", "lmer", "linear_regression", "gaussian"), "ols"),
+    **dict.fromkeys(("lm", "lmer", "linear", "linear_regression", "gaussian"), "ols"),
     **dict.fromkeys(("logistic", "logistic_regression", "bernoulli", "binomial"), "logit"),
     **dict.fromkeys(("nb", "negbin", "negative_binomial", "glm_nb", "nbinom"), "negativebinomial"),
     **dict.fromkeys(("multinomial", "multinom", "categorical", "softmax"), "mnlogit"),
     **dict.fromkeys(("polr", "clm", "cumulative", "ordered_logit", "cumlogit"), "ordinal"),
     **dict.fromkeys(("rq", "quantile_regression"), "quantreg"),
     **dict.fromkeys(("inverse_gaussian", "invgauss", "wald"), "inversegaussian"),
-    **dict.fromkeys(("zero_inflated", "zip", "zinb", "zeroinfl"), "zeroinflated"),
+    **dict.fromkeys(
+        ("zero_inflated", "zip", "zinb", "zeroinfl", "zero_inflated_poisson"), "zeroinflated"
+    ),
+    "hurdle_poisson": "hurdle",
     "glmer": "glm",
     "stan_glm": "glm",
     "Normal": "normal",
     "StudentT": "student_t",
     "HalfNormal": "half_normal",
+    "halfnormal": "half_normal",
     "HalfStudentT": "half_t",
     "half_student_t": "half_t",
     "Cauchy": "cauchy",
@@ -289,9 +317,23 @@ PRIORS = (
 
 IN_MODULE = {
     "student": "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
-    "t": "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
+    **dict.fromkeys(
+        ("t", "t_distribution"),
+        "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
+    ),
     "brm": "a verb is a family: sgmc.ols, sgmc.logit, ..., or sgmc.glm(family=)",
-    "bf": "a formula is text: sgmc.ols('y ~ x', df)",
+    **dict.fromkeys(("bf", "Formula"), "a formula is text: sgmc.ols('y ~ x', df)"),
+    **dict.fromkeys(("as_factor", "factor", "C"), "write C(x) in the formula: 'y ~ C(x)'"),
+    **dict.fromkeys(("get_prior", "default_prior"), "use prior_summary() of a fit"),
+    **dict.fromkeys(
+        ("make_stancode", "stancode", "make_standata"), "there is no Stan program; see sgmc.Model"
+    ),
+    **dict.fromkeys(
+        ("beta_binomial", "betabinom"), "add effects of rows instead: 'cbind(k, m) ~ x + (1 | row)'"
+    ),
+    **dict.fromkeys(
+        ("tweedie", "skew_normal", "gam_check"), "it is not here; sgmc.Model takes any likelihood"
+    ),
     **dict.fromkeys(
         ("stan_glmer", "stan_lmer", "mixedlm", "MixedLM", "BayesMixedGLM", "lme"), VERB_OF_GROUPS
     ),
@@ -304,7 +346,20 @@ IN_MODULE = {
     **dict.fromkeys(("LogisticRegression", "LinearRegression", "Ridge", "Lasso"), ESTIMATORS),
     **dict.fromkeys(("BayesianRidge", "GammaRegressor", "PoissonRegressor"), ESTIMATORS),
     **dict.fromkeys(("regression", "regress"), "use a verb: sgmc.ols, sgmc.logit, ..."),
-    **dict.fromkeys(("loo", "waic", "r2", "summary", "hdi", "predict", "pp_check"), BY_RESULTS),
+    **dict.fromkeys(
+        (
+            "loo",
+            "waic",
+            "r2",
+            "summary",
+            "hdi",
+            "predict",
+            "pp_check",
+            "bayes_factor",
+            "hypothesis",
+        ),
+        BY_RESULTS,
+    ),
     **dict.fromkeys(("plot_trace", "plot_posterior", "plot_forest", "plot_ppc"), BY_RESULTS),
     **dict.fromkeys(("read_csv", "read_parquet"), "give a verb the path as its data"),
     **dict.fromkeys(("set_seed", "seed"), "give seed= in the call"),
@@ -316,6 +371,24 @@ IN_MODULE = {
 IN_DATASETS = dict.fromkeys(
     ("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()"
 ) | dict.fromkeys(("get", "fetch", "load_data", "get_rdataset"), "use sgmc.datasets.load(name)")
+
+
+IN_SKLEARN = {  # of `sgmc.sklearn`
+    **dict.fromkeys(
+        ("LogisticRegression", "SGDClassifier", "LogisticRegressionCV", "RidgeClassifier"),
+        "use BayesianLogisticRegression, of two classes or more",
+    ),
+    **dict.fromkeys(
+        ("LinearRegression", "BayesianRidge", "Ridge", "Lasso", "ElasticNet", "SGDRegressor"),
+        "use BayesianLinearRegression; a penalty is its prior=",
+    ),
+    **{
+        name: f"use Bayesian{name}"
+        for name in ("PoissonRegressor", "GammaRegressor", "NegativeBinomialRegressor")
+    },
+    "OrdinalClassifier": "use BayesianOrdinalClassifier",
+    "ARDRegression": "use BayesianLinearRegression(prior='horseshoe')",
+}
 
 SAME_FAMILIES = {  # of `glm`
     "bernoulli": "binomial",
@@ -396,12 +469,58 @@ ARGUMENTS = {
     "cov_kwds": "use groups= with cov_type='cluster'",
     "sample_prior": "use prior_only=True",
     "nsamples": "use draws=",
+    "alpha": "the level of intervals is summary(level=0.9); a penalty is a prior",
+    "contrasts": f"{FORMULA_HAS}: C(g, Sum), or C(g, Treatment('a'))",
+    **dict.fromkeys(("inference_method", "inference"), "use sampler="),
+    **dict.fromkeys(
+        ("noncentered", "center_predictors", "centered"),
+        "nothing to choose: coordinates are chosen by the fit, predictors are centred inside",
+    ),
+    **dict.fromkeys(
+        ("save_pars", "return_inferencedata", "idata_kwargs"),
+        "all draws are kept; to_arviz() of the result converts them",
+    ),
     "thinning": "use thin=",
     "device": "sgmc runs on CPUs; use threads=",
     "file": "use save() of the results, or checkpoint= for a run that goes on",
 }
 
 INTERVALS = ("ci", "prob", "hdi_prob", "ci_prob", "cred_mass", "conf_level", "credible_level")
+
+# of methods of results: theirs -> ours, the first that the method has
+NEW_ROWS, CHOSEN = ("exog", "data", "new_data"), ("cols", "names", "variables")
+SAME_OF_METHODS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("newdata", "new_data", "data", "X", "df", "exog"), NEW_ROWS),
+    **dict.fromkeys(("var_names", "pars", "parameters", "params", "parm", "variable"), CHOSEN),
+    **dict.fromkeys(("ndraws", "n_draws", "nsamples", "n_samples", "num_samples"), ("draws",)),
+    "num_pp_samples": ("draws",),
+    **dict.fromkeys(("random_state", "random_seed"), ("seed",)),
+    **dict.fromkeys(("dydx", "wrt"), ("variables",)),
+    "K": ("k",),
+}
+
+SCALE = "predict() is on the scale of outcomes, posterior_linpred() on that of the link"
+INTERVAL = "get_prediction(new).summary_frame(level=0.9) has standard errors and intervals"
+EFFECTS_LEFT_OUT = "with group terms, random=False predicts at effects of zero"
+ROUNDING = "use summary_frame().round(3)"
+OF_METHODS = {  # of all methods, or as method.argument of one
+    **dict.fromkeys(("type", "which", "linear", "kind", "scale"), SCALE),
+    **dict.fromkeys(("return_std", "se_fit", "interval"), INTERVAL),
+    **{f"predict.{name}": INTERVAL for name in ("level", "alpha", *INTERVALS)},
+    **dict.fromkeys(("re_formula", "include_group_specific", "re_form"), EFFECTS_LEFT_OUT),
+    **dict.fromkeys(("allow_new_levels", "sample_new_groups"), "use new_levels="),
+    **dict.fromkeys(("digits", "round_to", "float_format", "precision"), ROUNDING),
+    **{f"summary.{name}": "use summary_frame().loc[names]" for name in ("cols", "var_names")},
+    **{
+        f"{method}.{name}": "use plot_pp_check(kind='density'), 'rootogram' or 'groups'"
+        for method in ("pp_check", "plot_pp_check")
+        for name in ("type", "kind")
+    },
+    "pointwise": "loo().elpd_i and loo().pareto_k are by row",
+    **dict.fromkeys(("figsize", "backend", "color", "colors"), "draw on Axes of your own with ax="),
+    "combined": "to_frame() has the draws of all chains",
+    "transform": "use exponentiate=True, or to_frame() for draws to transform",
+}
 
 # of priors: ours -> theirs; of one function before those of all
 SAME_OF_PRIORS: dict[str, dict[str, tuple[str, ...]]] = {

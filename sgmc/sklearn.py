@@ -24,6 +24,7 @@ except ImportError as error:
 from sgmc import registry
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.names import column_names
+from sgmc.elsewhere import IN_SKLEARN
 from sgmc.errors import SGMCWarning
 from sgmc.formula.groups import of_labels
 from sgmc.models.regression.families.gamma import Gamma
@@ -43,6 +44,14 @@ __all__ = [
     "BayesianOrdinalClassifier",
     "BayesianPoissonRegressor",
 ]
+
+
+def __getattr__(name):
+    if name in IN_SKLEARN:
+        raise AttributeError(f"sgmc.sklearn has no {name!r}; {IN_SKLEARN[name]}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 NARROWEST = np.finfo(float).epsneg  # of a probability from 1, so that its log odds are finite
 
 

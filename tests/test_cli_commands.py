@@ -110,6 +110,14 @@ def test_errors_of_commands(capsys, path, arguments, says):
     assert says in capsys.readouterr().err
 
 
+def test_models_by_other_names(capsys, path):
+    how = ("--seed", "1", "--draws", "400", "--csv")
+    same = printed(capsys, "fit", "x ~ y", path, "--model", "ols", *how)
+    assert printed(capsys, "fit", "x ~ y", path, "--model", "lm", *how) == same
+    assert main(["fit", "x ~ y", path, "--model", "glm"]) == 2
+    assert "'glm' is not known; it is chosen by its family" in capsys.readouterr().err
+
+
 def test_json_has_values(capsys, path, table):
     text = printed(capsys, "fit", "y ~ x", path, "--model", "poisson", "--seed", "1", "--json")
     found, expected = json.loads(text), sgmc.poisson("y ~ x", table, seed=1)
@@ -156,6 +164,13 @@ def test_data_sets_are_listed(capsys):
         ("taylor", "taylor (gradients): "),
         ("block", "block (subsampling): "),
         ("prepare", "prepare("),
+        ("s", "s() of a formula"),
+        ("hdi", "hdi is conf_int here."),
+        ("lm", "lm is ols here.\n\nBayesian linear regression"),
+        ("random_state", "random_state is seed here."),
+        ("pvalues", "pvalues has no meaning for a posterior; use prob_positive"),
+        ("brm", "sgmc has no 'brm': a verb is a family"),
+        ("adapt_delta", "adapt_delta= is none here; it is of a sampler"),
     ],
 )
 def test_any_name_is_described(capsys, name, says):

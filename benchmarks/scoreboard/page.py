@@ -16,6 +16,7 @@ from tasks import TASKS
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 OURS = ("sgmc_default", "sgmc_exact")
+OVERVIEW_TICKS = (1, 2, 5, 10, 20, 50, 100)  # seconds
 CLEAR = 3.0  # first by this factor
 LABELS = {  # contestant: label, kind
     "sgmc_default": ("sgmc", "posterior"),
@@ -227,7 +228,7 @@ def plot(task, entries, folder):
 
 
 def summary(found):
-    """The first lines: where rivals win, then the aggregate, then a table of all tasks."""
+    """A table of all tasks, then where rivals win, then the aggregate."""
     lost, unclear, clear, alone, open_, lines = [], [], [], [], [], []
     counted = [task for task in found if task not in DENSITIES]
     for task, entries in found.items():
@@ -265,7 +266,47 @@ def summary(found):
     if unclear:
         head += ["First, but by less:", "", *unclear, ""]
     table = ["| task | without start-up | with import and first use |", "|---|---|---|", *lines]
-    return "\n".join([*head, *table])
+    return "\n".join([*table, "", *head]).rstrip()
+
+
+def overview(found, folder):
+    """A picture of all tasks: seconds of sgmc at its defaults and of the fastest rival, import and
+    first use included; of rivals that were not within in time, an arrow from the least that they
+    take.
+    """
+    import matplotlib
+
+    matplotlib.use("Agg")
+    matplotlib.rcParams |= {"svg.hashsalt": "scoreboard", "svg.fonttype": "none", "font.size": 8}
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(6, 0.9 + 0.26 * len(found)))
+    names = {}
+    for place, (task, entries) in enumerate(reversed(found.items())):
+        ours, rival = standing(entries, "cold")
+        late = [e for e in entries if e.expressible and not e.ours and e.kind != "floor"]
+        bounds = [e.at_least("cold") for e in late] if rival is None else []
+        least = min(bounds) if bounds and None not in bounds else None
+        names[place] = TASKS[task][1]
+        ends = [one.cold for one in (ours, rival) if one] + ([least] if least else [])
+        axes.hlines(place, min(ends), max(ends), color="0.85", zorder=0)
+        if rival:
+            axes.plot(rival.cold, place, "o", color="#d08c60", label="fastest rival")
+        elif least:
+            axes.plot(least, place, ">", color="#d08c60", label="no rival is right before")
+        if ours:
+            axes.plot(ours.cold, place, "o", color="#1f6f8b", label="sgmc, defaults")
+    axes.set_yticks(list(names), list(names.values()))
+    axes.set_xscale("log")
+    axes.set_xticks(OVERVIEW_TICKS, [f"{tick:g}" for tick in OVERVIEW_TICKS])
+    axes.minorticks_off()
+    axes.set_xlabel("seconds until right, with import and first use")
+    axes.spines[["top", "right"]].set_visible(False)
+    shown = dict(zip(*reversed(axes.get_legend_handles_labels())))
+    above = dict(loc="lower center", bbox_to_anchor=(0.4, 1.0))
+    axes.legend(shown.values(), shown, ncols=3, frameon=False, **above)
+    figure.savefig(folder / "overview.svg", bbox_inches="tight", metadata={"Date": None})
+    plt.close(figure)
 
 
 def anchor(title):
@@ -300,7 +341,11 @@ def page(found, notes, plots=True):
     """The page as text."""
     text = TEXT.read_text().format(mean=MEAN, sd=100 * SD)
     opening, rule = text.split("<!-- results -->")
-    parts = [opening.strip(), summary(found), rule.strip(), circumstances(found), "## Tasks"]
+    picture = (
+        "![Seconds of sgmc and of the fastest rival, by task](_static/scoreboard/overview.svg)"
+    )
+    opening = [opening.strip(), picture] if plots else [opening.strip()]
+    parts = [*opening, summary(found), rule.strip(), circumstances(found), "## Tasks"]
     for task, entries in found.items():
         title = TASKS[task][1]
         parts += [f"### {title}", f"{verdict(entries)[1]}.", notes.get(task, ""), rows(entries)]
@@ -322,6 +367,7 @@ def main():
     if not options.no_plots:
         folder = options.out.parent / "_static" / "scoreboard"
         folder.mkdir(parents=True, exist_ok=True)
+        overview(found, folder)
         for task, entries in found.items():
             plot(task, entries, folder)
     print(f"{options.out.name}: {len(found)} tasks")

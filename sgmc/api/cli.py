@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 from sgmc.arguments.keywords import FORMULA, REGRESSION, rows
 from sgmc.arguments.parameter import Keyword
 from sgmc.arguments.types import Frame
+from sgmc.elsewhere import SAME_IN_MODULE
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
 from sgmc.version import __version__
 
@@ -219,10 +220,12 @@ def fit(asked: argparse.Namespace) -> int:
     # background jobs of a shell start with it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     known = sorted(room("families"))
-    if asked.model not in known:
-        hint = nearest(asked.model, known, "known")
-        raise ArgumentError(f"--model {asked.model!r} is not known{hint}")
-    verb, chosen = getattr(verbs, asked.model), given(asked, options())
+    model = SAME_IN_MODULE.get(asked.model, asked.model)
+    if model not in known:
+        hint = nearest(model, known, "known")
+        by_family = "; it is chosen by its family, see `sgmc families`" if model == "glm" else hint
+        raise ArgumentError(f"--model {asked.model!r} is not known{by_family}")
+    verb, chosen = getattr(verbs, model), given(asked, options())
     if "prior" in chosen:
         chosen["prior"] = prior_of(chosen["prior"])
     with warnings.catch_warnings():

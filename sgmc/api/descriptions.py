@@ -5,6 +5,14 @@ from collections.abc import Iterator
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.keywords import TABLE
+from sgmc.elsewhere import (
+    ARGUMENTS,
+    SAME_ARGUMENTS,
+    SAME_IN_MODULE,
+    SAME_ON_RESULTS,
+    in_module,
+    on_results,
+)
 from sgmc.errors import ArgumentError
 
 
@@ -17,7 +25,7 @@ def description(name: str) -> str:
     ArgumentError
         For a name that nothing has; it names the nearest.
     """
-    found = "\n\n".join(entries(name))
+    found = "\n\n".join(entries(name)) or elsewhere_named(name)
     if not found:
         raise ArgumentError(
             f"nothing here is named {name!r}{nearest(name, known())}; `sgmc families`, `sgmc "
@@ -49,6 +57,8 @@ def entries(name: str) -> Iterator[str]:
         yield documented(f"Results.{name}", getattr(RegressionResults, name))
     elif isinstance(getattr(errors, name, None), type):
         yield documented(name, getattr(errors, name))
+    if key in room("terms"):
+        yield documented(f"{key}() of a formula", room("terms")[key])
     for kind in ("gradients", "subsampling"):
         if key in room(kind):
             cls = room(kind)[key]
@@ -58,6 +68,17 @@ def entries(name: str) -> Iterator[str]:
     if key in names():
         source, licence = licences().loc[key, ["source", "licence"]]
         yield f"{key} (data set, dataset:{key}): {source} Licence: {licence}."
+
+
+def elsewhere_named(name: str) -> str:
+    """The documentation of what has another name here than in other packages, or what to use."""
+    same = {name: ours for name, (ours, _) in SAME_ON_RESULTS.items()} | SAME_IN_MODULE
+    same |= SAME_ARGUMENTS
+    ours = same.get(name, "").removeprefix("model.")
+    if ours and (found := "\n\n".join(entries(ours))):
+        return f"{name} is {ours} here.\n\n{found}"
+    said = ARGUMENTS.get(name)
+    return in_module(name) or on_results(name) or (f"{name}= is none here; {said}" if said else "")
 
 
 def documented(called: str, value: object) -> str:

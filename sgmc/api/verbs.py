@@ -27,10 +27,19 @@ TEXT = """
     -------
     RegressionResults
 
+    Other Parameters
+    ----------------
+    {seldom}
+
     Raises
     ------
     FormulaError, DataError, ArgumentError, NotSupported
         Naming the column or argument and saying what to do.
+
+    Notes
+    -----
+    Arguments are in three groups: of the model (from `formula`), of the run (from `sampler`), and
+    under *Other Parameters* those that few fits need.
     """
 
 
@@ -151,6 +160,10 @@ def glm(formula: Any, data: Any, *, family: Any, link: str | None = None, **give
     Returns
     -------
     RegressionResults
+
+    Other Parameters
+    ----------------
+    {seldom}
 
     Raises
     ------

@@ -478,6 +478,13 @@ SETTINGS = {
     for row in TABLE
     if {REGRESSION, MODEL} & set(row.takers) and row.name not in ("prior", "tune", "rng")
 }
+# arguments of verbs that few fits need, which their documentation has apart
+SELDOM = (
+    "gradient", "subsample", "batch_size", "step_size", "precondition", "init", "modes", "thin",
+    "warmup", "keep_warmup", "rng", "strata", "cache", "memory_limit", "nodes", "client",
+    "reservoir", "tune", "max_data_passes", "dtype", "checkpoint",
+)  # fmt: skip
+OF_RUN = ("sampler", "draws", "accuracy", "chains", "threads", "seed", "time_limit", "progress")
 
 
 def rows(*takers: str) -> list[Keyword]:

@@ -1,14 +1,16 @@
 """Signatures, docstrings and errors of functions that pass keywords on, from rows of a table."""
 
+import functools
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, names
+from sgmc.arguments.intervals import LEVEL
+from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, OF_RUN, SELDOM, names
 from sgmc.arguments.parameter import Declared
-from sgmc.elsewhere import ARGUMENTS
+from sgmc.elsewhere import ARGUMENTS, INTERVALS, OF_METHODS, SAME_OF_METHODS
 
 
 def filled(function: Callable[..., Any], rows: Iterable[Declared]) -> inspect.Signature:
@@ -37,9 +39,20 @@ def filled(function: Callable[..., Any], rows: Iterable[Declared]) -> inspect.Si
 
 
 def documented(text: str, rows: Iterable[Declared]) -> str:
-    """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows."""
-    entries = "\n".join(line for row in rows for line in row.lines())
-    return inspect.cleandoc(text).replace("{keywords}", entries)
+    """Return a docstring whose line ``{keywords}`` is replaced by the entries of rows; where it has
+    a line ``{seldom}``, too, those of the arguments that few fits need are there.
+    """
+    rows, seldom = list(rows), []
+    if "{seldom}" in text:
+        seldom = [row for row in rows if row.name in SELDOM]
+        # of the model first, then of the run
+        rows = sorted(
+            (row for row in rows if row.name not in SELDOM), key=lambda row: row.name in OF_RUN
+        )
+    text = inspect.cleandoc(text)
+    for mark, listed in (("{keywords}", rows), ("{seldom}", seldom)):
+        text = text.replace(mark, "\n".join(line for row in listed for line in row.lines()))
+    return text
 
 
 def named(
@@ -125,3 +138,71 @@ def hint(name: str, known: Iterable[str]) -> str:
     if name in ARGUMENTS:
         return f"; {ARGUMENTS[name]}"
     return nearest(name, known)
+
+
+class ByOtherNames:
+    """Base of classes whose public methods take arguments by the names of other packages, such as
+    ``predict(newdata=df)`` (`sgmc.elsewhere.SAME_OF_METHODS`); for others the error names what to
+    use (`sgmc.elsewhere.OF_METHODS`).
+    """
+
+    def __init_subclass__(cls, **given: Any) -> None:
+        super().__init_subclass__(**given)
+        for name, method in list(vars(cls).items()):
+            if isinstance(method, FunctionType) and not name.startswith("_"):
+                setattr(cls, name, by_other_names(method))
+
+
+def by_other_names(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that takes arguments by other names too, see `ByOtherNames`."""
+    called = method.__name__
+
+    @functools.cache
+    def taken() -> tuple[list[str], bool]:
+        """Its arguments' names, and whether it passes others on."""
+        parameters = inspect.signature(method).parameters.values()
+        passes_on = any(p.kind is p.VAR_KEYWORD for p in parameters)
+        return [p.name for p in parameters if p.kind is not p.VAR_KEYWORD], passes_on
+
+    @functools.wraps(method)
+    def made(*given: Any, **named: Any) -> Any:
+        return method(*given, **(of_method(called, named, *taken()) if named else named))
+
+    return made
+
+
+def of_method(
+    called: str, given: dict[str, Any], known: list[str], passes_on: bool
+) -> dict[str, Any]:
+    """Return arguments of a method by our names.
+
+    Parameters
+    ----------
+    called : str
+        The method's name.
+    given : dict
+    known : list of str
+        Names that it takes, which are never replaced.
+    passes_on : bool
+        Whether it passes arguments on to what refuses unknown ones.
+
+    Raises
+    ------
+    TypeError
+        For an unknown argument, and for one that is given by both names.
+    """
+    out: dict[str, Any] = {}
+    for name, value in given.items():
+        same = () if name in known else SAME_OF_METHODS.get(name, ())
+        ours = next((one for one in same if one in known), name)
+        if ours in out or ours != name and ours in given:
+            raise TypeError(f"{called}() got {name!r}, which is {ours!r} here, more than once")
+        there = ours in known or ours in INTERVALS and LEVEL in known
+        if not there and not passes_on:
+            advice = OF_METHODS.get(f"{called}.{name}") or OF_METHODS.get(name)
+            raise TypeError(
+                f"{called}() got an unexpected keyword argument {name!r}"
+                + (f"; {advice}" if advice else nearest(name, known))
+            )
+        out[ours] = value
+    return out

@@ -25,11 +25,11 @@ from sgmc.priors.joint import JointNormal
 
 MOST_LISTED = 3  # names and priors in the line of priors
 SCALED_BY = {
-    "sd(x)": "divided by sd(x), except for factor levels and 0/1 columns",
-    "sd(y) and sd(x)": "times sd(y); slopes divided by sd(x), except for factor levels and 0/1 "
-    "columns",
-    "sd(y), of the mean, and sd(x)": "times sd(y) in the predictor of the mean; slopes divided by "
-    "sd(x), except for factor levels and 0/1 columns",
+    "sd(x)": "per sd of a number; of factor levels and 0/1 columns per difference",
+    "sd(y) and sd(x)": "times sd(y); slopes per sd of a number, of factor levels and 0/1 columns "
+    "per difference",
+    "sd(y), of the mean, and sd(x)": "times sd(y) in the predictor of the mean; slopes per sd of a "
+    "number, of factor levels and 0/1 columns per difference",
 }
 
 
@@ -189,7 +189,8 @@ class PriorTable:
         for name, one in zip(self.names[coefficients:], self.specified[coefficients:]):
             text += f"; {name}: {one}"
         scaled = any(p.autoscale for p in self.specified)
-        return f"{text}. [*] {SCALED_BY[self.unit]}." if scaled else f"{text}."
+        units = f" [*] {SCALED_BY[self.unit]}; prior_summary() has them in units of the data."
+        return f"{text}.{units if scaled else ''}"
 
     def _described_slopes(self, coefficients):
         """The prior of all slopes; or names with their priors, and the one of all others."""

@@ -20,6 +20,7 @@ MOST_RATIOS, NARROW_RATIO = 7, 4  # of numbers; of its ends, within which they h
 NAME_WIDTH, TITLE_WIDTH = 36, 34  # letters of a line: of names beside an axis, above a panel
 MOST_MARKS = 500  # of a rug
 ABOVE_LETTERS = 64  # of a line of a legend above the axes
+LEGEND_LINE = 1.2  # points
 MOST_BESIDE = 6  # names of chains in a line of a legend
 
 
@@ -136,7 +137,7 @@ def rug(one: Any, x: Array) -> None:
 def legend_above(one: Any, title: str = "") -> None:
     """Put the legend above the axes, where it covers nothing."""
     _, labels = one.get_legend_handles_labels()
-    one.legend(
+    legend = one.legend(
         title=title or None,
         loc="lower left",
         bbox_to_anchor=(0, 1),
@@ -146,6 +147,8 @@ def legend_above(one: Any, title: str = "") -> None:
         alignment="left",
         frameon=False,
     )
+    for line in legend.get_lines():  # faint ones are many in the panel, and one here
+        line.set(alpha=1, linewidth=max(line.get_linewidth(), LEGEND_LINE))
 
 
 def legend_of_chains(axes: Any, lines: Any, ax: Any, more: Sequence[Any] = ()) -> None:

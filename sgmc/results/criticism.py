@@ -6,6 +6,7 @@ import pandas as pd
 
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Seed, Series
 from sgmc.core import phases
 from sgmc.results.outcomes import words
@@ -15,9 +16,10 @@ from sgmc.results.priors.savage_dickey import bayes_factor
 from sgmc.results.priors.sensitivity import sensitivity
 
 
-class Criticism:
+class Criticism(ByOtherNames):
     """Methods of `RegressionResults` that judge model and prior."""
 
+    @phases.shown("changing prior and likelihood")
     def sensitivity(self) -> Frame:
         """Estimate how much each parameter's posterior would change if prior or likelihood counted
         a little more or less.
@@ -102,6 +104,7 @@ class Criticism:
 
         return ranks(self.loo_pit(seed), ax)
 
+    @phases.shown("leaving rows out")
     def calibration(self, loo: bool = True, seed: Seed = None) -> Any:
         """Return the Brier score and its parts: do outcomes predicted with probability p happen
         with frequency p?

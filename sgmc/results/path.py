@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.paths import sticky_places
@@ -37,7 +38,7 @@ class Skeleton(NamedTuple):
     velocities: pd.DataFrame
 
 
-class Paths:
+class Paths(ByOtherNames):
     """Methods of `Results` for samplers in continuous time,
     which know all of a path and not its draws alone.
     """

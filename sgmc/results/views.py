@@ -12,6 +12,7 @@ from sgmc.arguments.draws import mean_and_sd
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Array, Floats
 from sgmc.errors import ArgumentError, NotSupported
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 MOST_PLOTS = 40
 
 
-class Views:
+class Views(ByOtherNames):
     """Methods of `Results` that draw it or hand it on."""
 
     def to_arviz(

@@ -61,6 +61,18 @@ def test_average_comparisons_and_coefficients():
     np.testing.assert_allclose(axes.get_lines()[-1].get_xdata(), res().params[names])
 
 
+def test_comparisons_of_numbers_are_over_an_sd():
+    names = [tick.get_text() for tick in res().plot_comparisons().get_yticklabels()]
+    places = {name.split(" (per ")[0]: k for k, name in enumerate(names)}
+    sd = np.std(res()._kept.frame.z, ddof=1)
+    assert names[places["z"]] == f"z (per {sd:.3g})" and "g: b - a" in names
+    axes = res().plot_comparisons()
+    assert "numbers per sd" in axes.get_xlabel()
+    dot = axes.get_lines()[-1].get_xdata()[places["z"]]
+    assert dot == pytest.approx(res().avg_comparisons({"z": "sd"}).estimate[0])
+    assert res().plot_comparisons("z").get_yticklabels()[0].get_text() == "z: +1"
+
+
 @pytest.mark.parametrize(
     "call, words",
     [

@@ -116,7 +116,7 @@ def test_priors_have_the_names_of_their_slopes(prior, line):
     res = sgmc.logit("k > 1 ~ x + g", table(6000), prior=prior, sampler="laplace", seed=1)
     text = " ".join(str(res.summary()).split())
     assert line in text
-    assert ("[*] divided by sd(x), except" in text) == ("*" in line)
+    assert ("[*] per sd of a number; of factor levels" in text) == ("*" in line)
 
 
 def test_the_head():
@@ -145,7 +145,7 @@ def test_probabilities_are_never_nought_or_one():
 def test_words_are_in_the_glossary():
     known = terms()
     labels = {*RUN.values(), *MODEL.values(), "Chains x draws", "Seconds", "Model", "Covariance"}
-    labels |= {"Formula", "Link"}
+    labels |= {"Formula", "Link", "R2 (sd)", "elpd (se)"}
     columns = {*"mean sd [0.025 0.975] P(>0) ess_bulk r_hat".split()}
     details = {"ess_tail", "k_hat", "mean err", "sd err", "low err", "high err", "mcse"}
     ratios = {"odds ratio", "rate ratio", "hazard ratio", "ratio of means", "ratio", "P(>1)"}
@@ -167,3 +167,69 @@ def test_json_has_the_keys_that_it_had():
     facts |= {"Warmup/Draws", "Data passes", "Time (s)", "Min. ESS bulk", "Max. R-hat"}
     assert facts | {"KSD (scores)", "From Laplace", "Grad-noise share"} <= set(found["facts"])
     assert any(note.startswith("Errors are estimated by scores") for note in found["notes"])
+
+
+def test_measures_of_fit_on_request():
+    found = fitted("logit")
+    text = str(found.summary(r2=True, elpd=True))
+    share, out = found.r2(), found.loo()
+    assert f"R2 (sd):  {share['mean']:.3f} ({share['sd']:.3f})" in re.sub(" {2,}", "  ", text)
+    assert f"elpd (se):  {out.elpd:.1f} ({out.se:.1f})" in re.sub(" {2,}", "  ", text)
+    plain = str(found.summary())
+    assert "R2 (sd)" not in plain and "elpd" not in plain
+    mixture = sgmc.GaussianMixture(np.random.default_rng(1).normal(size=(60, 1)), 1)
+    with pytest.raises(sgmc.errors.NotSupported, match="r2 and elpd are for regressions"):
+        mixture.fit(draws=1000, seed=1).summary(r2=True)
+
+
+def test_advice_is_given_once():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sgmc.errors.SGMCWarning)
+        few = sgmc.logit("y ~ x", table(), seed=1, draws=30, chains=2)
+    text = " ".join(str(few.summary()).split())
+    assert few.verdict.advice and text.count(few.verdict.advice) == 1
+    assert text.index(few.verdict.advice) < text.index("[LowESSWarning]")
+    for one in few.warnings:
+        assert f"[{one.code}] {one.message}" in text
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [(201998.4, "201998"), (-1234567, "-1234567"), (2.3e7, "2.30e+07"), (0.00012, "0.000120")],
+)
+def test_large_numbers_keep_their_digits(value, text):
+    from sgmc.results.report.summary import compact
+
+    assert compact(value) == text
+
+
+def test_long_formulas_break_between_terms():
+    from sgmc.results.report.summary import in_lines
+
+    formula = "many~" + "+".join(f"z{j:02d}" for j in range(12)) + "+I(x*1e+05)"
+    lines = [line for _, line in in_lines("Formula", formula, 30)]
+    assert lines[0] == "many ~ z00 + z01 + z02 + z03 +" and max(map(len, lines)) <= 30
+    assert "1e+05" in " ".join(line for _, line in in_lines("Formula", formula, 60))
+
+
+def test_html_has_names_on_the_left_and_decimal_points_beneath_each_other():
+    html = fitted("groups").summary().as_html()
+    assert re.search('<th style="text-align: left">x</th>', html)
+    assert re.search('<th style="text-align: right">mean</th>', html)
+    assert "<th>" not in html and "<td>" not in html
+    assert html.count('<div style="overflow-x: auto"><table') == 2
+
+    from sgmc.results.report.summary import table_html
+
+    cells = "<tr>\n  <th>x</th> <td>29406  </td> <td>-1.3</td>\n</tr>"
+    found = table_html(f'<table class="simpletable">\n{cells}\n</table>')
+    assert "29406&#8200;&#8199;</td>" in found and "white-space: nowrap" in found
+
+
+def test_what_notebooks_show_of_results_is_in_words():
+    found = fitted("logit")
+    assert repr(found.loo()) == f"<{found.loo()}>" and "elpd_loo" in repr(found.loo())
+    assert "summary_frame() has means" in repr(found.get_prediction())
+    assert repr(found.get_margeff()) == "<marginal effects of x: see summary(), summary_frame()>"
+    assert str(found.get_margeff()) == str(found.get_margeff().summary())
+    assert repr(found.model) == "<Logit model of a fit: y ~ x>"

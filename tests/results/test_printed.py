@@ -69,7 +69,7 @@ def test_html(printed):
     html = printed.summary().as_html()
     assert html.count("<table") == html.count("</table>") == 2 and printed._repr_html_() == html
     assert (
-        '<td style="text-align: right">' in html and html.count("<th>") > len(printed.names) % 250
+        '<td style="text-align: right">' in html and html.count("<th ") > len(printed.names) % 250
     )
     assert not re.search(r"&(?!\w+;|#\d+;|#x\w+;)", html)  # ampersands of names escaped
 

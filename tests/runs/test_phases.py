@@ -254,12 +254,14 @@ def test_what_is_called_after_the_fit_has_a_bar(bars, df, monkeypatch):
     assert bars == []  # nobody looks
     monkeypatch.setattr(phases, "watching", lambda: True)
     monkeypatch.setattr(phases, "SHOWN_AFTER", 0.0)
-    calls = [res.loo, res.r2, res.pp_check, res.predictions, res.avg_slopes]
+    calls = [res.loo, res.r2, res.pp_check, res.predictions, res.avg_slopes, res.predict]
+    calls += [res.posterior_predict, res.log_lik, res.calibration, res.sensitivity]
     for call in calls:
         call()
     names = [named(bar)[0] for bar in bars]
     assert names[:2] == ["leaving rows out", "explained variance"]
-    assert names[3:] == ["predictions", "slopes"]
+    assert names[3:6] == ["predictions", "slopes", "predictions"]
+    assert names[6] == "simulating outcomes" and names[-1] == "changing prior and likelihood"
     assert len(bars) == len(calls) and all(bar.closed == 1 for bar in bars)
     assert no_thread_is_left()
 

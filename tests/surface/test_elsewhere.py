@@ -159,6 +159,8 @@ def texts():
         elsewhere.IN_DATASETS,
         elsewhere.FAMILIES_ELSEWHERE,
         elsewhere.ARGUMENTS,
+        elsewhere.OF_METHODS,
+        elsewhere.IN_SKLEARN,
     ):
         yield from table.values()
 
@@ -168,7 +170,7 @@ def test_what_hints_name_is_there():
     assert len(named) > 15
     assert named <= {*sgmc.__all__, "sklearn"}
     arguments = [re.findall(r"\b(\w+)=", text) for text in elsewhere.ARGUMENTS.values()]
-    of_others = {"family", "link", "target_accept"}  # of glm, of a sampler
+    of_others = {"family", "link", "target_accept", "level"}  # of glm, a sampler, summaries
     assert {name for one in arguments for name in one} - of_others <= {row.name for row in TABLE}
 
 
@@ -231,6 +233,83 @@ def test_any_other_argument_of_the_table_says_what_to_use(df, name):
     with pytest.raises(TypeError, match=re.escape(f"argument '{name}'; ")) as caught:
         sgmc.logit("y ~ x", df, **{name: 1})
     assert elsewhere.ARGUMENTS[name] in str(caught.value)
+
+
+# ---- arguments of methods ------------------------------------------------------------------------
+
+
+def test_arguments_of_methods_by_other_names(res, df):
+    new = df[:5]
+    same = res.predict(new)
+    for name in ("newdata", "data", "X"):
+        pd.testing.assert_series_equal(res.predict(**{name: new}), same)
+    pd.testing.assert_frame_equal(
+        res.predictions(newdata=new), res.predictions(data=new), check_frame_type=False
+    )
+    simulated = res.posterior_predict(new, draws=7, seed=5)
+    found = res.posterior_predict(newdata=new, ndraws=7, random_seed=5)
+    np.testing.assert_array_equal(found, simulated)
+    assert res.conf_int(var_names=["x"]).index.tolist() == ["x"]
+
+
+def test_arguments_of_methods_of_groups_too(grouped, df):
+    pd.testing.assert_series_equal(
+        grouped.predict(newdata=df[:5], random=False), grouped.predict(df[:5], random=False)
+    )
+
+
+def test_both_names_of_an_argument_of_a_method_are_refused(res, df):
+    with pytest.raises(TypeError, match=r"predict\(\) got 'newdata', which is 'exog' here, "):
+        res.predict(exog=df, newdata=df)
+
+
+@pytest.mark.parametrize(
+    "method, argument, advice",
+    [
+        ("predict", "type", "posterior_linpred"),
+        ("predict", "level", r"get_prediction\(new\).summary_frame\(level="),
+        ("predict", "return_std", "get_prediction"),
+        ("predict", "re_formula", "random=False"),
+        ("summary", "digits", r"summary_frame\(\).round"),
+        ("pp_check", "type", "plot_pp_check"),
+        ("loo", "pointwise", r"loo\(\).pareto_k"),
+        ("summary", "detials", "did you mean 'details'"),
+    ],
+)
+def test_other_arguments_of_methods_say_what_to_use(res, method, argument, advice):
+    said = rf"^{method}\(\) got an unexpected keyword argument '{argument}'; .*{advice}"
+    with pytest.raises(TypeError, match=said):
+        getattr(res, method)(**{argument: 1})
+
+
+def test_signatures_of_methods_are_their_own(res):
+    import inspect
+
+    assert list(inspect.signature(res.predict).parameters)[:2] == ["exog", "transform"]
+    assert res.predict.__doc__ and "newdata" not in str(inspect.signature(res.predict))
+
+
+def test_a_typing_mistake_is_near_something(res):
+    with pytest.raises(AttributeError, match="no attribute 'parmas'; did you mean 'params'"):
+        res.parmas
+    with pytest.raises(AttributeError, match="no attribute 'logitt'; did you mean 'logit'"):
+        sgmc.logitt
+
+
+@pytest.mark.parametrize("name", sorted(elsewhere.IN_SKLEARN))
+def test_names_of_estimators(name):
+    estimators = pytest.importorskip("sgmc.sklearn")
+    with pytest.raises(AttributeError, match=f"sgmc.sklearn has no '{name}'; use "):
+        getattr(estimators, name)
+    named = re.findall(r"\bBayesian\w+", elsewhere.IN_SKLEARN[name])
+    assert named and {*named} <= {*estimators.__all__}
+
+
+def test_models_to_compare_in_a_dict_or_a_list(res, df):
+    small = sgmc.logit("y ~ 1", df, seed=1, draws=250)
+    named = sgmc.compare(small=small, large=res)
+    pd.testing.assert_frame_equal(sgmc.compare({"small": small, "large": res}), named)
+    pd.testing.assert_frame_equal(sgmc.compare([small, res]), sgmc.compare(small, res))
 
 
 # ---- intervals -----------------------------------------------------------------------------------

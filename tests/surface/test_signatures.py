@@ -8,7 +8,17 @@ import pytest
 
 import sgmc
 from sgmc.api import verbs
-from sgmc.arguments.keywords import FORMULA, MODEL, REGRESSION, SETTINGS, TABLE, names, rows
+from sgmc.arguments.keywords import (
+    FORMULA,
+    MODEL,
+    OF_RUN,
+    REGRESSION,
+    SELDOM,
+    SETTINGS,
+    TABLE,
+    names,
+    rows,
+)
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import check_settings
@@ -151,11 +161,27 @@ def test_help_has_defaults_and_ranges(thing, takers):
         )
 
 
+@pytest.mark.parametrize("name", ["logit", "glm", "poisson"])
+def test_arguments_of_verbs_are_in_three_groups(name):
+    text = inspect.getdoc(getattr(sgmc, name))
+    everyday, _, rest = text.partition("\nOther Parameters\n")
+    seldom = rest.partition("\nRaises\n")[0]
+    entries = [re.findall(r"^(\w+) : ", part, re.M) for part in (everyday, seldom)]
+    assert set(entries[1]) == {*SELDOM} and not {*entries[0]} & {*SELDOM}
+    taken = inspect.signature(getattr(sgmc, name)).parameters
+    assert sorted([*entries[0], *entries[1]]) == sorted(taken)
+    run = [entry for entry in entries[0] if entry in OF_RUN]
+    assert set(run) == {*OF_RUN}
+    model = entries[0][: entries[0].index("sampler")]
+    assert model[:3] == ["formula", "data", "prior"] and not {*model} & {*OF_RUN}
+
+
 def test_no_docstring_is_left_unfilled():
     for name in sgmc.__all__:
         value = getattr(sgmc, name)
         for one in (value, getattr(value, "fit", None), getattr(value, "__init__", None)):
-            assert "{keywords}" not in (inspect.getdoc(one) or ""), name
+            text = inspect.getdoc(one) or ""
+            assert "{keywords}" not in text and "{seldom}" not in text, name
 
 
 def test_settings_have_the_defaults_of_the_table():

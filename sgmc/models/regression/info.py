@@ -29,6 +29,9 @@ class ModelInfo:
         self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
 
+    def __repr__(self):
+        return f"<{self.title} model of a fit: {self.formula or ', '.join(self.exog_names)}>"
+
     @property
     def printed_coefficients(self):
         """How many coefficients are printed, before all else."""

@@ -11,6 +11,7 @@ from sgmc.arguments.keywords import FORMULA, names
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.core import deadline
 from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
@@ -32,7 +33,7 @@ AS_PARTS = {
 OLD_SIDE = re.compile(r"(?<![\w.\])])\.(?![\w.])")  # the dot of `update`, alone
 
 
-class Refits:
+class Refits(ByOtherNames):
     """Methods of regression results that fit again."""
 
     def prior_units(self, data):

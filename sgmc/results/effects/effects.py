@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import texts
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Frame
 from sgmc.core import phases
 from sgmc.errors import ArgumentError
@@ -44,7 +45,7 @@ def columns_by(by: str | Sequence[str] | None) -> list[str]:
     return texts("by", by, "names of columns, or True for the average of all rows")
 
 
-class Effects:
+class Effects(ByOtherNames):
     """Methods of `RegressionResults` for effects on the scale of the outcome.
 
     Each returns a table: ``estimate`` is the posterior mean, ``std_error`` the posterior standard

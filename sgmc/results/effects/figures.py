@@ -8,11 +8,13 @@ import pandas as pd
 
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.grids import datagrid
 from sgmc.results.effects.places import places_of
 from sgmc.results.effects.variables import Variables
+from sgmc.results.forest import short
 from sgmc.results.outcomes import words
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ INTERVAL = "posterior mean and {:g} % interval"
 SHOWN_GROUPS, AT_NUMBERS = 7, 3  # curves of a figure; values of a number that makes groups
 
 
-class EffectFigures:
+class EffectFigures(ByOtherNames):
     """Methods of `RegressionResults` that draw effects; each returns its axes."""
 
     @with_level
@@ -131,7 +133,11 @@ class EffectFigures:
 
         Parameters
         ----------
-        variables, comparison, level
+        variables
+            As in `avg_comparisons`.  Default: all, numbers over an sd of theirs, which stands
+            behind the name, so that those of years and of euros compare; columns of 0 and 1 and
+            labels by their differences.
+        comparison, level
             As in `avg_comparisons`.
         ax : Axes, optional
 
@@ -141,11 +147,18 @@ class EffectFigures:
         """
         from sgmc.plots.lines import intervals
 
+        variables, units = per_sd(self) if variables is None else (variables, {})
         found = self.avg_comparisons(variables, comparison=comparison, level=level)
-        names = [f"{term}: {contrast}" for term, contrast in zip(found.term, found.contrast)]
+        names = [
+            f"{term} (per {units[term]})" if term in units else f"{term}: {contrast}"
+            for term, contrast in zip(found.term, found.contrast)
+        ]
         if "group" in found:
             names = [f"{name} ({group})" for name, group in zip(names, found.group)]
-        label = f"average {words.change(self.model, comparison)}\n{INTERVAL.format(100 * level)}"
+        label = (
+            f"average {words.change(self.model, comparison)}\n"
+            f"{'numbers per sd; ' if units else ''}{INTERVAL.format(100 * level)}"
+        )
         ratio = comparison == "ratio"
         return intervals(names, *numbers(found), label, ax, float(ratio), ratio=ratio)
 
@@ -180,6 +193,19 @@ class EffectFigures:
         if by is not None and by == x:
             raise ArgumentError(f"by={by!r} is the variable of the axis: give another one")
         return datagrid(self, **values), [] if by is None else [by]
+
+
+def per_sd(results: Any) -> tuple[dict[str, str | None], dict[str, str]]:
+    """How `avg_comparisons` takes all variables, numbers over an sd; and the sds as texts."""
+    variables = Variables(results, places_of(results, None))
+    how: dict[str, str | None] = dict.fromkeys(variables.every())
+    units = {}
+    for name in how:
+        if variables.levels(name) is None:
+            x = variables.numbers(name)
+            if not np.isin(x, (0, 1)).all():
+                how[name], units[name] = "sd", short(np.std(x, ddof=1))
+    return how, units
 
 
 def numbers(found: Frame) -> Iterator[Any]:

@@ -35,6 +35,12 @@ class MarginalEffects:
         self.margeff = self._of(moments.mean(*self._flat))
         self.margeff_se = self._of(moments.sd(*self._flat))
 
+    def __repr__(self):
+        return f"<marginal effects of {', '.join(self.names)}: see summary(), summary_frame()>"
+
+    def __str__(self):
+        return str(self.summary())
+
     @property
     def _flat(self):
         return self.draws.reshape(1, len(self.draws), -1), self.weights

@@ -3,8 +3,8 @@ of all rows or of a sample of them.
 """
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,7 +32,7 @@ MOST_ERROR = 1.0  # of elpd: differences between models of about four can be tol
 WHOLE_DRAWS = 200  # of a chain, at most
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Loo:
     """Expected log predictive density of new data, estimated by leaving out one row at a time.
 
@@ -77,12 +77,12 @@ class Loo:
     n: int
     draws: int
     good_k: float
-    sample: Sample = field(repr=False)
-    elpd_i: np.ndarray = field(repr=False)
-    pareto_k: np.ndarray = field(repr=False)
-    approximate: np.ndarray = field(repr=False)
-    frequency: np.ndarray | None = field(repr=False)
-    outcomes: np.ndarray = field(repr=False)
+    sample: Sample
+    elpd_i: np.ndarray
+    pareto_k: np.ndarray
+    approximate: np.ndarray
+    frequency: np.ndarray | None
+    outcomes: np.ndarray
     unit: str = "rows"
     by: str = "loo"
 
@@ -95,6 +95,9 @@ class Loo:
     def simulation(self) -> str:
         """The Monte Carlo error in words."""
         return "" if math.isnan(self.mcse) else f", Monte Carlo error {self.mcse:.2g}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
 
     def __str__(self) -> str:
         some = (
@@ -323,8 +326,9 @@ def compare(*results: Any, **named: Any) -> Frame:
 
     Parameters
     ----------
-    *results, **named : Results or Loo
-        ``compare(small, large)`` or ``compare(small=..., large=...)``.
+    *results, **named : Results or Loo, or one dict or list of them
+        ``compare(small, large)``, ``compare(small=..., large=...)``, or a dict or a list of
+        them, as ArviZ takes it.
 
     Returns
     -------
@@ -344,7 +348,9 @@ def compare(*results: Any, **named: Any) -> Frame:
         If the models are not of the same outcomes in the same order, or are `Loo` of different
         rows.
     """
-    judgements = judged_alike({**numbered_models(results), **named}, "compare")
+    as_one = len(results) == 1 and isinstance(results[0], Mapping | list | tuple)
+    models = numbered_models(results[0] if as_one else results)
+    judgements = judged_alike({**models, **named}, "compare")
     best = max(judgements, key=lambda name: judgements[name].elpd)
     rows = [
         {
@@ -360,7 +366,9 @@ def compare(*results: Any, **named: Any) -> Frame:
 
 
 def numbered_models(results: Any) -> dict[str, Any]:
-    """Names for models without one."""
+    """Models by name: those of a dict, and numbers for models without one."""
+    if isinstance(results, Mapping):
+        return dict(results)
     return {f"model{i}": one for i, one in enumerate(results)}
 
 

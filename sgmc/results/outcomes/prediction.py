@@ -94,6 +94,9 @@ class Intervals:
 
     labels = None
 
+    def __repr__(self):
+        return "<predictions: summary_frame() has means, sds and intervals>"
+
     @with_level
     def conf_int(self, alpha=0.05):
         """Return equal-tailed credible intervals of E[y | x], a DataFrame with columns 0 and 1."""

@@ -4,6 +4,7 @@ and how well it predicts.
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.core import phases
 from sgmc.results.outcomes import prediction, residuals, streams, survival
 from sgmc.results.outcomes.beside import with_exposure
@@ -11,13 +12,14 @@ from sgmc.results.outcomes.rows import rows_of
 from sgmc.results.outcomes.second import seen_from
 
 
-class Predictions:
+class Predictions(ByOtherNames):
     """Methods of `Results` that need rows: new ones, or those of the fit."""
 
     def table_rows(self, exog=None, offset=None, **how):
         """Return the `Rows` of new data or of the fit's, see `rows_of`."""
         return rows_of(self, exog, offset, **how)
 
+    @phases.shown("predictions")
     def predict(
         self, exog=None, transform=True, *, offset=None, exposure=None, which="mean", to=None
     ):
@@ -101,6 +103,7 @@ class Predictions:
             seen.table_rows(exog, offset, trials=trials, se=se, transform=transform), seen, seed
         )
 
+    @phases.shown("simulating outcomes")
     def posterior_predict(
         self,
         exog=None,
@@ -150,6 +153,7 @@ class Predictions:
         found = prediction.posterior_predict(self, exog, offset, trials, draws, seed, se=se)
         return found if to is None else streams.written(found, to)
 
+    @phases.shown("predictions")
     def posterior_epred(self, exog=None, *, offset=None, exposure=None, draws=None, **how):
         """Return E[y | x] by each draw; `predict` has its mean.
 
@@ -183,6 +187,7 @@ class Predictions:
         offset = with_exposure(self, exog, offset, exposure)
         return prediction.mean_draws(self, exog, offset, draws, "posterior_linpred", how)
 
+    @phases.shown("densities of rows")
     def log_lik(
         self,
         exog=None,

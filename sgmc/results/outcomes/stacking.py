@@ -60,7 +60,7 @@ def model_weights(
         raise ArgumentError(
             f"model_weights: fits must be a list or dict of results, not {type(fits).__name__}"
         )
-    named = dict(fits) if isinstance(fits, Mapping) else numbered_models(fits)
+    named = numbered_models(fits)
     found = judged_alike(named, "model_weights")
     elpd = np.array([one.elpd for one in found.values()])
     if method == "pseudo-bma":

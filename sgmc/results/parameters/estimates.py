@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.choices import one_of
+from sgmc.arguments.choices import flag, one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
+from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Series
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sgmc.results.report.summary import PosteriorSummary
 
 
-class Estimates:
+class Estimates(ByOtherNames):
     """Methods of `Results` that summarise its draws."""
 
     @property
@@ -146,6 +147,8 @@ class Estimates:
         *,
         details: bool = False,
         exponentiate: bool = False,
+        r2: bool = False,
+        elpd: bool = False,
     ) -> "PosteriorSummary":
         """Return the summary, a statsmodels `Summary` with `as_text`, `as_html`, `as_latex` and
         `as_csv`.
@@ -171,11 +174,18 @@ class Estimates:
             Ratios in the place of coefficients: odds ratios (logit, mnlogit), rate ratios (counts),
             hazard ratios (cloglog), ratios of means (log link).  Medians and quantiles of exp of
             the draws; other parameters are left out.
+        r2 : bool
+            Of a regression, add the Bayesian R^2 to the head, with its posterior sd (`r2`).
+        elpd : bool
+            Of a regression, add the expected log predictive density to the head, with its standard
+            error (`loo`).
 
         Raises
         ------
         ArgumentError
             If exp of a coefficient has no meaning under the link.
+        NotSupported
+            With `r2` or `elpd`, of models that are no regressions, and where those are refused.
         """
         from sgmc.results.report.summary import summary
 
@@ -186,6 +196,8 @@ class Estimates:
             (yname, xname),
             one_of("details", details, (False, True)),
             one_of("exponentiate", exponentiate, (False, True)),
+            flag("r2", r2),
+            flag("elpd", elpd),
         )
 
     @with_level

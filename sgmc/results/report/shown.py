@@ -73,7 +73,12 @@ class Shown(NamedTuple):
         extended = " (extended)" if "Draws at first" in facts else ""
         first.append(("Chains x draws", f"{chains} x {draws:,}{extended}"))
         second.append(("Seconds", facts["Time (s)"]))
-        warned = [f"[{w.code}] {w}" for w in results.warnings]
+        # the verdict has the advice once
+        known = results.verdict.advice
+        warned = [
+            f"[{w.code}] {w.message if known and w.advice == known else w}"
+            for w in results.warnings
+        ]
         more = [*details, *results._details()]
         if results._stopping is not None:
             more.insert(0, results._stopping.text)

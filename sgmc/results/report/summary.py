@@ -14,12 +14,13 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc import registry
 from sgmc.arguments.names import texts
+from sgmc.errors import NotSupported
 from sgmc.results.report.ratios import ratio_name, ratios_of
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
 MOST_COLUMNS = 110  # of a line that long names need; longer names are shortened
-LEAST_DECIMAL = 1e-4  # that is printed without an exponent
+LEAST_DECIMAL, MOST_DECIMAL = 1e-4, 1e7  # between these numbers are printed without an exponent
 FORMULA_LINES = 3  # of the head
 SMOOTH_TERMS = re.compile(r"^sd\((?:\w+:)?(\w+)\(")  # if that is the name of a term
 GROUP_TERMS = re.compile(r"^(sd|cor|cov|icc)\(.*\|")
@@ -52,15 +53,14 @@ class PosteriorSummary(Summary):
         return "\n".join(tables) + ("\n\n" + notes if notes else "")
 
     def as_html(self):
-        """The tables as HTML, notes beneath; the verdict is coloured."""
+        """The tables as HTML, notes beneath; the verdict is coloured, and a table that is wider
+        than its window scrolls by itself.
+        """
         escape = partial(html.escape, quote=False)
-        tables = [table.as_html() for table in self.escaped(escape)]
-        text = "\n".join(tables).replace("<td>", '<td style="text-align: right">')
-        text = re.sub(r'<td style="text-align: right">( *[^<]*:</td>)', r"<td>\1", text)  # labels
-        text = re.sub(r" +(?=</td>)", lambda found: "&#8199;" * len(found[0]), text)
+        tables = [table_html(table.as_html()) for table in self.escaped(escape)]
         lines = re.sub(r"\n +", " ", self.extra_txt or "").split("\n")
         notes = [note_html(escape(line)) for line in lines if line]
-        return "\n".join([text, *notes])
+        return "\n".join([*tables, *notes])
 
     def escaped(self, escape):
         """Copies of the tables, a function applied to all text: statsmodels' tables escape nothing,
@@ -75,6 +75,19 @@ class PosteriorSummary(Summary):
 
     def _repr_html_(self):
         return self.as_html()
+
+
+def table_html(text):
+    """A table of statsmodels with names and labels on the left, numbers on the right, decimal
+    points beneath each other: what is missing behind a number is as wide as a point and digits.
+    """
+    left, right = (f'style="text-align: {side}"' for side in ("left", "right"))
+    text = re.sub(r"(<tr>\s*)<th>", rf"\1<th {left}>", text).replace("<th>", f"<th {right}>")
+    text = re.sub(r"<td>( *[^<]*:</td>)", rf"<td {left}>\1", text).replace("<td>", f"<td {right}>")
+    text = re.sub(" +(?=</td>)", lambda found: "&#8200;" + "&#8199;" * (len(found[0]) - 1), text)
+    style = "font-variant-numeric: tabular-nums" + "; white-space: nowrap" * ("<th " in text)
+    text = text.replace("<table ", f'<table style="{style}" ', 1)
+    return f'<div style="overflow-x: auto">{text}</div>'
 
 
 def note_html(line):
@@ -110,12 +123,13 @@ DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not 
 UNKNOWN = "`-`: not known, as the search for the mode was not finished."
 
 
-def summary(results, alpha, title, names, details=False, exponentiate=False):
+def summary(results, alpha, title, names, details=False, exponentiate=False, r2=False, elpd=False):
     """Build the summary of a Results; `names` are of the outcome and of the parameters, each or
     None.
     """
     if exponentiate:
         ratio_name(results)  # refused before anything else
+    measured = measures(results, r2, elpd)
     yname, xname = names
     shown, listed = Shown.of(results, yname), parameter_names(results, xname)
     out = PosteriorSummary()
@@ -127,7 +141,12 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
         table = partial(parameters, frame.iloc[:, :7], listed, results.names)
     width = width_for(listed, frame)
     out.tables = [
-        head(shown.left, shown.right, title or f"{shown.model} Posterior Summary", width),
+        head(
+            shown.left,
+            [*shown.right, *measured],
+            title or f"{shown.model} Posterior Summary",
+            width,
+        ),
         table(width=width),
     ]
     if "sd_nonrobust" in frame and not exponentiate:
@@ -141,6 +160,22 @@ def summary(results, alpha, title, names, details=False, exponentiate=False):
         for line in [*untold, *shown.lines, *(shown.details if details else [])]
     )
     return out
+
+
+def measures(results, r2, elpd):
+    """Facts for the head, if asked for: the Bayesian R^2 with its sd, and the elpd of leave-one-out
+    with its standard error.
+    """
+    if (r2 or elpd) and not hasattr(results.model, "family"):
+        raise NotSupported("r2 and elpd are for regressions: use neither", because="limit")
+    found = []
+    if r2:
+        share = results.r2()
+        found.append(("R2 (sd)", f"{share['mean']:.3f} ({share['sd']:.3f})"))
+    if elpd:
+        out = results.loo()
+        found.append(("elpd (se)", f"{out.elpd:.1f} ({out.se:.1f})"))
+    return found
 
 
 def width_for(names, frame):
@@ -222,7 +257,8 @@ def in_lines(name, value, room):
     """A fact in lines of `room` characters, if it is a formula; else as it is."""
     if name != "Formula" or len(value) <= room:
         return [(name, value)]
-    lines = textwrap.wrap(value, room, max_lines=FORMULA_LINES, placeholder=" ...")
+    spaced = re.sub(r"\s*(?<!\d[eE])([+~])\s*", r" \1 ", value)  # lines break between terms
+    lines = textwrap.wrap(spaced, room, max_lines=FORMULA_LINES, placeholder=" ...")
     return [(name if k == 0 else "", line) for k, line in enumerate(lines)]
 
 
@@ -413,7 +449,7 @@ def compact(value):
     if value == 0 or not np.isfinite(value):
         return f"{value:.4g}"
     size = abs(value)
-    if LEAST_DECIMAL <= size < 1e5:
+    if LEAST_DECIMAL <= size < MOST_DECIMAL:
         most = 4 if size >= 1e-3 else 6  # three digits of a small number
         decimals = int(np.clip(3 - np.floor(np.log10(size)), 0, most))
         return f"{value:.{decimals}f}"
