@@ -149,7 +149,6 @@ REFUSED = {
     "many numbers": (DataError, "120 distinct numbers; ordinal takes", lambda: of(formula="x ~ g")),
     "two levels": (DataError, "ordinal is for three or more", lambda: of(formula="I(x > 0)*1 ~ g")),
     "no intercept": (DataError, "thresholds of ordinal stand for", lambda: of(formula="y ~ 0 + x")),
-    "learned": (NotSupported, "scales that are learned", lambda: of(prior=sgmc.ridge())),
     "flat gaps": (ArgumentError, r"a flat one of 'gap\[low\]' may make", lambda: of(prior="flat")),
     "link": (ArgumentError, "link='log' must be one of 'logit', 'probit'", lambda: of(link="log")),
     "zigzag": (NotSupported, "gaps between thresholds", lambda: of(sampler="zigzag")),

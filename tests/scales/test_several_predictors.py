@@ -120,3 +120,28 @@ def test_other_learned_scales(verb, prior, tmp_path):
     fit.save(tmp_path / "a.sgmc")
     loaded = np.asarray(sgmc.load(tmp_path / "a.sgmc").predict(new))
     np.testing.assert_allclose(loaded, expected, rtol=1e-9)
+
+
+def test_slopes_of_ordered_outcomes():
+    """Log densities are numpy's to rounding; thresholds are printed behind the sd."""
+    fit = sgmc.ordinal("kind ~ a + b", TABLE, prior=sgmc.ridge(), **HOW)
+    assert fit.names == ["a", "b", "sd(ridge)", "0|1", "1|2"]
+    problem = fit._fit.problem
+    rows, X, sd = centred(problem)
+    gradient, map = problem.all_rows(), problem.coordinates.map
+    found = []
+    for one in np.random.default_rng(5).normal(size=(5, problem.dim)):
+        theta = map(one)
+        beta, log_sd, log_gap = theta[:3], theta[3], theta[4]
+        cuts = -beta[0] + np.array([0.0, np.exp(log_gap)])
+        below = special.expit(cuts[:, None] - X[:, :2] @ beta[1:])
+        shares = np.diff(np.vstack([np.zeros(ROWS), below, np.ones(ROWS)]), axis=0)
+        value = np.log(shares[rows.kind, np.arange(ROWS)]).sum()
+        value += stats.norm.logpdf(beta[0], 0, 2.5)
+        value += stats.expon.logpdf(np.exp(log_gap), scale=2.5) + log_gap
+        value += stats.norm.logpdf(beta[1:], 0, np.exp(log_sd) / sd[:2]).sum()
+        value += stats.t.logpdf(np.exp(log_sd), 3, 0, 2.5) + log_sd
+        found.append(engine.density(gradient, one) - value - log_jacobian(map, one))
+    assert np.ptp(found) < 1e-6
+    expected = np.asarray(fit.predict())[:4]
+    np.testing.assert_allclose(np.asarray(fit.predict(TABLE.head(4))), expected, rtol=1e-9)

@@ -11,7 +11,7 @@ from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.models.scales.shrinking import ShrunkMap
 
 
-def learned_coordinates(scales, centre, power, back):
+def learned_coordinates(scales, centre, power, back, thresholds=None):
     """Coordinates of (beta, v, g, u), of which local scales v are not printed.
 
     Parameters
@@ -20,6 +20,8 @@ def learned_coordinates(scales, centre, power, back):
         See `learned_map`.
     back : array (d, d)
         From the table's coefficients to the user's.
+    thresholds : Thresholds, optional
+        What is printed in the place of an intercept and gaps.
     """
     of, map = scales.shrunk, learned_map(scales, centre, power)
     return WholeCoordinates(
@@ -27,7 +29,7 @@ def learned_coordinates(scales, centre, power, back):
         np.r_[0 : of.d, of.first_group : of.size],
         np.arange(of.first_group - of.d),
         back,
-        Report(of.groups + of.log_params),
+        Report(of.groups + of.log_params, thresholds=thresholds),
         (np.asarray(map.outer.place), np.asarray(map.inner.values)),
     )
 

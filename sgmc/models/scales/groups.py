@@ -129,6 +129,7 @@ def with_globals(priors, groups, hyperpriors):
         priors.centred,
         priors.auxiliary + len(groups),
         priors.unit,
+        priors.report,
     )
 
 

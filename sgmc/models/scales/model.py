@@ -56,6 +56,8 @@ class LearnedRegression(Regression):
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
         self.whole, self.family, self.groups = model, family, groups_of(priors)
+        if family.report is not None:  # thresholds, behind the global parameters
+            self.family = family.with_effects([one.name for one in self.groups])
         fixed = as_flat(priors, np.concatenate([one.places for one in self.groups]))
         self.turns = conditioned(family, self.groups, checked, fixed, every)
         refuse_many(self.groups, MOST_IN_TURNS if self.turns else MOST_COEFFICIENTS)
@@ -65,6 +67,8 @@ class LearnedRegression(Regression):
         return f"{self.whole!r} with learned {', '.join(one.name for one in self.groups)}"
 
     def parameter_names(self):
+        if self.family.report is not None:
+            return self.family.report.names
         names = self.data.parameter_names(self.family)
         at = len(names) - len(self.family.auxiliary)
         return names[:at] + [one.name for one in self.groups] + names[at:]

@@ -133,7 +133,7 @@ def learned_problem(data, family, prior, settings):
         learned = LearnedScales(shrunk, groups, hyperpriors)
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
-    coordinates = learned_coordinates(learned, centre, power, back)
+    coordinates = learned_coordinates(learned, centre, power, back, priors.report)
     whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
     if family.summed and family.auxiliary:
         whole = replace(whole, shape=shape_of(groups, shown, table, whole.shape))

@@ -7,13 +7,13 @@ from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 from sgmc.arguments.choices import one_of
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.storage import spans
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import DataError
 from sgmc.models.regression.bases.cumulative import CUMULATIVE_LINKS, MAX_ORDERED, Cumulative
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
 from sgmc.models.regression.model import Regression
-from sgmc.priors import exponential, learns
+from sgmc.priors import exponential
 
 GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
 FEWEST_OF_LEVEL = 0.5                             # rows that a level has at least in a first guess
@@ -246,11 +246,3 @@ class Ordinal(Regression):
     def parameter_names(self):
         # as they are printed
         return self.family.report.names
-
-    def suited(self, prior, checked):
-        if learns(prior):
-            raise NotSupported(
-                f"prior={prior} has scales that are learned, which ordinal does not take: use "
-                "sgmc.normal(0, 2.5), or another prior with known scales"
-            )
-        return self
