@@ -132,7 +132,8 @@ def test_slopes_of_ordered_outcomes():
     found = []
     for one in np.random.default_rng(5).normal(size=(5, problem.dim)):
         theta = map(one)
-        beta, log_sd, log_gap = theta[:3], theta[3], theta[4]
+        beta, log_sd, log_gap = problem.coordinates.as_given(theta[:3]), theta[3], theta[4]
+        beta[0] += rows[["a", "b"]].mean().to_numpy() @ beta[1:]  # columns are turned
         cuts = -beta[0] + np.array([0.0, np.exp(log_gap)])
         below = special.expit(cuts[:, None] - X[:, :2] @ beta[1:])
         shares = np.diff(np.vstack([np.zeros(ROWS), below, np.ones(ROWS)]), axis=0)
