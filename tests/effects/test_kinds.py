@@ -78,11 +78,23 @@ def test_several_linear_predictors_are_refused(verb):
 
 @pytest.mark.parametrize("verb", FORMULAS)
 def test_what_is_not_there_is_said(verb):
-    if verb != "zeroinflated":
+    if verb == "survreg":
         with pytest.raises(NotSupported, match=f"not there for {verb}: use avg_slopes"):
             fitted(verb).get_margeff()
+    if verb != "zeroinflated":
         with pytest.raises(NotSupported, match="r2 is of outcomes that are numbers"):
             fitted(verb).r2()
+
+
+def test_marginal_effects_are_of_each_level():
+    """Those of single columns are average slopes, and add up to zero over levels."""
+    res = fitted("ordinal")
+    found = res.get_margeff().summary_frame()["dy/dx"].xs("x", level="exog")
+    slopes = res.avg_slopes("x")["estimate"].to_numpy()
+    np.testing.assert_allclose(found.to_numpy(), slopes, rtol=1e-4)
+    assert found.sum() == pytest.approx(0.0, abs=1e-10)
+    dummies = res.get_margeff(dummy=True).summary_frame()["dy/dx"].unstack("exog")
+    assert (dummies["x"].to_numpy() == found.to_numpy()).all()
 
 
 def test_ratios_are_of_slopes():

@@ -96,7 +96,7 @@ def get_margeff(results, at, method, dummy, count, data):
     one_of("at", at, PLACES)
     one_of("method", method, tuple(METHODS))
     family = results.model.family
-    if family.outcome in ("ordered", "survival"):
+    if family.outcome == "survival":
         raise NotSupported(
             f"get_margeff is not there for {family.name}: use avg_slopes(), which has the effects "
             "of its variables on the predictions"
@@ -125,7 +125,7 @@ def get_margeff(results, at, method, dummy, count, data):
     kept = np.flatnonzero(columns.varying)
     names = [results.model.exog_names[k] for k in kept]
     draws = np.moveaxis(effects[kept], 2, 0)  # of (column, kind, draw)
-    draws = draws if results.model.family.outcome == "category" else draws[:, :, 0]
+    draws = draws if results.model.family.several else draws[:, :, 0]
     return MarginalEffects(results, names, draws, found.weights, at, method)
 
 
@@ -152,21 +152,24 @@ def of_block(rows, X, eta, weight, method, how):
     With s_l = d mean / d eta_l by central differences, the effect of column k is the sum over
     equations of beta_lk s_l.
     """
-    several = rows.family.linear_predictors > 1 or rows.family.outcome == "category"
+    several = rows.family.linear_predictors > 1 or rows.family.several
 
     def mean(eta):
         return rows.family.mean(eta if several else eta[0]).reshape(-1, *eta.shape[1:])
 
-    beta = by_predictor(rows, len(eta), X.shape[1])
+    # what eta changes by with each linear predictor: thresholds less it all change with one
+    ordered = rows.family.outcome == "ordered"
+    steps = -np.ones((1, len(eta))) if ordered else np.eye(len(eta))
+    beta = by_predictor(rows, len(steps), X.shape[1])
     scale = mean(eta) if method.startswith("ey") else 1.0
     times = weight[:, None] * (X if method.endswith("ex") else np.ones_like(X))
     out = 0.0
-    for equation, b in zip(np.eye(len(eta)), beta):
-        step = MOVED * equation[:, None, None]
+    for along, b in zip(steps, beta):
+        step = MOVED * along[:, None, None]
         slope = (mean(eta + step) - mean(eta - step)) / (2 * MOVED) / scale
         out = out + b[:, None] * np.stack([times.T @ one for one in slope], axis=1)
     for k in np.flatnonzero(np.array(how) != ""):
-        b, x = beta[:, k][:, None], X[:, k][None, :, None]
+        b, x = (steps.T @ beta[:, k])[:, None], X[:, k][None, :, None]
         low, high = (eta - x * b, eta + (1 - x) * b) if how[k] == "dummy" else (eta - b, eta + b)
         low, high = mean(low), mean(high)
         if method.startswith("ey"):
