@@ -125,8 +125,6 @@ def test_what_is_not_there_is_refused_by_name(results, frame):
     ):
         with pytest.raises((ArgumentError, NotSupported), match=said):
             fit(frame, **how)
-    with pytest.raises(NotSupported, match="mnlogit"):
-        sgmc.mnlogit("k ~ x + (1 | g) + (1 | h)", frame.assign(k=np.arange(len(frame)) % 3))
     with pytest.raises(DataError, match="'h' has a single level"):
         several = frame.assign(h=0, k=np.arange(len(frame)) % 5)
         fit(several, "y ~ x + (1 | g) + (1 | h) + (1 | k)")

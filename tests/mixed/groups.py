@@ -21,6 +21,8 @@ class Term:
     Z: np.ndarray
     correlated: bool = True
     factor: str = "g"
+    part: str = ""
+    predictor: int = 0
 
     @property
     def scaling(self):

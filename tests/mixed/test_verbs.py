@@ -57,8 +57,6 @@ def test_samplers_of_regressions(frame, sampler):
 
 
 def test_models_without_group_terms_refuse_them(frame):
-    with pytest.raises(NotSupported, match=r"mnlogit has several .*leave \(1 \| g\) out"):
-        sgmc.mnlogit("kind ~ x + (1 | g)", frame)
     with pytest.raises(NotSupported, match=r"BNN has no group terms .*leave \(1 \| g\) out"):
         sgmc.BNN.from_formula("x ~ y + (1 | g)", frame)
 

@@ -7,7 +7,7 @@ import sgmc
 
 from ..formula.reference import values_of
 from .comparing import RTOL, assert_near, assert_refused, assert_same, quiet
-from .factors import DATA, FAMILIES, LABELS, SECOND, TWO_PARTS, ZEROS
+from .factors import DATA, FAMILIES, LABELS, SECOND, SEVERAL, TWO_PARTS, ZEROS
 from .made import beside_of
 
 SLOPES = 1e-3  # differences are one-sided at the ends of a range, to the share of their step
@@ -48,7 +48,8 @@ def predictions(made):
         predicted = quiet(lambda: results.predict(made.asked, **how, **made.beside))
     mean = reference.mean(made.draws, made.rows, effects)
     wanted = kinds_last(mean).mean(axis=0)
-    if not (effects and made.case.groups in ("intercepts", "slopes")):  # integrated: see `levels`
+    integrates = made.case.groups in ("intercepts", "slopes") and made.case.family not in SEVERAL
+    if not (effects and integrates):  # see `levels`
         assert_same(made, predicted, wanted, "predict")
         if made.case.rows == "of the fit":
             assert_same(made, results.fittedvalues, wanted, "fittedvalues")
@@ -69,12 +70,12 @@ def predictions(made):
         wanted = np.where(np.isnan(mean.mean(axis=0)), np.nan, wanted)
         found = quiet(lambda: results.predict(*asked, which=name))
         assert_same(made, found, wanted, "predict(which=)")
-    if made.case.family in ZEROS:
+    if made.case.family in ZEROS and made.case.rows != "new levels":  # whose effects are drawn
         asked, beside = () if made.case.rows == "of the fit" else (made.asked,), made.beside
         if isinstance(made.asked, str):  # reads rows in memory alone
             assert_refused(lambda: results.zero_probability(*asked), "DataFrame", "exposure=")
             asked, beside = (made.rows,), beside_of(made.case, made.rows)
-        eta = reference.eta(made.draws, made.rows)
+        eta = reference.eta(made.draws, made.rows, made.effects)
         wanted = np.exp(reference.law.log_density(0.0, eta, {})).mean(axis=0)
         assert_same(made, results.zero_probability(*asked, **beside), wanted, "zero_probability")
 
@@ -293,11 +294,10 @@ def moments(made):
         assert results.df_model == equations * (columns - 1)
         assert results.k_constant == equations and results.df_resid == w - equations * columns
     if made.grouped:
-        told = told[:columns]
-        assert_same(
-            made, results.fe_params[told], d.mean(axis=0)[:columns][told], "fe_params", RTOL
-        )
-        assert_same(made, results.bse_fe[told], sd[:columns][told], "bse_fe", RTOL)
+        count = equations * columns + (made.case.family in TWO_PARTS)
+        told = told[:count]
+        assert_same(made, results.fe_params[told], d.mean(axis=0)[:count][told], "fe_params", RTOL)
+        assert_same(made, results.bse_fe[told], sd[:count][told], "bse_fe", RTOL)
 
 
 def priors(made):
@@ -350,13 +350,13 @@ def levels(made):
     if made.case.rows == "other label type":  # none of these is a level, and their text is
         text = made.rows.assign(s=made.rows["s"].astype(str))
         assert_refused(lambda: results.predict(text, **made.beside), "s")
-    single = made.case.groups in ("intercepts", "slopes")
+    single = made.case.groups in ("intercepts", "slopes") and made.case.family not in SEVERAL
     if not single:
         assert_same(made, predicted[known], mean.mean(axis=0)[known], "predict with effects")
     else:  # the product integrates: means over draws of the effects are near
         spread = mean.std(axis=0, ddof=1) / np.sqrt(len(draws))
         assert_near(predicted[known], mean.mean(axis=0)[known], 2 * spread[known] + 1e-9, "predict")
-    whole = made.case.groups == "intercepts" and single_kind
+    whole = single and made.case.groups == "intercepts" and single_kind
     if whole:
         wanted = integrated(made)
         assert_same(made, predicted[known], wanted[known], "predict over effects", 2e-3)

@@ -140,6 +140,7 @@ GROUPED = tuple(one for one in GROUPS if one != "none")
 ZEROS = ("zeroinflated", "hurdle")
 SECOND = ("ols sigma", "gamma dispersion", "beta phi")  # predictors of a second parameter
 TWO_PARTS = (*ZEROS, *SECOND)
+SEVERAL = ("mnlogit", *TWO_PARTS)  # linear predictors: effects of levels are sampled
 COUNTS = tuple(one for one in FAMILIES if FAMILIES[one][0] == "count")
 
 
@@ -151,7 +152,6 @@ def pairs(first, levels, second, others):
 # pairs of settings that are refused, with words of which the error has one, at least
 REFUSED = {}
 for several, words in [
-    (pairs("family", ("mnlogit", *TWO_PARTS), "groups", GROUPED), ("group", "smooth")),
     (
         pairs("family", [f for f in FAMILIES if f not in COUNTS], "added", ("exposure",)),
         ("exposure",),

@@ -15,12 +15,14 @@ from .factors import (
     ADDED,
     DATA,
     FAMILIES,
+    GROUPED,
     GROUPS,
     LABELS,
     MORE,
     NEW,
     OFFSETS,
     SECOND,
+    SEVERAL,
     TERMS,
     WEIGHTS,
     Case,
@@ -147,7 +149,8 @@ def array_model(case, table):
 def fitted(case, folder):
     """Results of a case whose rows are not looked at, before they are saved or pickled."""
     *_, verb, given, _ = FAMILIES[case.family]
-    how = dict(DRAWS, **BRIEFLY) if case.groups in SAMPLED else dict(DRAWS, sampler="laplace")
+    sampled = case.groups in SAMPLED or case.groups in GROUPED and case.family in SEVERAL
+    how = dict(DRAWS, **BRIEFLY) if sampled else dict(DRAWS, sampler="laplace")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if case.table == "arrays":
@@ -185,7 +188,9 @@ def with_draws(reference, case, results):
     """The reference with the smooth's draws, and the draws of the effects of levels."""
     if case.groups == "smooth":
         knots = np.quantile(np.unique(DATA.q), np.linspace(0, 1, KNOTS))
-        reference = replace(reference, curve=("q", knots, results.curve(at=knots)[1].T))
+        names = ["bee:s(q)", "cat:s(q)"] if case.family == "mnlogit" else [None]
+        values = [results.curve(name, at=knots)[1].T for name in names]
+        reference = replace(reference, curve=("q", knots, values))
     effects = []
     if GROUPS[case.groups][1]:
         tables = results.ranef()

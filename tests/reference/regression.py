@@ -38,7 +38,8 @@ class Regression:
     groups : tuple
         Pairs of the trees of the covariates of the effects, and of the columns that hold the level.
     curve : tuple or None
-        A smooth: its covariate, knots, and its values there (m, knots).
+        A smooth: its covariate, knots, and a list of its values there (m, knots), one for each
+        equation.
     bare : bool
         The product has the design as an array, and nothing of the formula.
     """
@@ -105,7 +106,8 @@ class Regression:
         """Coefficients (m, equations, d) and auxiliary parameters."""
         d = self.columns
         if self.law.equations == "kinds":
-            return draws.reshape(len(draws), -1, d), {}
+            several = self.table[self.outcome].nunique() - 1
+            return draws[:, : several * d].reshape(len(draws), several, d), {}
         last = draws.shape[1] - len(self.law.auxiliary)
         extra = {name: draws[:, [last + k]] for k, name in enumerate(self.law.auxiliary)}
         if self.law.equations == "ordered":
@@ -129,22 +131,24 @@ class Regression:
         coefficients, _ = self.split(draws)
         eta = coefficients @ self.X(table).T + self.added(table)
         if self.law.equations in TWO_PARTS:  # the second part has an intercept alone
-            eta = np.concatenate([eta, eta * 0 + draws[:, [[-1]]]], axis=1)
-        elif self.law.equations != "kinds":
-            eta = eta[:, 0]
-        if self.curve is not None:
-            eta = eta + self.bend(coefficients[:, 0], table)
+            eta = np.concatenate([eta, eta * 0 + draws[:, [[self.columns]]]], axis=1)
+        if self.curve is not None:  # of the mean, or of each equation
+            for k, values in enumerate(self.curve[2]):
+                eta[:, k] += self.bend(coefficients[:, k], values, table)
         for (trees, columns), known in zip(self.groups, effects or ()):
             Z = np.column_stack([Design(tree, self.table)(table)[:, -1] for tree in trees])
+            own = coefficients.shape[1]  # effects are of the mean, or of each equation
             for i, level in enumerate(levels_of(table, columns)):
-                eta[:, i] += known[level] @ Z[i] if level in known else 0.0
-        return eta
+                if level in known:
+                    u = known[level].reshape(len(draws), own, -1)
+                    eta[:, :own, i] += u @ Z[i]
+        return eta if self.law.equations in ("kinds", *TWO_PARTS) else eta[:, 0]
 
-    def bend(self, coefficients, table):
+    def bend(self, coefficients, values, table):
         """What a smooth adds to its line, (m, n), which is the last column of the design: both
         together are a natural cubic spline with mean zero over the rows of the fit.
         """
-        name, knots, values = self.curve
+        name, knots, _ = self.curve
         x, middle = np.array(table[name], dtype=float), self.rows(self.table[name]).mean()
         return natural(knots, values, x) - coefficients[:, -1:] * (x - middle)
 
@@ -227,7 +231,7 @@ class Regression:
         found = found + stats.norm.logpdf(coefficients[..., 1:], 0, self.scales[1:]).sum(axis=-1)
         if self.law.equations in TWO_PARTS:
             level = self.law.level(self.left) if self.law.equations == "second" else 0.0
-            found = found + stats.norm.logpdf(draws[:, -1:], level, 2.5)
+            found = found + stats.norm.logpdf(draws[:, [self.columns]], level, 2.5)
         for name, prior in self.law.auxiliary.items():
             found = found + prior(extra[name], self.left)
         return found.sum(axis=1)

@@ -88,11 +88,13 @@ class Smooths:
                     f"at: give finite values of {', '.join(names)}, an array (n, {len(names)})"
                 )
         draws, exog = self.curve_draws, list(self.model.exog_names)
+        if self.model.equations > 1:
+            exog = self.names[: self.model.printed_coefficients]
         if one.multipliers is not None and any(
             other.multipliers is None and other.label == one.label
             for other in self.model.groups.smooths
         ):  # whose line the coefficients of the covariates are
-            exog = [name if ":" in name else None for name in exog]
+            exog = [name if ":" in name.removeprefix(one.part) else None for name in exog]
         f = curve_at(one, by, places, draws, exog, x)
         if one.labels is not None:
             x = one.labels.to_numpy()[x.astype(int)]
