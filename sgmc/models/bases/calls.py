@@ -151,6 +151,19 @@ class Vector(Call):
             out[slices[name]] = part.ravel()
 
 
+class Trusted(Call):
+    """A gradient (size,), or a log density and its gradient (1 + size,), of a function that is
+    trusted to return numbers of this shape.
+    """
+
+    def checked(self, found, theta, of_rows):
+        total = found.sum()
+        if total != total and np.isnan(found).any():
+            first = int(np.argmax(np.isnan(found))) - len(found) + self.layout.size
+            self.notice(theta, self.layout.names[first] if first >= 0 else "")
+        return found
+
+
 def described(found):
     """What a function returned that is no array of real numbers, in words."""
     kind = getattr(getattr(found, "dtype", None), "kind", "")
