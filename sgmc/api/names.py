@@ -18,6 +18,7 @@ FIXED = {
     "sgmc.api.versions": ("show_versions",),
     "sgmc.models.bases.model": ("Model",),
     "sgmc.models.user.in_jax": ("JaxModel",),
+    "sgmc.models.user.in_numba": ("NumbaModel",),
     "sgmc.models.user.compiled": ("CompiledModel",),
     "sgmc.models.user.check": ("check_model",),
     "sgmc.models.mixture.model": ("TiedMeans", "GaussianMixture"),
