@@ -2,7 +2,7 @@
 
 from sgmc.models.bases.model import Model
 
-SAID = ("constraints", "prior", "start", "scaled", "checked", "title")
+SAID = ("constraints", "prior", "start", "scaled", "checked", "title", "dims", "coords")
 
 
 def say(model, parameters, said):
