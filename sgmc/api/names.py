@@ -19,6 +19,7 @@ FIXED = {
     "sgmc.models.bases.model": ("Model",),
     "sgmc.models.user.in_jax": ("JaxModel",),
     "sgmc.models.user.in_numba": ("NumbaModel",),
+    "sgmc.models.user.in_pymc": ("PyMCModel",),
     "sgmc.models.user.compiled": ("CompiledModel",),
     "sgmc.models.user.check": ("check_model",),
     "sgmc.models.mixture.model": ("TiedMeans", "GaussianMixture"),
