@@ -243,8 +243,8 @@ class TestErrors:
         with pytest.raises(
             NotSupported,
             match=(
-                "no grad, and 51 parameters are too many for finite differences .at most 50.; "
-                "write grad"
+                "no grad, and 51 parameters are too many to do without .at most 50.; "
+                "write grad, .*NumbaModel.*JaxModel"
             ),
         ):
             Wide().fit(seed=1)
