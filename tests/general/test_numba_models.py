@@ -1,6 +1,7 @@
 """Log densities of one row that numba compiles: derivatives, draws, and what is refused."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -120,6 +121,17 @@ def test_the_same_draws_as_in_numpy(grad, run):
     found = sgmc.NumbaModel(line, table(), grad=grad, **COMMON).fit(**arguments).draws
     # of parameters of order one: other orders of summation, through some hundred steps
     assert np.abs(found - expected).max() < 1e-8
+
+
+def test_a_number_of_draws_names_the_sampler_that_needs_them():
+    def banana(theta):
+        return -0.5 * theta.x**2 - 0.5 * ((theta.y - 3 * (theta.x**2 - 1)) / 0.1) ** 2
+
+    results = sgmc.NumbaModel(banana, (), parameters={"x": (), "y": ()}, prior="flat").fit(seed=3)
+    assert results.sampler.name == "nuts"  # `mala`, which begins, forgets too slowly
+    assert not results.verdict.trustworthy
+    said = r"Take draws=\d+ with sampler=sgmc.NUTS\(target_accept=0.99\), precondition=None"
+    assert re.search(said, results.verdict.text)
 
 
 class TestWhatIsRefused:
