@@ -347,7 +347,7 @@ def made(called, name, template, lines, functions, named, read):
     signature = types.double(types.int64, numbers, types.int64, whole, numbers, types.voidptr)
     given = {
         **{one: getattr(tape, one) for one in tape.__all__},
-        **{one: njit(function, **OPTIONS) for one, function in functions.items()},
+        **{one: njit(function, **INNER) for one, function in functions.items()},
         "Theta": named,
         "carray": carray,
         "np": np,
@@ -364,6 +364,7 @@ def made(called, name, template, lines, functions, named, read):
 
 
 OPTIONS = {"error_model": "numpy", "fastmath": FAST}
+INNER = {**OPTIONS, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 def first_reason(error):

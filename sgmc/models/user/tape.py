@@ -58,6 +58,11 @@ NODE_WORDS = 4  # a node: two partial derivatives, and the nodes that they are o
 SUM_OF_MANY = -1
 
 
+def inner(function):
+    """Compile a function that compiled ones alone call, which saves a third of the time."""
+    return njit(function, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 class VarType(types.Type):
     """A number that depends on parameters: its value, its node and the tape."""
 
@@ -281,7 +286,7 @@ def constant(context, builder, given, kind, value):
 # ---- writing the tape ----------------------------------------------------------------------------
 
 
-@njit
+@inner
 def pushed(tape, value, w1, n1, w2, n2):
     """A number with partial derivatives w1 and w2 by two nodes; beyond the tape's room it is only
     counted.
@@ -300,20 +305,20 @@ def pushed(tape, value, w1, n1, w2, n2):
     return var(value, node, tape)
 
 
-@njit
+@inner
 def one(x, value, slope):
     """f(x), by its value and slope."""
     return pushed(x.tape, value, slope, x.node, 0.0, 0)
 
 
-@njit
+@inner
 def two(x, y, value, slope, other):
     """f(x, y), by its value and slopes."""
     tape = y.tape if is_null(x.tape) else x.tape
     return pushed(tape, value, slope, x.node, other, y.node)
 
 
-@njit
+@inner
 def block(array, total, m):
     """A new sum of m parameters of an array times weights, and the place of these in the tape; -1
     where it has no room for them, and they are only counted.
@@ -349,7 +354,7 @@ def binary(function, value, slopes):
     slopes : callable
         (x, y, value) to both partial derivatives.
     """
-    value, slopes = njit(value), njit(slopes)
+    value, slopes = inner(value), inner(slopes)
 
     @overload(function)
     def of_two(x, y):
@@ -389,7 +394,7 @@ def in_place(function, plain):
 
 def unary(functions, value, slope):
     """Let functions of a number have derivatives; `slope` is of the number and of the value."""
-    value, slope = njit(value), njit(slope)
+    value, slope = inner(value), inner(slope)
     for function in functions:
 
         @overload(function)
@@ -445,7 +450,7 @@ def smaller_slopes(x, y, f):
     return (1.0, 0.0) if x <= y else (0.0, 1.0)
 
 
-@njit
+@inner
 def digamma(x):
     """d log Gamma(x) / dx, by recurrence up to 8 and an asymptotic series (Abramowitz & Stegun
     1964, 6.3.5 and 6.3.18); reflected below 0.
@@ -565,7 +570,7 @@ def product(weights, array):
     return made
 
 
-weighted = njit(product)
+weighted = inner(product)
 
 
 @overload(operator.matmul)
@@ -606,7 +611,7 @@ class Room(NamedTuple):
     sensitivity: np.ndarray
 
 
-@njit
+@inner
 def new_room(nodes, weights):
     """Memory of a tape with so many nodes and weights; `tape_of` lives as long as it."""
     room = Room(
@@ -622,7 +627,7 @@ def new_room(nodes, weights):
     return room
 
 
-@njit
+@inner
 def larger(room):
     """Room for twice as much as was wanted, with the same sensitivities of the parameters."""
     made = new_room(2 * room.head[MADE], 2 * room.head[HEAVY] + TAPE_WEIGHTS)
@@ -631,27 +636,27 @@ def larger(room):
     return made
 
 
-@njit
+@inner
 def tape_of(room):
     """The address of a tape in some room: rows read and write it without counting references."""
     return pointer(address_of(room.head))
 
 
-@njit
+@inner
 def wipe(tape, d):
     """Leave nothing on a tape behind d parameters."""
     store(tape, MADE, d + 1)
     store(tape, HEAVY, 0)
 
 
-@njit
+@inner
 def fits(tape):
     """Whether all that was written to a tape had room there."""
     nodes = load(tape, MADE) <= load(tape, ROOM)
     return nodes and load(tape, HEAVY) <= load(tape, HEAVY_ROOM)
 
 
-@njit
+@inner
 def sweep(tape, d, node):
     """Add the derivatives of a node to the sensitivities of the parameters, 1 to d."""
     nodes, weights = pointer(load(tape, NODE_AT)), pointer(load(tape, WEIGHT_AT))
@@ -673,7 +678,7 @@ def sweep(tape, d, node):
             add_to(size, n2, change * load_float(nodes, at + 1))
 
 
-@njit
+@inner
 def add_to(numbers, k, value):
     """Add to the k-th float behind an address."""
     store_float(numbers, k, load_float(numbers, k) + value)
