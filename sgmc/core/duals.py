@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-PLAIN = slice | int | np.integer | type(None)  # indices that keep the order of axes
+PLAIN = (slice, int, np.integer, type(None))  # indices that keep the order of axes
 MOST_SLOPES = 1 << 23  # numbers that derivatives of an array may be
 Array = np.ndarray
 Values = Any  # arrays, or duals

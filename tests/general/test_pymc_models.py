@@ -30,6 +30,7 @@ def source():
         z = pm.Normal("z", dims="school")
         theta = pm.Deterministic("theta", mu + tau * z, dims="school")
         pm.Normal("y", theta, pm.Data("se", [9.0, 10.0, 11.0]), observed=[28.0, 8.0, -3.0])
+        pm.Normal("w", initval=0.5)
     return model
 
 
@@ -39,8 +40,10 @@ def model(source):
 
 
 def test_names_constraints_and_dims_are_the_model_s(model):
+    names = ["mu", "tau", "p", "q", "s", "o"]
+    assert list(model.parameters)[:6] == names  # in its order
     assert set(model.parameters) == {
-        *("mu", "tau", "p", "q", "s", "o", "z", "L_cholesky-cov-packed__", "u_interval__")
+        *("mu", "tau", "p", "q", "s", "o", "z", "w", "L_cholesky-cov-packed__", "u_interval__")
     }
     assert model.constraints == {
         "tau": "positive",
@@ -77,6 +80,19 @@ def test_the_density_is_pymc_s_and_has_its_gradient(source, model):
     steps = 1e-6 * np.eye(len(theta))
     there, back = ([model.log_lik(theta + k * h, None) for h in steps] for k in (1, -1))
     np.testing.assert_allclose(slope, np.subtract(there, back) / 2e-6, rtol=1e-6, atol=1e-6)
+
+
+def test_data_are_those_at_the_time_of_the_call():
+    pm = pytest.importorskip("pymc")
+    with pm.Model() as source:
+        y = pm.Data("y", [1.0, 2.0, 3.0])
+        pm.Normal("mu", 0, 10)
+        pm.Normal("seen", source["mu"], 1, observed=y)
+    before = sgmc.PyMCModel(source)
+    source.set_data("y", [7.0, 8.0, 9.0, 10.0])
+    first, second = (one.log_lik(np.array([2.0]), None) for one in (before, sgmc.PyMCModel(source)))
+    apart = 0.5 * (25 + 36 + 49 + 64) + 0.5 * np.log(2 * np.pi) - 1.0
+    assert first - second == pytest.approx(apart)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -67,10 +67,8 @@ class PyMCModel(Model):
                 f"model: {discrete[0]!r} is discrete, and there is no gradient by it; sum its "
                 "values out, as pymc.Mixture does"
             )
-        from pymc.model.transform.optimization import freeze_dims_and_data
-
-        self.source = freeze_dims_and_data(model)
-        self.variables = variables_of(self.source)
+        self.source, self.variables = model, variables_of(model)
+        self.given = constants_of(model)
         shapes = {one.name: one.shape for one in self.variables}
         limits = {one.name: one.constraint for one in self.variables if one.constraint}
         own = self.source.named_vars_to_dims
@@ -98,7 +96,7 @@ class PyMCModel(Model):
     def compiled(self):
         """Return numba's cfunc of log density and gradient; it serves later fits, too."""
         if self.code is None:
-            self.code = compiled_density(self.source, self.variables, self.layout())
+            self.code = compiled_density(self.source, self.variables, self.layout(), self.given)
         return self.code
 
     def deterministics(self, results):
@@ -122,7 +120,8 @@ class PyMCModel(Model):
         wanted = [*self.source.deterministics, *free]
         wanted = [one for one in wanted if one.name not in self.parameters]
         outputs = self.source.replace_rvs_by_values(wanted)
-        function = pytensor.function([flat], replaced(outputs, at), on_unused_input="ignore")
+        graphs = replaced(outputs, {**at, **self.given})
+        function = pytensor.function([flat], graphs, on_unused_input="ignore")
         draws = np.concatenate(
             [
                 results.draws_of(name).reshape(*results.draws.shape[:2], -1)
@@ -184,6 +183,15 @@ def variables_of(model):
     return found
 
 
+def constants_of(model):
+    """Data and lengths of dims, which may be set anew, as constants by what holds them."""
+    import pytensor.tensor as pt
+    from pytensor.compile.sharedvalue import SharedVariable
+
+    held = [*model.data_vars, *model.dim_lengths.values()]
+    return {one: pt.constant(one.get_value()) for one in held if isinstance(one, SharedVariable)}
+
+
 def constraint_of(transform, variable, model):
     """The constraint whose free numbers are as good as those of a transform; None for none, as
     where ends depend on other variables.
@@ -222,7 +230,7 @@ def replaced(outputs, at):
     return graph_replace(outputs, at, strict=False)
 
 
-def compiled_density(model, variables, layout):
+def compiled_density(model, variables, layout, given):
     """The cfunc of the log density and its gradient, in the signature of `AddressKernel`."""
     import pytensor
     import pytensor.tensor as pt
@@ -234,7 +242,7 @@ def compiled_density(model, variables, layout):
         if one.transform is not None:  # sgmc adds Jacobians itself
             inputs = one.variable.owner.inputs
             density = density - pt.sum(one.transform.log_jac_det(one.value, *inputs))
-    (density,) = replaced(model.replace_rvs_by_values([density]), at)
+    (density,) = replaced(model.replace_rvs_by_values([density]), {**at, **given})
     slope = pt.grad(density, flat)
     inner = pytensor.function([flat], [density, slope], mode="NUMBA").vm.jit_fn
     numbers, whole = types.CPointer(types.double), types.CPointer(types.int64)
