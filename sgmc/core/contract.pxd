@@ -21,7 +21,7 @@ from sgmc.core.target cimport (
 
 cdef enum:
     # out-of-tree modules compare it at import (sgmc.core.contract.abi()); new virtuals raise it
-    ABI = 11
+    ABI = 12
     DIVERGED = 1  # position or gradient not finite; State.diverged_index is its first coordinate
     FULL = 2                      # the recorder has its draws
     SPENT = 4                     # the rows that it may touch are used up
@@ -85,6 +85,8 @@ cdef class Gradient:  # estimator = model + prior + map + subsampler; all a samp
     cdef void fetch(self, const Batch *b) noexcept nogil  # a hint: these rows are next
     cdef int correct(self, const double *theta, const Batch *tile, double *r) except -1 nogil
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil
+    # g += scale w_i (dlog p_i - c_i) of a tile of a model without scores
+    cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil
     # memory of an estimator: changed before each estimate, with what was remembered of the last
     # one; and what the batch brings, raw scores of a tile (m x width) or, where `by_row` and
     # without scores, the gradient of one row

@@ -91,6 +91,10 @@ cdef class Gradient:
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
         return OK
 
+    cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil:
+        self.model.add(theta, tile, &self.scratch, NULL, g)
+        return self.correct_batch(theta, tile, g)
+
     cdef int prepare(self, const double *theta) except -1 nogil:
         return OK
 
@@ -253,8 +257,7 @@ cdef int add_rows(Gradient g, const double *theta, const Batch *run, double *par
                                                                         &row)):
         g.model.add_with_squares(theta, &row, &g.scratch, part, square)
     while square == NULL and not g.by_row and next_tile(run, g.model.tile, &at, &row):
-        g.model.add(theta, &row, &g.scratch, NULL, part)
-        g.correct_batch(theta, &row, part)
+        g.corrected(theta, &row, part)
     while next_tile(run, 1, &at, &row):
         one_row(g, theta, &row)
         for j in range(g.model.dim):

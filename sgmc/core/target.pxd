@@ -70,6 +70,9 @@ cdef class Model:
     # value += scale sum w_i log p_i ; grad += scale sum w_i dlog p_i ; NULL = not wanted
     cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
                  double *grad) except -1 nogil
+    # grad += scale sum w_i (dlog p_i at theta - dlog p_i at centre)
+    cdef int add_apart(self, const double *theta, const double *centre, const Batch *b, Scratch *s,
+                       double *grad) except -1 nogil
     # all rows at many points at once: value[k] += sum w_i log p_i(theta_k), grad_k += its gradient
     # (NULL: not wanted), theta and grad being points x dim; work has size_many(points) doubles
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil

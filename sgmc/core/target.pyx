@@ -177,6 +177,13 @@ cdef class Model:
             self.add_scores(b, &inner, s.work, grad)
         return OK
 
+    cdef int add_apart(self, const double *theta, const double *centre, const Batch *b, Scratch *s,
+                       double *grad) except -1 nogil:
+        cdef Batch minus = b[0]
+        minus.scale = -b.scale
+        self.add(theta, b, s, NULL, grad)
+        return self.add(centre, &minus, s, NULL, grad)
+
     cdef Py_ssize_t size_many(self, Py_ssize_t points) noexcept nogil:
         return 0
 

@@ -39,3 +39,6 @@ cdef class ControlVariate(Gradient):
         cdef Batch minus = b[0]
         minus.scale = -b.scale
         return self.model.add(&self.anchor.centre[0], &minus, &self.scratch, NULL, g)
+
+    cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil:
+        return self.model.add_apart(theta, &self.anchor.centre[0], tile, &self.scratch, g)

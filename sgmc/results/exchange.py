@@ -80,25 +80,45 @@ def tree_maker():
     MissingExtra
         If arviz-base is not installed.
     """
-    try:
-        from arviz_base import from_dict
-    except ImportError as error:
-        raise MissingExtra(
-            "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
-        ) from error
-    try:
-        found = version("arviz")
-    except PackageNotFoundError:
-        return from_dict
-    if int(found.partition(".")[0]) < FIRST_OF_TREES:
+    made, old = from_dict(), release_before_trees()
+    if old:
         warn(
             SGMCWarning(
-                f"ArviZ {found} is installed, whose functions do not read a DataTree.",
+                f"ArviZ {old} is installed, whose functions do not read a DataTree.",
                 "Give them arviz.InferenceData.from_datatree(tree), use arviz_stats, or install "
                 "ArviZ 1.0, which needs Python 3.12.",
             )
         )
-    return from_dict
+    return made
+
+
+def from_dict():
+    """Return arviz-base's function that makes trees; MissingExtra where it is not installed."""
+    try:
+        from arviz_base import from_dict as made
+    except ImportError as error:
+        raise MissingExtra(
+            "to_arviz needs arviz-base, which is not installed: pip install 'sgmc[arviz]'"
+        ) from error
+    return made
+
+
+def release_before_trees():
+    """Return the release of an installed ArviZ that does not read trees; "" for none."""
+    try:
+        found = version("arviz")
+    except PackageNotFoundError:
+        return ""
+    return found if int(found.partition(".")[0]) < FIRST_OF_TREES else ""
+
+
+def readable(tree):
+    """Return a tree as the installed ArviZ reads it: before 1.0 as `InferenceData`."""
+    if not release_before_trees():
+        return tree
+    from arviz import InferenceData
+
+    return InferenceData.from_datatree(tree)
 
 
 def parameters(results, draws, taken):

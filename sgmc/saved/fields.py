@@ -76,7 +76,7 @@ FIELDS: dict[str | None, dict[str, Any]] = {
     },
     "Recipe": {"sizes": list[COUNT], "names": list[str], "spec": Optional["DesignSpec"]},
     "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},
-    "GeneralInfo": INFO,
+    "GeneralInfo": INFO | {"dims": dict[str, list[str]], "coords": dict[str, list]},
     "NetworkInfo": {"recipe": "Recipe"},
     "SourcesInfo": {
         "centre": NUMBERS,

@@ -129,4 +129,5 @@ MODELS = {
     "LDA": (lda, dict(sampler="sgrld", step_size=0.01, batch_size=5)),
     "MMSB": (communities, dict(sampler="sgrld", step_size=0.01, batch_size=6)),
 }
-BASES = {"Model", "JaxModel", "CompiledModel"}  # public, but no models themselves
+# public, but no models themselves
+BASES = {"Model", "JaxModel", "NumbaModel", "PyMCModel", "CompiledModel"}

@@ -2,6 +2,10 @@
 coordinates, results, resuming.
 """
 
+import pickle
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,7 @@ import sgmc
 from sgmc.coordinates.layout import Layout
 from sgmc.errors import ArgumentError, NotSupported
 
+from . import models
 from .models import Line, table
 
 # five standard errors of 5,000 effective draws; in posterior sds, and relative
@@ -96,6 +101,40 @@ class TestALine:
         tree = results.to_arviz()
         assert tree["posterior"]["b"].shape == (4, 1000, 2)
         assert tree["posterior"]["sigma"].shape == (4, 1000)
+
+    def test_an_arviz_tree_has_dims_and_coords_of_the_model(self):
+        pytest.importorskip("arviz_base")
+        model = models.Line()
+        model.dims, model.coords = {"b": ["predictor"]}, {"predictor": ["x", "z"]}
+        results = model.fit(seed=1, sampler="mala", draws=1000, chains=2)
+        kept = pickle.loads(pickle.dumps(results)).to_arviz()["posterior"]["b"]
+        assert kept.dims == ("chain", "draw", "predictor")
+        assert list(kept.coords["predictor"].values) == ["x", "z"]
+        one = kept.sel(predictor="z").values
+        assert (one == results.draws_of("b")[..., 1]).all()
+
+    def test_an_older_arviz_gets_its_own_kind(self, results, monkeypatch):
+        pytest.importorskip("arviz_base")
+        old = SimpleNamespace(from_datatree=lambda tree: ("InferenceData", tree["posterior"]))
+        monkeypatch.setitem(sys.modules, "arviz", SimpleNamespace(InferenceData=old))
+        monkeypatch.setattr("sgmc.results.exchange.version", lambda name: "0.23.4")
+        kind, posterior = results.to_arviz()
+        assert kind == "InferenceData"
+        assert posterior["b"].shape == (4, 1000, 2)
+
+    @pytest.mark.parametrize(
+        "dims, coords, message",
+        [
+            ({"c": ["k"]}, {}, "dims: 'c' is not a parameter"),
+            ({"b": ["k", "l"]}, {}, r"dims: 'b' has shape \(2,\), and 2 names of dimensions"),
+            ({"b": ["k"]}, {"k": [1, 2, 3]}, "coords: 'k' has 3 labels; 'b' has 2 there"),
+        ],
+    )
+    def test_dims_and_coords_that_do_not_suit(self, dims, coords, message):
+        model = models.Line()
+        model.dims, model.coords = dims, coords
+        with pytest.raises(ArgumentError, match=message):
+            model.fit(seed=1)
 
     @pytest.mark.parametrize(
         "arguments, message",

@@ -147,6 +147,37 @@ def numba_line():
     return density, data
 
 
+@pytest.mark.extended
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_one_program_of_jax_for_value_and_gradient():
+    pytest.importorskip("jax")
+    model, traced = jax_line(), []
+    plainly = model.log_lik_of_batch
+
+    def log_lik(theta, batch):
+        traced.append(batch[1].shape[0])
+        return plainly(theta, batch)
+
+    model.log_lik_of_batch = log_lik
+    arguments = dict(seed=1, draws=20, chains=1, sampler="mala")
+    first = model.fit(**arguments).draws
+    assert set(traced) == {models.N}  # all rows, as they are
+    programs = len(traced)
+    assert (model.fit(**arguments).draws == first).all()
+    assert len(traced) == programs  # which later fits use again
+    model.data = (model.data[0], model.data[1] + 1.0)
+    assert np.abs(model.fit(**arguments).draws - first).max() > 0.1
+
+
+def test_arrays_that_jax_returns_are_refused():
+    jnp = pytest.importorskip("jax.numpy")
+    model = sgmc.JaxModel(lambda theta, y: jnp.square(y), np.ones(3), parameters={"a": ()})
+    with pytest.raises(
+        ArgumentError, match=r"returned an array of shape \(3,\); it must return one"
+    ):
+        model.fit()
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
     """The example package, built outside of the tree where there is a compiler."""
@@ -212,8 +243,8 @@ class TestErrors:
         with pytest.raises(
             NotSupported,
             match=(
-                "no grad, and 51 parameters are too many for finite differences .at most 50.; "
-                "write grad"
+                "no grad, and 51 parameters are too many to do without .at most 50.; "
+                "write grad, .*NumbaModel.*JaxModel"
             ),
         ):
             Wide().fit(seed=1)

@@ -1,8 +1,8 @@
 """How results are compared with the reference.
 
-What follows from the draws is equal to rounding: RTOL.  Effects of crossed factors, of smooths and of
-several linear predictors are kept in fewer digits (KEPT).  What a method draws itself is within six standard errors: a share
-of 2e-9 of correct results is further away.
+What follows from the draws is equal to rounding: RTOL.  Effects of crossed factors, of smooths and
+of several linear predictors are kept in fewer digits (KEPT).  What a method draws itself is within
+six standard errors: a share of 2e-9 of correct results is further away.
 """
 
 import warnings

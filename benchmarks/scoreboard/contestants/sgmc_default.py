@@ -39,33 +39,28 @@ def priors(problem):
 
 
 def density(problem):
-    """The two densities as `sgmc.JaxModel`."""
-    import jax.numpy as jnp
-
-    y = problem.y
+    """The two densities as `sgmc.NumbaModel`."""
+    y = problem.y.astype(float)
     if problem.family == "schools":
 
-        def log_lik(theta, batch):
-            effect, se, j = batch
-            mean = theta["mu"] + theta["tau"] * theta["z"][j]
-            return jnp.sum(-0.5 * ((effect - mean) / se) ** 2)
+        def log_lik(theta, effect, se, j):
+            z = (effect - theta.mu - theta.tau * theta.z[j]) / se
+            return -0.5 * z * z
 
         prior = {"mu": sgmc.normal(0, 5), "tau": sgmc.half_t(1, 5), "z": sgmc.normal(0, 1)}
-        data = (y, problem.frame["se"].to_numpy(), np.arange(8))
+        data = (y, problem.frame["se"].to_numpy(float), np.arange(8))
         shapes, constraints = {"mu": (), "tau": (), "z": 8}, {"tau": "positive"}
     else:
 
-        def log_lik(theta, batch):
-            x, y = batch
-            mean = theta["a"] - theta["b"] * theta["c"] ** x
-            z = (y - mean) / theta["sigma"]
-            return jnp.sum(-0.5 * z * z - jnp.log(theta["sigma"]))
+        def log_lik(theta, x, y):
+            z = (y - theta.a + theta.b * theta.c**x) / theta.sigma
+            return -0.5 * z * z - np.log(theta.sigma)
 
         prior = {"a": sgmc.normal(0, 10), "b": sgmc.normal(0, 10), "c": "flat"}
         prior["sigma"] = sgmc.half_normal(1)
         data, shapes = (problem.frame["x"].to_numpy(), y), {"a": (), "b": (), "c": (), "sigma": ()}
         constraints = {"sigma": "positive", "c": ("interval", 0.5, 0.95)}
-    return sgmc.JaxModel(log_lik, data, parameters=shapes, constraints=constraints, prior=prior)
+    return sgmc.NumbaModel(log_lik, data, parameters=shapes, constraints=constraints, prior=prior)
 
 
 def reported(problem, results):
@@ -79,15 +74,18 @@ def reported(problem, results):
 
 
 def prepare(problem, sampler=SAMPLER):
-    """One small fit loads what is loaded at first use."""
+    """One small fit loads what is loaded at first use; a density is compiled."""
     warnings.simplefilter("ignore")
     few = pd.DataFrame({"x": np.arange(60.0) % 7, "y": np.arange(60) % 2})
     str(sgmc.logit("y ~ x", few, seed=0).summary())
+    own = density(problem) if problem.kind == "density" else None
+    if own is not None:
+        own.kernel()
 
     def run(length, seed):
         settings = {"sampler": sampler, "draws": length // 4, "seed": seed, "threads": 1}
         if problem.kind == "density":
-            results = density(problem).fit(**settings)
+            results = own.fit(**settings)
             str(results.summary())
             return reported(problem, results)
         fit = getattr(sgmc, VERBS[problem.family])

@@ -7,5 +7,6 @@ LENGTHS = sgmc_default.LENGTHS
 
 
 def prepare(problem):
-    """mala, or with crossed factors hmc."""
-    return sgmc_default.prepare(problem, "hmc" if len(problem.groups) > 1 else "mala")
+    """mala, with crossed factors hmc, and of densities of one's own nuts."""
+    usual = "hmc" if len(problem.groups) > 1 else "mala"
+    return sgmc_default.prepare(problem, "nuts" if problem.kind == "density" else usual)

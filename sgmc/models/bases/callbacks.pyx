@@ -2,6 +2,7 @@
 import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
@@ -56,12 +57,7 @@ cdef class PythonKernel(Model):
         cdef double[::1] place = np.empty(self.dim)
         cdef const double[::1] slope
         cdef Py_ssize_t j
-        cdef const Py_ssize_t[::1] listed
-        if b.rows == NULL:
-            rows = slice(b.start, b.start + b.m)
-        else:
-            listed = <const Py_ssize_t[:b.m]> <Py_ssize_t *> b.rows
-            rows = np.array(listed)
+        rows = listed_rows(b)
         memcpy(&place[0], theta, self.dim * sizeof(double))
         at = np.asarray(place)
         if value != NULL:
@@ -86,6 +82,58 @@ cdef class PythonKernel(Model):
             row.rows = NULL
             self.add_plain(theta, &row, b.scale * b.weight[i], value, grad)
         return OK
+
+
+cdef class PairKernel(PythonKernel):
+    """A `PythonKernel` whose log density and gradient come from one call, over any number of rows:
+    ``slope(theta, rows)`` returns an array (1 + dim,), the log density first.  `rows` is None where
+    it is all of them.  ``apart(theta, centre, rows)`` is the gradient at theta less that at a
+    centre, an array (dim,): what control variates ask for.
+    """
+
+    cdef readonly object apart
+
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, pair, apart):
+        PythonKernel.__init__(self, dim, n, value, pair)
+        self.tile, self.apart = n, apart
+
+    cdef int add_apart(self, const double *theta, const double *centre, const Batch *b, Scratch *s,
+                       double *grad) except -1 nogil:
+        cdef Py_ssize_t j
+        cdef const double[::1] found
+        if b.weight != NULL:
+            return PythonKernel.add_apart(self, theta, centre, b, s, grad)
+        with gil:
+            found = self.apart(np.array(<const double[:self.dim]> <double *> theta),
+                               np.array(<const double[:self.dim]> <double *> centre),
+                               listed_rows(b))
+            for j in range(self.dim):
+                grad[j] += b.scale * found[j]
+        return OK
+
+    cdef int add_plain(self, const double *theta, const Batch *b, double c, double *value,
+                       double *grad) except -1:
+        cdef const double[::1] found
+        cdef Py_ssize_t j
+        at = np.array(<const double[:self.dim]> <double *> theta)
+        rows = None if b.rows == NULL and b.m == self.n else listed_rows(b)
+        if grad == NULL:
+            if value != NULL:
+                value[0] += c * <double> self.value(at, rows)
+            return OK
+        found = self.slope(at, rows)
+        if value != NULL:
+            value[0] += c * found[0]
+        for j in range(self.dim):
+            grad[j] += c * found[1 + j]
+        return OK
+
+
+cdef object listed_rows(const Batch *b):
+    """Rows of a batch as Python has them: a slice, or an array of numbers."""
+    if b.rows == NULL:
+        return slice(b.start, b.start + b.m)
+    return np.array(<const Py_ssize_t[:b.m]> <Py_ssize_t *> b.rows)
 
 
 cdef class PythonPrior(Prior):
@@ -186,4 +234,63 @@ cdef class AddressKernel(Model):
         if grad != NULL:
             for j in range(self.dim):
                 grad[j] += c * slope[j]
+        return OK
+
+
+cdef class SplitKernel(AddressKernel):
+    """An `AddressKernel` with a function for the log density, and another for its gradient."""
+
+    cdef Function value_alone
+
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, uintptr_t value, uintptr_t slope,
+                 uintptr_t data=0, keep=None):
+        AddressKernel.__init__(self, dim, n, slope, data, keep)
+        self.value_alone = <Function> <void *> value
+
+    cdef int call(self, const double *theta, int64_t m, const int64_t *rows, double c,
+                  double *slope, double *value, double *grad) except -1 nogil:
+        if value != NULL:
+            value[0] += c * self.value_alone(self.dim, theta, m, rows, slope, self.data)
+        if grad != NULL:
+            AddressKernel.call(self, theta, m, rows, c, slope, NULL, grad)
+        return OK
+
+
+cdef class AddressPrior(Prior):
+    """Calls a compiled log prior of the signature of `AddressKernel`, with one row that it does not
+    read; it adds to the gradient.
+
+    Parameters
+    ----------
+    dim : int
+    address : int
+    keep : object
+        What must live as long as the prior.
+    """
+
+    cdef Function function
+    cdef object keep
+
+    def __init__(self, Py_ssize_t dim, uintptr_t address, keep):
+        Prior.__init__(self, dim)
+        self.function, self.keep = <Function> <void *> address, keep
+
+    @property
+    def foreign(self):
+        """Whether the density is computed by code of users: it is."""
+        return True
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef int64_t row = 0
+        cdef double density
+        cdef double *unused = NULL
+        if grad == NULL:
+            unused = grad = <double *> calloc(self.dim, sizeof(double))
+            if grad == NULL:
+                with gil:
+                    raise MemoryError
+        density = self.function(self.dim, theta, 1, &row, grad, NULL)
+        free(unused)
+        if value != NULL:
+            value[0] += density
         return OK

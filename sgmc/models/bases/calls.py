@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.duals import Dual, NoDerivative
 from sgmc.core.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.chains import running
@@ -13,6 +14,8 @@ from sgmc.fit.chains import running
 MAX_DIFFERENCED = 50  # numbers of theta: gradients by differences cost twice as many values
 REAL = "biuf"  # kinds of arrays of real numbers
 WAY_ON = "sgmc.check_model(model) calls it at several places"
+AS_DIFFERENCES = 1e-4  # relative to the largest derivative, of one in forward mode
+SAME_VALUE = 1e-9  # relative, of densities in forward mode
 SHOWN = 4  # numbers of theta in a message
 
 
@@ -151,6 +154,19 @@ class Vector(Call):
             out[slices[name]] = part.ravel()
 
 
+class Trusted(Call):
+    """A gradient (size,), or a log density and its gradient (1 + size,), of a function that is
+    trusted to return numbers of this shape.
+    """
+
+    def checked(self, found, theta, of_rows):
+        total = found.sum()
+        if total != total and np.isnan(found).any():
+            first = int(np.argmax(np.isnan(found))) - len(found) + self.layout.size
+            self.notice(theta, self.layout.names[first] if first >= 0 else "")
+        return found
+
+
 def described(found):
     """What a function returned that is no array of real numbers, in words."""
     kind = getattr(getattr(found, "dtype", None), "kind", "")
@@ -192,14 +208,15 @@ def functions(model, layout, names):
     called, gradient = owner(model), getattr(model, names[1], None)
     if gradient is None and layout.size > MAX_DIFFERENCED:
         raise NotSupported(
-            f"there is no {names[1]}, and {layout.size} parameters are too many for finite "
-            f"differences (at most {MAX_DIFFERENCED}); write {names[1]}, or the model in JAX "
-            "(sgmc.JaxModel)",
+            f"there is no {names[1]}, and {layout.size} parameters are too many to do without (at "
+            f"most {MAX_DIFFERENCED}); write {names[1]}, or give {names[0]} of one row to "
+            "sgmc.NumbaModel or of jax.numpy to sgmc.JaxModel, which compute its gradient",
             because="limit",
         )
-    value = Number(called, names[0], by_name(getattr(model, names[0]), layout), layout)
+    function = by_name(getattr(model, names[0]), layout)
+    value = Number(called, names[0], function, layout)
     if gradient is None:
-        return value, differences(value, layout)
+        return value, WithoutGradient(function, value, layout)
     return value, Vector(called, names[1], by_name(gradient, layout), layout)
 
 
@@ -217,6 +234,52 @@ def by_name(function, layout):
         )
 
     return of_vector
+
+
+class WithoutGradient:
+    """The gradient of a log density that has none: in forward mode, where all that its function
+    does has a rule and the first gradient is as differences have it; else by differences.
+
+    Parameters
+    ----------
+    function : callable
+        Of a vector theta (and rows).
+    value : Number
+        The same, checked.
+    layout : Layout
+    """
+
+    def __init__(self, function, value, layout):
+        self.function, self.value, self.layout = function, value, layout
+        self.differenced = differences(value, layout)
+        self.forward = None  # whether it is in forward mode; None: not known yet
+        self.unit = np.eye(layout.size)
+
+    def __call__(self, theta, *rows):
+        if self.forward is False:
+            return self.differenced(theta, *rows)
+        try:
+            found, slope = self.evaluate(theta, *rows)
+        except Exception:  # whatever a user's function does with what is no array
+            self.forward = False
+            return self.differenced(theta, *rows)
+        if self.forward is None:
+            other = self.differenced(theta, *rows)
+            same = np.allclose(slope, other, AS_DIFFERENCES, AS_DIFFERENCES * np.abs(other).max())
+            self.forward = same and np.isclose(found, self.value(theta, *rows), rtol=SAME_VALUE)
+            if not self.forward:
+                return other
+        if not np.isfinite(slope).all():  # also where a density is, or a rule is not
+            return self.differenced(theta, *rows)
+        return slope
+
+    def evaluate(self, theta, *rows):
+        """The log density and its gradient in forward mode."""
+        with np.errstate(all="ignore"):
+            found = self.function(Dual(theta, self.unit), *rows)
+        if not isinstance(found, Dual):
+            raise NoDerivative
+        return float(found.value), found.slope.reshape(self.layout.size)
 
 
 def differences(value, layout):

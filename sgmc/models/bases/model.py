@@ -81,6 +81,8 @@ class Model:
         at most 100 rows.  It takes at most 28 calls.
     title : str
         As printed.
+    dims, coords : dict
+        Parameter -> names of its dimensions, and dimension -> labels, for `to_arviz`.
     """
 
     n = None
@@ -95,6 +97,8 @@ class Model:
     shuffled = False
     checked = True
     title = ""
+    dims = {}
+    coords = {}
 
     def kernel(self):
         """Return the compiled model; compiled leaves return theirs, and need neither `log_lik` nor

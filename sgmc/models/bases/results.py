@@ -19,12 +19,14 @@ class GeneralInfo:
     """What a result keeps of its model: names and shapes, not the data."""
 
     notes = ()
+    dims, coords = {}, {}  # of files from before there were any
 
     def __init__(self, model):
         layout = model.layout()
         self.title = model.title or type(model).__name__
         self.shapes, self.slices = layout.shapes, layout.slices
         self.constraints = layout.constraints
+        self.dims, self.coords = labels_of(model, layout)
         self.formula = None
 
     def heading(self, fit):
@@ -56,6 +58,25 @@ class GeneralInfo:
             return []
         free = ", of constrained ones free numbers." if self.constraints else "."
         return [f"Coordinates are those of the parameters{free}"]
+
+
+def labels_of(model, layout):
+    """Dims and coords of a model, checked: names of the dimensions of parameters, and labels."""
+    dims = {layout.known(one, "dims"): list(names) for one, names in model.dims.items()}
+    coords = {name: list(labels) for name, labels in model.coords.items()}
+    for one, names in dims.items():
+        shape = layout.shapes[one]
+        if len(names) != len(shape):
+            raise ArgumentError(
+                f"dims: {one!r} has shape {shape}, and {len(names)} names of dimensions; give one "
+                "for each"
+            )
+        for name, length in zip(names, shape):
+            if len(coords.get(name, range(length))) != length:
+                raise ArgumentError(
+                    f"coords: {name!r} has {len(coords[name])} labels; {one!r} has {length} there"
+                )
+    return dims, coords
 
 
 class ModelResults(Results):
@@ -142,8 +163,11 @@ class ModelResults(Results):
         )
 
     def to_arviz(self, log_likelihood=False):
-        """Return an ArviZ `DataTree` with each parameter as a variable of its shape; weighted draws
-        are resampled.
+        """Return an ArviZ `DataTree` with each parameter as a variable of its shape, with the dims
+        and coords of the model; weighted draws are resampled.
+
+        Where a release of ArviZ before 1.0 is installed, which does not read trees, it is an
+        `arviz.InferenceData`.
 
         Raises
         ------
@@ -154,20 +178,22 @@ class ModelResults(Results):
             raise ArgumentError(
                 f"log_likelihood does not apply to {self.model.title}: it belongs to regressions"
             )
-        from sgmc.results.exchange import facts, tree_maker
+        from sgmc.results.exchange import facts, from_dict, readable
 
-        from_dict = tree_maker()
+        made = from_dict()
         kept = (
             np.arange(self.draws.shape[1])
             if self.weights is None
             else moments.systematic(self.weights, self.draws.shape[1])
         )
-        tree = from_dict(
-            {"posterior": {name: self.draws_of(name)[:, kept] for name in self.model.shapes}}
+        tree = made(
+            {"posterior": {name: self.draws_of(name)[:, kept] for name in self.model.shapes}},
+            dims=self.model.dims,
+            coords=self.model.coords,
         )
         tree.attrs.update(facts(self))
         tree["posterior"].attrs.update(facts(self))
-        return tree
+        return readable(tree)
 
     def __getattr__(self, name):
         if name in REGRESSION_ATTRIBUTES or hasattr(Predictions, name):
