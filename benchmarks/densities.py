@@ -259,11 +259,11 @@ def by_sgmc(model):
 
 
 def by_nuts(model):
-    """The same with ``sampler="nuts"``."""
+    """``sampler="nuts"`` in coordinates without the mode's scales."""
     own = sgmc.PyMCModel(model)
     own.kernel()
     yield
-    results = own.fit(sampler="nuts", seed=1)
+    results = own.fit(sampler="nuts", precondition=None, seed=1)
     yield {name: results.draws_of(name) for name in own.parameters}, results.verdict.text[:14]
 
 
