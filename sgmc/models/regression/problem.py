@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from sgmc.arguments.limited import is_bounded, is_records, numbers_of_ends
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.prior_tails import tail_bounds
@@ -113,15 +114,16 @@ def tail_by_priors(priors, warnings):
 def one_sided(table):
     """Observations that are known from one side only."""
     y, weight = table.y, table.weight
-    if not np.iscomplexobj(y):
+    if not is_records(y):
         return 0
-    return float((y.imag < 0).sum() if weight is None else weight[y.imag < 0].sum())
+    one = ~is_bounded(y)
+    return float(one.sum() if weight is None else weight[one].sum())
 
 
 def strata_of(table):
     """The stratum of each row: those given, or the outcome's levels or quantile groups."""
     if table.strata is None:
-        return groups_of(table.y.real)
+        return groups_of(numbers_of_ends(table.y) if is_records(table.y) else table.y)
     return groups_of(table.strata, SMALLEST_BATCH)
 
 
