@@ -9,11 +9,13 @@ from libc.math cimport exp
 from sgmc.core.contract cimport OK
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.counts_in_part import NegativeBinomialInPart
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.overdispersed cimport (
     LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
 )
 from sgmc.models.regression.bases.known import with_known
+from sgmc.models.regression.bases.limited import LimitedFamily
 from sgmc.models.regression.bases.rising cimport Rising, rising
 from sgmc.models.regression.bases.rising import log_rising
 from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
@@ -171,6 +173,12 @@ class NegativeBinomialFamily(Counts):
         """2 (y log(y / mean) - (y + a) log((y + a) / (mean + a))), a = 1 / alpha."""
         a = 1 / extra[0]
         return 2 * (xlogy(y, y) - xlogy(y, mean) - (y + a) * (np.log(y + a) - np.log(mean + a)))
+
+
+class CensoredNegativeBinomial(LimitedFamily):
+    """Negative binomial counts of which some are censored or truncated."""
+
+    whole, rows = NegativeBinomialFamily, NegativeBinomialInPart
 
 
 class DispersionFamily(TwoPredictors, Counts):
