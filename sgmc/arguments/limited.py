@@ -37,7 +37,7 @@ def cens(y: ArrayLike, c: ArrayLike, y2: ArrayLike | None = None) -> Frame | End
     ----------
     y : array_like (n,)
         Outcomes; of censored ones the end that is known, of intervals the lower one.
-    c : array_like (n,)
+    c : array_like (n,), or one code for all
         How each is censored: ``"left"`` or -1, the outcome is less than y; ``"none"`` or 0, it is
         y; ``"right"`` or 1, it is more; ``"interval"`` or 2, it lies between y and y2.  False is 0,
         True is 1.
@@ -56,6 +56,7 @@ def cens(y: ArrayLike, c: ArrayLike, y2: ArrayLike | None = None) -> Frame | End
         For other codes, intervals without an upper end, and intervals that end before they begin.
     """
     value, kind = column("cens: the outcome", y), kinds_of(c)
+    kind = np.repeat(kind, len(value)) if np.ndim(c) == 0 else kind
     upper = np.full(len(value), np.nan) if y2 is None else column("cens: y2", y2)
     if not len(value) == len(kind) == len(upper):
         raise DataError(
@@ -230,6 +231,11 @@ def numbers_of_ends(y: Ends) -> Floats:
     low, high = y["low"], y["high"]
     low, high = np.where(np.isfinite(low), low, high), np.where(np.isfinite(high), high, low)
     return low + (high - low) / 2
+
+
+def as_numbers(y: Array) -> Floats:
+    """Outcomes themselves, of records a number for each."""
+    return numbers_of_ends(y) if is_records(y) else y
 
 
 def is_observed(y: Ends) -> Bools:

@@ -38,6 +38,7 @@ OURS = {id(getattr(patsy.builtins, name)): FUNCTIONS[name] for name in patsy.bui
 
 # of responses that are known in part: a column may lack a value where it has no meaning
 IN_PART = ("Surv", "cens", "trunc")
+CALLS_IN_PART = tuple(f"{name}(" for name in IN_PART)
 
 
 def ours(value: Same) -> Same:

@@ -21,7 +21,7 @@ from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.evaluated import Evaluated
-from sgmc.formula.functions import IN_PART
+from sgmc.formula.functions import CALLS_IN_PART
 from sgmc.formula.int_overflow import cure_of
 from sgmc.formula.label_column import LabelColumn
 from sgmc.formula.labels import (
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from sgmc.formula.undefined import Undefined
 
 
-CALLS_IN_PART = tuple(f"{name}(" for name in IN_PART)
 NOT_A_PAIR = (
     "{label} is counts of successes and failures, for models of 0 and 1 such as sgmc.logit: give "
     "one number a row"

@@ -42,7 +42,8 @@ def table(name, kind, n, seed=1):
     if kind in ("truncated", "between", "both"):
         frame = frame[frame.y >= low]
     if kind == "between":
-        most = np.where(np.arange(len(frame)) % 2, 4.0, 7.0)
+        few, many = (9.0, 15.0) if name == "negativebinomial" else (4.0, 7.0)
+        most = np.where(np.arange(len(frame)) % 2, few, many)
         frame = frame.assign(most=most)[frame.y.to_numpy() <= most]
     if kind in ("censored", "both"):
         code = np.select([frame.y <= left, frame.y >= right], ["left", "right"], "none")

@@ -17,7 +17,9 @@ from .cases import ALPHA, COEFFICIENTS, SIGMA, ends, records, table
 
 NONE = -np.inf, np.inf
 # low, high, above, below
-REAL = [(lo, hi, *NONE) for lo, hi in ((0.7, 0.7), (-np.inf, -1), (2, np.inf), (-1.5, 3), (4, 4.01))]
+REAL = [
+    (lo, hi, *NONE) for lo, hi in ((0.7, 0.7), (-np.inf, -1), (2, np.inf), (-1.5, 3), (4, 4.01))
+]
 REAL += [(0.7, 0.7, 0, np.inf), (0.7, 0.7, *[-np.inf, 5]), (-2, -2, -3, 0), (0, 2, 0, 3)]
 REAL += [(1, np.inf, 0.5, np.inf), (6, 6, 5, np.inf), (0.5, 4, 0.5, 9)]
 COUNTED = [(lo, hi, *NONE) for lo, hi in ((3, 3), (-np.inf, 4), (10, np.inf), (5, 9), (0, 30))]

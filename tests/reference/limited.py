@@ -1,4 +1,4 @@
-"""Outcomes that are known in part, by scipy's laws: log probabilities of intervals, given others."""
+"""Outcomes that are known in part by the laws of scipy: log probabilities of intervals."""
 
 import numpy as np
 from scipy import special, stats
@@ -6,9 +6,7 @@ from scipy import special, stats
 LAWS = {
     "ols": lambda eta, extra: stats.norm(eta, extra),
     "poisson": lambda eta, extra: stats.poisson(np.exp(eta)),
-    "negativebinomial": lambda eta, extra: stats.nbinom(
-        1 / extra, 1 / (1 + extra * np.exp(eta))
-    ),
+    "negativebinomial": lambda eta, extra: stats.nbinom(1 / extra, 1 / (1 + extra * np.exp(eta))),
 }
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.arguments.limited import is_bounded, is_records, numbers_of_ends
+from sgmc.arguments.limited import as_numbers, is_bounded, is_records, is_truncated
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.prior_tails import tail_bounds
@@ -98,6 +98,8 @@ def tail_index(nobs, dim, table, priors, family):
     of n times, those count that bound sigma.  0 for other regressions, whose index is not known.
     """
     normal = family.name in ("ols", "survreg") and bool(family.auxiliary)
+    if is_records(table.y) and is_truncated(table.y).any():
+        return 0.0
     if not normal or any(family != "flat" for family in priors.columns("family")):
         return 0.0
     return 1 / max(nobs - one_sided(table) - dim, 1)
@@ -123,7 +125,7 @@ def one_sided(table):
 def strata_of(table):
     """The stratum of each row: those given, or the outcome's levels or quantile groups."""
     if table.strata is None:
-        return groups_of(numbers_of_ends(table.y) if is_records(table.y) else table.y)
+        return groups_of(as_numbers(table.y))
     return groups_of(table.strata, SMALLEST_BATCH)
 
 

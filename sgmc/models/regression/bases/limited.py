@@ -74,10 +74,10 @@ class LimitedFamily:
         """The family itself."""
         return self
 
-    @staticmethod
-    def numbers(y):
+    def numbers(self, y):
         """Outcomes as numbers: of censored ones the end that is known, or the middle of two."""
-        return numbers_of_ends(limited(y))
+        middle = numbers_of_ends(limited(y))
+        return np.floor(middle) if self.whole.counts else middle
 
     @staticmethod
     def telling(y):
@@ -99,7 +99,7 @@ class LimitedFamily:
         """The ends of outcomes are outcomes of the family, and some are known from both sides."""
         for end in ("low", "high"):
             known = np.isfinite(y[end])
-            self.whole.check(np.append(y[end][known], numbers_of_ends(y)), label)
+            self.whole.check(np.append(y[end][known], self.numbers(y)), label)
         if not is_bounded(y).any():
             raise DataError(
                 f"every outcome {label!r} is censored on one side, which leaves it unbounded: the "

@@ -10,6 +10,7 @@ from sgmc.core.contract cimport OK
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.counts_in_part import NegativeBinomialInPart
+from sgmc.models.regression.bases.distributional import DistributionalFamily
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.overdispersed cimport (
     LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
@@ -201,6 +202,10 @@ class DispersionFamily(TwoPredictors, Counts):
         level, excess = NegativeBinomialFamily.start(mean, variance)
         return np.array([[level, *excess][k] for k in self.constants]), []
 
+    def of_ends(self):
+        """The family of censored and truncated counts."""
+        return CensoredDispersion(self.columns, self.constants)
+
     @staticmethod
     def second(zeta):
         """alpha."""
@@ -232,6 +237,15 @@ class DispersionFamily(TwoPredictors, Counts):
             "does not determine the dispersion: use llf, loo() or resid_pearson",
             because="mathematics",
         )
+
+
+class CensoredDispersion(DistributionalFamily):
+    """Counts of which some are censored or truncated, with predictors of the dispersion."""
+
+    def __init__(self, columns=None, constants=()):
+        super().__init__(CensoredNegativeBinomial(), columns, constants)
+        self.parts, self.title = DispersionFamily.parts, DispersionFamily.title
+        self.scale = DispersionFamily.scale
 
 
 class NegativeBinomial(Regression):
