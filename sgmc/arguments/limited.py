@@ -79,7 +79,7 @@ def cens(y: ArrayLike, c: ArrayLike, y2: ArrayLike | None = None) -> Frame | End
     return as_given(without_gaps(made, np.isnan(value) | np.isnan(kind)), y)
 
 
-def trunc(y: Any, low: ArrayLike = -np.inf, high: ArrayLike = np.inf) -> Frame | Ends:
+def trunc(y: Any, low: ArrayLike | None = None, high: ArrayLike | None = None) -> Frame | Ends:
     """Make outcomes that are only seen between two bounds into those of `sgmc.ols`,
     `sgmc.poisson`, `sgmc.negativebinomial` and `sgmc.survreg`.
 
@@ -93,8 +93,8 @@ def trunc(y: Any, low: ArrayLike = -np.inf, high: ArrayLike = np.inf) -> Frame |
     ----------
     y : array_like (n,), or what `cens` or `Surv` makes
         Outcomes.
-    low, high : float or array_like (n,)
-        Bounds, the same for all rows or one a row; infinite where there is none.
+    low, high : float or array_like (n,), optional
+        Bounds, the same for all rows or one a row; infinite, or None, where there is none.
 
     Returns
     -------
@@ -108,6 +108,8 @@ def trunc(y: Any, low: ArrayLike = -np.inf, high: ArrayLike = np.inf) -> Frame |
     """
     made = limited(y if is_limited(y) else column("trunc: the outcome", y)).copy()
     for name, given in (("above", low), ("below", high)):
+        if given is None:
+            continue
         bound = column(f"trunc: {'low' if name == 'above' else 'high'}", np.atleast_1d(given))
         if len(bound) not in (1, len(made)):
             raise DataError(

@@ -14,7 +14,7 @@ from sgmc.models.regression.bases.overdispersed cimport (
     LARGEST_LOG, LARGEST_LOG_ALPHA, Count, expected_of, held, overdispersed, share,
 )
 
-cdef double NEGLIGIBLE = 1e-18                # of a sum: what is left of it, about
+cdef double NEGLIGIBLE_TERM = 1e-18                # of a sum: what is left of it, about
 cdef double REACH = 4.0                       # sds above the mean where a tail is 1 less a sum
 cdef double LEAST_TAIL = 1e-6                 # that is known so to ten digits
 
@@ -78,7 +78,7 @@ cdef Parts summed(bint dispersed, double low, double high, double eta, double u)
             both += w * by_eta * by_u
             u2 += w * by_u * by_u
             bent += w * a * (slope + a * bend)
-            if w <= NEGLIGIBLE * total * (1 - ratio):
+            if w <= NEGLIGIBLE_TERM * total * (1 - ratio):
                 break
     eta1, u1, bent = eta1 / total, u1 / total, bent / total
     p.value, p.eta, p.u = first.value + log(total), first.eta + eta1, first.u + u1
