@@ -37,6 +37,7 @@ FIXED = {
         "uniform", "truncated", "mvnormal",
     ),
     "sgmc.arguments.survival": ("Surv",),
+    "sgmc.arguments.limited": ("cens", "trunc"),
     "sgmc.core.deadline": ("time_limit",),
     "sgmc.core.schedules": ("Constant", "Polynomial", "Cyclical"),
     "sgmc.prepared.prepare": ("prepare",),

@@ -43,8 +43,9 @@ TABLE = (
         "data",
         REQUIRED,
         """Never changed.  Paths are of CSV, TSV, Parquet and Arrow files, a folder of these, or a
-        pattern such as ``"data/*.parquet"``.""",
-        "table, dict of arrays, path or list of paths, lazy table, or Prepared",
+        pattern such as ``"data/*.parquet"``.  Of a list of imputed tables a verb fits each, and
+        pools the draws.""",
+        "table, dict of arrays, path or list of paths, lazy table, list of tables, or Prepared",
         "_Table",
         (FORMULA,),
     ),

@@ -1,8 +1,8 @@
-"""Times that may be censored, and how they are kept: one complex number a row.
+"""Times that may be censored, and how `Surv` has them: one complex number a row.
 
 The real part is a time.  The imaginary part says what is known of it: 0, the event was at that
 time; -1, after it (censored on the right); -2, before it (on the left); a positive number, between
-it and that number.  So outcomes are one vector, which is sliced, permuted and kept as any other.
+it and that number.  Models have them, and times of delayed entry, as `sgmc.arguments.limited` does.
 """
 
 from typing import Any
@@ -11,11 +11,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from sgmc.arguments.arrays import numeric, vector
-from sgmc.arguments.types import Array, Complexes, Floats, Series
+from sgmc.arguments.limited import (
+    LEFT,
+    RIGHT,
+    Ends,
+    is_bounded,
+    is_limited,
+    limited,
+    numbers_of_ends,
+    records,
+    trunc,
+)
+from sgmc.arguments.types import Array, Complexes, Floats, Frame, Series
 from sgmc.errors import ArgumentError, DataError
 
 TYPES = ("right", "left", "interval2")
-RIGHT, LEFT = -1.0, -2.0
 EVENTS = ("dead", "died", "death", "event", "failed", "failure", "relapse", "yes", "true", "1")
 CODES = (
     "1 where the event was seen and 0 where the time is censored: write a comparison, as in "
@@ -24,12 +34,12 @@ CODES = (
 
 
 def Surv(
-    time: ArrayLike, event: ArrayLike | None = None, type: str = "right"
-) -> Series | Complexes:  # R's names
+    time: ArrayLike, event: ArrayLike | None = None, type: str | ArrayLike = "right"
+) -> Series | Complexes | Frame | Ends:  # R's names
     """Make times, some of them censored, into the outcomes of `sgmc.survreg`, as R's ``Surv``.
 
-    In a formula: ``"Surv(time, event) ~ x"``, ``"Surv(lower, upper, type='interval2') ~ x"``.  For
-    arrays: ``sgmc.Survreg(sgmc.Surv(time, event), X)``.
+    In a formula: ``"Surv(time, event) ~ x"``, ``"Surv(lower, upper, type='interval2') ~ x"``,
+    ``"Surv(entry, time, event) ~ x"``.  For arrays: ``sgmc.Survreg(sgmc.Surv(time, event), X)``.
 
     Parameters
     ----------
@@ -42,10 +52,12 @@ def Surv(
         What a censored time means: the event was later, or earlier.  ``"interval2"``: it was
         between two ends, which are equal for a time that was observed; an upper end that is
         infinite or missing is censored on the right, a lower one that is 0 or missing on the left.
+        Or an array, the third of ``Surv(entry, time, event)``, R's counting process: the row was
+        there from `entry` on (left truncation), and counts given that the event was later.
 
     Returns
     -------
-    Series or ndarray of complex, (n,)
+    Series or ndarray of complex, (n,); with an entry what `sgmc.trunc` returns
         NaN where time or event is missing.
 
     Raises
@@ -56,14 +68,11 @@ def Surv(
         For events that are not 0 or 1, and intervals that end before they begin.
     """
     if not isinstance(type, str):
-        raise DataError(
-            "Surv(start, stop, event): left truncation, rows that enter after time 0, is not "
-            "supported; write Surv(stop, event) where every row enters at 0"
-        )
+        return entered(time, event, type)
     if type not in TYPES:
-        truncated = "; left truncation is not supported" * (type == "counting")
+        counting = ": write Surv(entry, time, event)" * (type == "counting")
         raise ArgumentError(
-            f"Surv: type={type!r} must be one of {', '.join(map(repr, TYPES))}{truncated}"
+            f"Surv: type={type!r} must be one of {', '.join(map(repr, TYPES))}{counting}"
         )
     if event is None and type != "right":
         raise ArgumentError(
@@ -86,6 +95,20 @@ def Surv(
 
         return pd.Series(made, index, name=named(time, event))
     return made
+
+
+def entered(entry: Any, time: Any, event: Any) -> Frame | Ends:
+    """Times of rows that were seen from an entry on, and would not be there had the event been
+    before it.
+    """
+    refuse_text(entry, None, "right")
+    first, last = column("the entry", entry), column("the time", time)
+    if len(first) == len(last) and (wrong := first >= last).any():
+        raise DataError(
+            f"Surv: an entry at {first[wrong][0]:g} is not before its time, {last[wrong][0]:g}: "
+            "the arguments are Surv(entry, time, event)"
+        )
+    return trunc(Surv(time, event), low=entry)
 
 
 def refuse_text(time: Any, event: Any, type: str) -> None:
@@ -157,40 +180,41 @@ def of_ends(lower: Floats, upper: Floats) -> Complexes:
     return made
 
 
-def uncensored(name: str, endog: object) -> Complexes:
-    """Outcomes as complex numbers: those of `Surv`, or numbers, times that were all observed."""
-    values = np.asarray(endog)
-    if values.dtype.kind != "c":
-        return vector(name, endog).astype(complex)
-    if values.ndim != 1:
-        raise DataError(f"{name} has shape {values.shape}; it must be one time a row")
-    if np.isnan(values).any():
-        raise DataError(f"{name} has missing values; drop those rows first")
-    return values
+def uncensored(name: str, endog: Any) -> Ends:
+    """Outcomes as records of their ends: those of `Surv` and `trunc`, or numbers, times that were
+    all observed.
+    """
+    if not is_limited(endog):
+        return limited(vector(name, endog))
+    return records(name, endog)
 
 
 def logs_of(y: Array) -> Floats:
     """Logs of times, of intervals that of the middle of their logs' ends."""
-    known = np.imag(y)
-    low = np.log(np.real(y))
-    return np.where(known > 0, (low + np.log(np.where(known > 0, known, 1.0))) / 2, low)
+    made = limited(y).copy()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        made["low"], made["high"] = np.log(np.maximum(made["low"], 0.0)), np.log(made["high"])
+    return numbers_of_ends(made)
 
 
 def check_times(name: str, y: Array) -> None:
     """Raise DataError for times that are not positive and finite, and where no time is known but
     from one side, or all are the same.
     """
-    time, known = np.real(y), np.imag(y)
-    wrong = ~((time > 0) & np.isfinite(time) & np.isfinite(known))
+    y = limited(y)
+    low, high = y["low"], y["high"]
+    ends = np.where(low > -np.inf, low, high), np.where(high < np.inf, high, low)
+    wrong = ~((ends[0] > 0) & np.isfinite(ends[0]) & np.isfinite(ends[1]))
+    wrong &= ~((low == y["above"]) & (high > 0))  # censored at the left of a delayed entry
     if wrong.any():
         raise DataError(
-            f"{name} must hold positive, finite times; it has {time[wrong][0]:g}: a time of 0 has "
-            "no log; leave such rows out, or add half of the unit that times are rounded to"
+            f"{name} must hold positive, finite times; it has {ends[0][wrong][0]:g}: a time of 0 "
+            "has no log; leave such rows out, or add half of the unit that times are rounded to"
         )
-    if (known < 0).all():
+    if not is_bounded(y).any():
         raise DataError(
             f"{name} has no event: every time is censored, which leaves the scale of the times "
             f"unbounded; an event is {CODES}"
         )
-    if (known == 0).all() and time.min() == time.max():
-        raise DataError(f"{name} is {time[0]:g} in every row used: there is nothing to explain")
+    if (low == high).all() and low.min() == low.max():
+        raise DataError(f"{name} is {low[0]:g} in every row used: there is nothing to explain")

@@ -10,7 +10,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.cluster import transforms
 from sgmc.cluster.blocks import Traffic, blocks_of
 from sgmc.cluster.recipe import BESIDE, EncodingRecipe
-from sgmc.cluster.refusals import refuse_family, refuse_fit, refuse_inputs
+from sgmc.cluster.refusals import refuse_family, refuse_fit, refuse_in_part, refuse_inputs
 from sgmc.cluster.schema_sample import SchemaSampling, merge
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
@@ -108,6 +108,7 @@ class PartitionedRegression(Regression):
             )
         spec = table.spec
         parsed = parser.parse(self.formula, seen.frame.columns, scope)
+        refuse_in_part(parsed)
         if parsed.offset:
             column = parsed.names.inputs(parsed.offset).get(parsed.offset)
             if column is None or "offset" in beside:

@@ -2,6 +2,7 @@
 
 from sgmc.cluster.recipe import BESIDE
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.formula.functions import CALLS_IN_PART
 from sgmc.priors import JointNormal, PriorSpec, learns
 
 MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
@@ -29,6 +30,15 @@ def refuse_family(family):
         raise NotSupported(
             f"{family.name} does not take data in partitions: its thresholds are those of the "
             "levels of all rows; read the columns of the formula into one table"
+        )
+
+
+def refuse_in_part(parsed):
+    """NotSupported for responses that are known in part."""
+    if parsed.response.startswith(CALLS_IN_PART):
+        raise NotSupported(
+            "censored and truncated outcomes do not go with data in partitions; give a table in "
+            "memory or files"
         )
 
 

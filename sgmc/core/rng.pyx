@@ -18,6 +18,7 @@ tune, 0         0                                   seed of a race's arms, with 
 modes, k        the start's number                  starts of searches for other modes
 scores, k       the part of the draws               batches of rows for scores at the draws
 reservoir, k    the partition's number              keys of rows that are on a cluster
+imputation, k   the data set's number               seed of the fit to an imputed data set
 ==============  ==================================  ==============================================
 
 A stream has three sources.  Normals (all noise) and uniforms (acceptance, Barker signs) come from
@@ -45,7 +46,7 @@ from libc.string cimport memcpy
 from sgmc.core.simd cimport log_unit, normals, uniforms
 
 PURPOSES = {"chain": 0, "permutation": 1, "start": 2, "pilot": 3, "diagnostics": 4, "predict": 5,
-            "tune": 6, "modes": 7, "scores": 8, "reservoir": 9}
+            "tune": 6, "modes": 7, "scores": 8, "reservoir": 9, "imputation": 10}
 
 
 def seed_sequence(entropy, purpose, index=0):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sgmc.arguments.limited import is_records
 from sgmc.arguments.types import Series
 from sgmc.errors import DataError
 from sgmc.formula import parser
@@ -79,8 +80,8 @@ class NewRowsReader(Reader):
         def outcome(values: Series, label: str) -> Any:
             if levels is not None:
                 return codes_of(values, levels, label).astype(np.float64), None, levels
-            one = values.astype(float) if not self.counted and kind(values) == "bool" else values
-            return coded(one, label)
+            plain = self.counted or is_records(values) or kind(values) != "bool"
+            return coded(values if plain else values.astype(float), label)
 
         self.outcome = outcome
 

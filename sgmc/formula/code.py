@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from sgmc.formula.allowlist import CONTRASTS, OF_PYTHON, name_of, names_of
+from sgmc.formula.functions import IN_PART
 from sgmc.formula.transforms import MOST_DEGREE
 from sgmc.formula.widths import TENSOR, degree_of, fitted_word, own_columns
 
@@ -205,7 +206,7 @@ class Check:
                 self.dtype(part.value)
             if name in COUNTED:
                 self.count(part.value, name)
-            named = name == "Surv" and columns
+            named = name in IN_PART and columns
             self.argument(part.value, name, depth, True, named)
         if name in BASES:
             self.basis(node, name)

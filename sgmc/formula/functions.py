@@ -4,6 +4,7 @@ import numpy as np
 import patsy
 import patsy.builtins
 
+from sgmc.arguments.limited import cens, trunc
 from sgmc.arguments.survival import Surv
 from sgmc.arguments.types import Same
 from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
@@ -13,6 +14,8 @@ from sgmc.formula.transforms import BSplines, Categories, Center, Standardize
 FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
     "np": np,
     "Surv": Surv,
+    "cens": cens,
+    "trunc": trunc,
     "C": patsy.stateful_transform(Categories),
     "bs": patsy.stateful_transform(BSplines),
     "center": patsy.stateful_transform(Center),
@@ -31,6 +34,11 @@ FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__al
 }
 # patsy's own, by the `id`, which users may have imported: ours, that take their place
 OURS = {id(getattr(patsy.builtins, name)): FUNCTIONS[name] for name in patsy.builtins.__all__}
+
+
+# of responses that are known in part: a column may lack a value where it has no meaning
+IN_PART = ("Surv", "cens", "trunc")
+CALLS_IN_PART = tuple(f"{name}(" for name in IN_PART)
 
 
 def ours(value: Same) -> Same:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.limited import Ends, is_limited, is_records, limited, refuse_records
 from sgmc.arguments.messages import labels_text
-from sgmc.arguments.types import Array, Complexes, Floats, Frame, Series
+from sgmc.arguments.types import Array, Floats, Frame, Series
 from sgmc.arguments.values import counts as check_counts
 from sgmc.core.storage import is_large
 from sgmc.errors import DataError, SeparationWarning, warn
@@ -26,8 +27,10 @@ MAX_NUMBERS = 20  # distinct ones that are ordered levels
 MODELS_OF_SEVERAL = ", or use mnlogit for all levels, ordinal where they are ordered"
 
 
-def numeric(values: Series, label: str) -> tuple[Floats, None, None]:
-    """A response taken as a number."""
+def numeric(values: Any, label: str) -> tuple[Array, None, None]:
+    """A response taken as a number, or what is known of it in part."""
+    if is_records(values):
+        return limited(values), None, None
     if kind(values) == "complex" and "Surv" in label:
         raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
     if kind(values) not in ("number", "bool"):
@@ -45,6 +48,7 @@ def numeric(values: Series, label: str) -> tuple[Floats, None, None]:
 
 def binary(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...] | None]:
     """A response coded 0/1, success being the second of two levels."""
+    refuse_parts(values, "models of 0 and 1")
     found, levels = kind(values), None
     if found == "number":
         y = numeric(values, label)[0]
@@ -183,12 +187,14 @@ def category_codes(
 
 def category(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
     """A response of several kinds, coded by their place among the levels."""
+    refuse_parts(values, "models of labels")
     levels = levels_of(values)
     return codes_of(values, levels, label).astype(np.float64), None, levels
 
 
 def ordered(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
     """A response of ordered levels, coded by their place: ordered categories, or numbers."""
+    refuse_parts(values, "models of labels")
     found = kind(values)
     if found == "number":
         levels = tuple(np.unique(numeric(values, label)[0]).tolist())
@@ -213,16 +219,22 @@ def ordered(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
     )
 
 
-def survival(values: Series, label: str) -> tuple[Complexes, None, None]:
+def survival(values: Any, label: str) -> tuple[Ends, None, None]:
     """Times, and how each is censored; numbers are times that were all observed."""
-    if kind(values) == "complex":
-        return values.to_numpy(dtype=np.complex128), None, None
+    if is_limited(values):
+        return limited(values), None, None
     if kind(values) != "number":
         raise DataError(
             f"the response {label!r} must be times, it holds {_shown(values)}; write "
             "Surv(time, event) for times that may be censored"
         )
-    return numeric(values, label)[0].astype(np.complex128), None, None
+    return limited(numeric(values, label)[0]), None, None
+
+
+def refuse_parts(values: Any, name: str) -> None:
+    """ArgumentError for outcomes of `cens` or `trunc` where a model has labels."""
+    if is_records(values):
+        raise refuse_records(name, "their outcomes are labels")
 
 
 OUTCOMES = {

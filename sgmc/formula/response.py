@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.limited import framed, is_records
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import DataError
 from sgmc.formula.chunks import Chunk, evaluate
@@ -55,6 +56,8 @@ class Response:
             return pairs(self.summands, label, self.functions, columns, self.inputs)
         names = {place: columns[name] for place, name in self.inputs.items()}
         value = evaluate(self.code, self.functions, names, self.label, len(rows))
+        if is_records(value):
+            return framed(value)
         if np.shape(value) != (len(rows),):
             raise DataError(
                 f"the response {self.label!r} must be one column of {len(rows)} values, its shape "

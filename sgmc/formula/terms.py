@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import patsy
 
+from sgmc.arguments.limited import framed, is_records
 from sgmc.core.deadline import OutOfTime
 from sgmc.errors import (
     ColumnsLeftOutWarning,
@@ -20,6 +21,7 @@ from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.evaluated import Evaluated
+from sgmc.formula.functions import CALLS_IN_PART
 from sgmc.formula.int_overflow import cure_of
 from sgmc.formula.label_column import LabelColumn
 from sgmc.formula.labels import (
@@ -71,7 +73,8 @@ class ParsedTerms:
         self.noted: dict[Any, Any] = {}  # column -> warning about its levels
         self.left = Expression(parsed, parsed.response)
         self.response_columns = list(self.left.inputs.values())
-        self.complete = [] if outcome == "survival" else self.response_columns
+        partly = outcome == "survival" or parsed.response.startswith(CALLS_IN_PART)
+        self.complete = [] if partly else self.response_columns
         self.counted = parsed.summands if outcome == "binary" else ()
         if parsed.pair and not self.counted:
             raise parsed.error(NOT_A_PAIR.format(label=parsed.response))
@@ -148,6 +151,8 @@ class ParsedTerms:
             inputs = names.inputs(self.parsed.response)
             return pairs(self.counted, names.label, functions, columns, inputs)
         value = self.left.evaluate(columns)
+        if is_records(value):
+            return framed(value)
         if np.shape(value) != (columns.n_rows,):
             raise DataError(
                 f"the response {self.left.label!r} must be one column of {columns.n_rows} values, "

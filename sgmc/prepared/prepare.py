@@ -21,6 +21,7 @@ from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
 from sgmc.formula import caller_scope, check_subset_of, parser
 from sgmc.formula.allowlist import own
 from sgmc.formula.frames import no_column
+from sgmc.formula.functions import CALLS_IN_PART
 from sgmc.prepared.cells import compressed
 from sgmc.prepared.identity import made_of
 from sgmc.prepared.layout import MAGIC
@@ -165,11 +166,16 @@ def prepare(
 
 
 def refuse_times(parsed):
-    """NotSupported for survival times."""
+    """NotSupported for survival times, and other outcomes that are known in part."""
     if "Surv" in parsed.functions:
         raise NotSupported(
             "Surv(...) in a prepared file: survival times are read from tables in memory and from "
             "files that fit into it; select rows or columns, or raise memory_limit="
+        )
+    if parsed.response.startswith(CALLS_IN_PART):
+        raise NotSupported(
+            "cens(...) and trunc(...) in a prepared file: such outcomes are read from tables in "
+            "memory and from files that fit into it; select rows or columns, or raise memory_limit="
         )
 
 

@@ -6,10 +6,11 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.limited import ENDS, is_records
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra, SGMCWarning, warn
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
-from sgmc.results.outcomes.residuals import in_order, log_lik, numbers_of
+from sgmc.results.outcomes.residuals import in_order, log_lik
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
 
@@ -142,7 +143,9 @@ def row_groups(results, wanted, kept):
     rows_known = results._fit is not None and not results._fit.problem.prior_alone
     if rows_known and wanted.observed_data:
         rows = fitted_rows(results, "to_arviz")
-        columns = dict(zip((OUTCOME, "censored"), numbers_of(rows.y)))
+        columns = {OUTCOME: results.model.family.numbers(rows.y)}
+        if is_records(rows.y):
+            columns |= {name: rows.y[name] for name in ENDS.names}
         groups["observed_data"] = {name: in_order(rows, one) for name, one in columns.items()}
     if wanted.log_likelihood:
         values = log_lik(results, None, None, None, None, None)

@@ -22,6 +22,7 @@ HOMES = {
     f"{MODELS}.bases.results": "ModelResults GeneralInfo",
     f"{MODELS}.bases.priors": "NamedPriors OwnPrior",
     f"{MODELS}.regression.results": "RegressionResults",
+    f"{MODELS}.regression.imputed": "ImputedResults",
     f"{MODELS}.regression.info": "ModelInfo",
     f"{MODELS}.regression.prior_alone": "PriorsAlone",
     f"{MODELS}.regression.bases.distributional": "DistributionalFamily",

@@ -48,6 +48,7 @@ INFO = {
 FIELDS: dict[str | None, dict[str, Any]] = {
     "Factor": CODE,
     "Response": CODE | {"summands": tuple[str, ...], "labels": dict[str, str]},
+    "ImputedResults": {"_of_fits": NUMBERS},
     "DesignSpec": DESIGN
     | {
         "levels": tuple | None,

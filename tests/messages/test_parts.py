@@ -96,7 +96,7 @@ def not_positive():
 
 OF_INPUT = {
     "path=3 must be a path": lambda: readable("path", 3),
-    "endog has shape (2, 2); it must be one time a row": lambda: uncensored(
+    "endog has shape (2, 2); it must be one outcome a row": lambda: uncensored(
         "endog", np.ones((2, 2), complex)
     ),
     "endog has missing values; drop those rows first": lambda: uncensored(

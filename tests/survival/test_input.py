@@ -102,8 +102,12 @@ WORDED = FRAME.assign(
 @pytest.mark.parametrize(
     "response, message",
     [
-        ("Surv(start, time, event)", "left truncation, .* not supported; write Surv.stop, event."),
-        ("Surv(start, time, type='counting')", "must be one of .*; left truncation is not"),
+        ("Surv(time, start, event)", "an entry at .* is not before its time, 0"),
+        ("Surv(word, time, event)", "the time must hold numbers, it holds text"),
+        (
+            "Surv(start, time, type='counting')",
+            r"must be one of .*: write Surv\(entry, time, event",
+        ),
         ("Surv(time, status)", "the event 'status' holds text.* Surv.time, status == 'dead'."),
         (
             "Surv(word, event)",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.arguments.limited import as_numbers
 from sgmc.core import deadline
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
@@ -189,7 +190,7 @@ class LeftOutLevels(LeftOutOfCrossed):
             X=order[starts[:-1], None],
             offset=np.zeros(len(levels)),
             order=levels,
-            y=np.add.reduceat(self.table.y[order], starts[:-1]),
+            y=np.add.reduceat(as_numbers(self.table.y)[order], starts[:-1]),
             trials=None,
             se=None,
             frequency=None,

@@ -128,7 +128,8 @@ def named_correlations(loading, columns, factors):
 
 def closed_form(family):
     """Whether effects are integrated out in closed form."""
-    return family.name == "ols" and family.linear_predictors == 1
+    plain = family.linear_predictors == 1 and not family.limited
+    return family.name == "ols" and plain
 
 
 def refuse_twice(columns, factors):

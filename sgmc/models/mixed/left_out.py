@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.arguments.limited import as_numbers
 from sgmc.models.mixed.random_effects import effects_at
 from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows, rows_of
 
@@ -111,7 +112,7 @@ class LeftOutGroups(LeftOut):
             X=np.arange(len(rows.level))[:, None],
             offset=np.zeros(len(rows.level)),
             order=rows.level,
-            y=np.add.reduceat(table.y, rows.starts[:-1]),
+            y=np.add.reduceat(as_numbers(table.y), rows.starts[:-1]),
             constants=np.zeros(0),
         )
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sgmc.arguments.limited import is_records
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table
 from sgmc.core.design import scatter
 from sgmc.core.storage import is_large, made, spans
@@ -226,6 +227,7 @@ def check_support(family, y, label):
     family.check(y, label)
     if not getattr(family, "counts", False) or family.parts or not len(y):
         return
+    y = family.numbers(y)
     least, mean = y.min(), min(y.mean(), MAX_COUNT_MEAN)
     level, logs = family.start(mean, 2 * mean)
     eta = np.array([[level - LEAST_LIKELY, level]])
@@ -303,12 +305,12 @@ def in_few_bytes(y):
     copy of its own.
     """
     few = np.iinfo(np.int8)
-    if not len(y) or np.iscomplexobj(y) or y.min() < few.min or y.max() > few.max:
+    if not len(y) or is_records(y) or y.min() < few.min or y.max() > few.max:
         return y
     small = y.astype(np.int8)
     return small if np.array_equal(small, y) else y
 
 
 def as_floats(y):
-    """Outcomes as float64, or as the complex numbers of times that may be censored."""
-    return y if np.iscomplexobj(y) else y.astype(float, copy=False)
+    """Outcomes as float64, or as records of what is known of them, see `sgmc.arguments.limited`."""
+    return y if is_records(y) else y.astype(float, copy=False)

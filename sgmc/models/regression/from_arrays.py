@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.arguments import rows, values
 from sgmc.arguments.arrays import numeric, refuse_swapped, vector
+from sgmc.arguments.limited import is_records, records
 from sgmc.arguments.names import column_names
 from sgmc.arguments.tables import finite_table, table
 from sgmc.errors import DataError
@@ -23,7 +24,7 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
     like, by name, or None.
 
     Outcomes of a family with `outcome` "binary" may be two columns, successes and failures; of
-    "survival" they are times that may be censored.
+    "survival" they are records of times that may be censored.
     """
     from sgmc.formula.frames import pandas_or_same
     from sgmc.results.outcomes.labels import RowLabels, labels_of
@@ -31,9 +32,10 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
     refuse_swapped(endog, exog)
-    paired = outcome == "binary" and numeric("endog", endog).shape[1:] == (2,)
-    if outcome == "survival" and np.iscomplexobj(endog):  # times, checked
-        y, trials = endog, None
+    known = is_records(endog)
+    paired = outcome == "binary" and not known and numeric("endog", endog).shape[1:] == (2,)
+    if known:
+        y, trials = records("endog", endog), None
     else:
         label, y, trials = counts(endog) if paired else (label, vector("endog", endog), None)
     rows.same_index(endog=endog, exog=exog, **columns)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from sgmc.arguments.limited import is_bounded, is_observed, is_records, is_truncated
 from sgmc.arguments.messages import label_text
-from sgmc.arguments.survival import LEFT, RIGHT
 from sgmc.core.memory import shown
 from sgmc.core.storage import mapping
 from sgmc.formula.outside import refuse_subset, refuse_text
@@ -70,8 +70,8 @@ class ModelInfo:
         if table.se is not None:
             low, high = table.se.min(), table.se.max()
             lines.append(f"Outcomes have known standard errors from {low:.4g} to {high:.4g}.")
-        if np.iscomplexobj(table.y):
-            lines.append(censoring(table.y.imag))
+        if is_records(table.y):
+            lines.append(censoring(table.y, self.family.outcome == "survival"))
         if self.family.parts:
             lines.append(f"{self.family.parts}... are of {self.family.scale}.")
         if self.family.working:
@@ -113,15 +113,19 @@ class ModelInfo:
         return list(self.levels)
 
 
-def censoring(known):
-    """A line on how many times are censored, and how; see `sgmc.arguments.survival`."""
+def censoring(y, times):
+    """A line on how many outcomes are censored or truncated, and how; `times` whether they are
+    those of `sgmc.Surv`.
+    """
     kinds = {
-        "are censored on the right": known == RIGHT,
-        "are censored on the left": known == LEFT,
-        "are known between two ends": known > 0,
+        "are censored on the right": y["high"] == np.inf,
+        "are censored on the left": y["low"] == -np.inf,
+        "are known between two ends": is_bounded(y) & ~is_observed(y),
+        "could only be seen between bounds": is_truncated(y),
     }
     found = [f"{which.sum()} {how}" for how, which in kinds.items() if which.any()]
-    return f"Of the times {', '.join(found) or 'all were observed'}."
+    name = "times" if times else "outcomes"
+    return f"Of the {name} {', '.join(found) or 'all were observed'}."
 
 
 def named(inputs):

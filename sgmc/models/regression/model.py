@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from sgmc.arguments.covariances import check_covariance_of
 from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.limited import is_records
 from sgmc.arguments.names import same_order
 from sgmc.arguments.parameter import REQUIRED
 from sgmc.arguments.signatures import per_class, refuse_unknown
@@ -86,6 +87,7 @@ class Regression(PriorPredictive):
         self.data.equations = equations(self.family, self.levels)
         self.spec, self.formula, self.inputs = None, None, {}
         self.take_errors()
+        self.take_ends()
         self.check_outcomes()
 
     @classmethod
@@ -145,6 +147,7 @@ class Regression(PriorPredictive):
         model.take_table(table, formula, {**inputs, "nodes": nodes}, partly)
         model.data.labels = RowLabels(known, table.rows) if known is not None else None
         model.take_errors()
+        model.take_ends()
         model.check_outcomes()
         if grouping is not None:
             return room(grouping.room)[grouping.model](model, grouping, nodes)
@@ -199,6 +202,11 @@ class Regression(PriorPredictive):
         """Take the standard errors of the outcomes, where they are known, into the family."""
         if self.data.se is not None:
             self.family = errors.with_errors(self.family, self.options, self.data.weight)
+
+    def take_ends(self):
+        """Take the family of outcomes that are known in part, where some are so."""
+        if is_records(self.data.y):
+            self.family = self.family.of_ends()
 
     @classmethod
     def chosen_family(cls, **known):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.arguments.limited import is_records
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import PriorTable
@@ -34,7 +35,7 @@ def silent(table):
 
     Its outcome is the largest, so that the compiled model knows how many kinds there are.
     """
-    k = int(np.argmax(table.y.real))
+    k = int(np.argmax(table.y["high"] if is_records(table.y) else table.y))
     y, trials, se = (
         None if part is None else np.array(part[k : k + 1])
         for part in (table.y, table.trials, table.se)

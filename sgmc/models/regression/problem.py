@@ -5,6 +5,7 @@ from functools import partial
 
 import numpy as np
 
+from sgmc.arguments.limited import as_numbers, is_bounded, is_records, is_truncated
 from sgmc.coordinates.densities import Quadratic
 from sgmc.coordinates.maps import Affine
 from sgmc.coordinates.prior_tails import tail_bounds
@@ -97,6 +98,8 @@ def tail_index(nobs, dim, table, priors, family):
     of n times, those count that bound sigma.  0 for other regressions, whose index is not known.
     """
     normal = family.name in ("ols", "survreg") and bool(family.auxiliary)
+    if is_records(table.y) and is_truncated(table.y).any():
+        return 0.0
     if not normal or any(family != "flat" for family in priors.columns("family")):
         return 0.0
     return 1 / max(nobs - one_sided(table) - dim, 1)
@@ -113,15 +116,16 @@ def tail_by_priors(priors, warnings):
 def one_sided(table):
     """Observations that are known from one side only."""
     y, weight = table.y, table.weight
-    if not np.iscomplexobj(y):
+    if not is_records(y):
         return 0
-    return float((y.imag < 0).sum() if weight is None else weight[y.imag < 0].sum())
+    one = ~is_bounded(y)
+    return float(one.sum() if weight is None else weight[one].sum())
 
 
 def strata_of(table):
     """The stratum of each row: those given, or the outcome's levels or quantile groups."""
     if table.strata is None:
-        return groups_of(table.y.real)
+        return groups_of(as_numbers(table.y))
     return groups_of(table.strata, SMALLEST_BATCH)
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from sgmc.arguments.keywords import FORMULA, names
+from sgmc.arguments.limited import columns_of
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
@@ -20,7 +21,7 @@ from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.search import units_of
 from sgmc.results.outcomes.loo import Loo, task_of, weights_of
-from sgmc.results.outcomes.residuals import in_order, numbers_of
+from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.row_samples import Sample
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.outcomes.working import refuse_working
@@ -193,7 +194,7 @@ class Refitted:
         seeded, self.progress = {"seed": results.seed, **AS_PARTS}, how.get("progress")
         self.arguments = {**results._continuation.arguments, **seeded, **how, "progress": False}
         self.model, self.trusted = same_model(results, data), []
-        old, new = ([*numbers_of(y)] for y in (rows.y, self.model.data.y))
+        old, new = ([*columns_of(y)] for y in (rows.y, self.model.data.y))
         if self.model.data.n != rows.n or any(
             not np.array_equal(in_order(rows, a), b) for a, b in zip(old, new)
         ):

@@ -44,6 +44,10 @@ class UpdatedRegression(Regression):
                 "later; fit all rows again",
                 because="mathematics",
             )
+        if results.model.family.limited:
+            raise NotSupported(
+                "update: censored and truncated outcomes are not carried on; fit all rows again"
+            )
         past = past_of(results)
         columns = {name: given.pop(name, None) for name in (*GIVEN, "missing")}
         columns["missing"] = columns["missing"] or "drop"

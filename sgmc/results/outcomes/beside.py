@@ -4,6 +4,7 @@ import numpy as np
 
 from sgmc.arguments import values
 from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.limited import is_records, records
 from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
 from sgmc.arguments.survival import uncensored
 from sgmc.errors import ArgumentError, DataError
@@ -153,6 +154,10 @@ def outcomes(results, exog, endog, n, trials=None):
     same_index(exog=exog, endog=endog)
     if results.model.family.outcome == "survival":
         return same_length("endog", uncensored("endog", endog), n, "the new data have")
+    if results.model.family.limited:
+        if not is_records(endog):
+            endog = vector("endog", endog)
+        return same_length("endog", records("endog", endog), n, "the new data have")
     held = pd.Series(np.ravel(np.asarray(endog)))
     if levels is not None and (held.dtype.kind not in "biuf" or held.isin(levels).all()):
         codes = codes_of(held, levels, label).astype(float)

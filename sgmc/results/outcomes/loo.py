@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.limited import columns_of
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.types import Floats, Frame, Ints, Seed
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
-from sgmc.results.outcomes.residuals import in_order, numbers_of
+from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
 from sgmc.results.outcomes.working import refuse_working
@@ -181,7 +182,7 @@ def task_of(
     outcomes = np.stack(
         [
             in_order(table, column)
-            for column in (*numbers_of(table.y), table.trials)
+            for column in (*columns_of(table.y), table.trials)
             if column is not None
         ]
     )

@@ -33,6 +33,12 @@ def loo_pit(results, seed):
             "resid_cox_snell or survival()",
             because="mathematics",
         )
+    if family.limited:
+        raise NotSupported(
+            "loo_pit: some outcomes are censored or truncated, and have no rank then; look at "
+            "loo()",
+            because="mathematics",
+        )
     part, rng = left_out(results), outcome_stream(results, seed)
     out = np.empty(part.n)
     for here, rows, weights in weighed(results, part):

@@ -45,11 +45,17 @@ def numbers_only(results, what):
 
 
 def refuse_times(results, what):
-    """Refuse what times that may be censored do not have."""
+    """Refuse what outcomes that may be censored do not have."""
     if results.model.family.outcome == "survival":
         raise NotSupported(
             f"{what}: some survival times are censored, and what is missing of them has no "
             "residual; use resid_cox_snell, survival(), loo() or log_lik()",
+            because="mathematics",
+        )
+    if results.model.family.limited:
+        raise NotSupported(
+            f"{what}: some outcomes are censored or truncated, and what is missing of them has no "
+            "residual; use loo() or log_lik()",
             because="mathematics",
         )
 
@@ -59,11 +65,6 @@ def in_order(rows, column):
     out = room_for(rows.n)
     out[rows.place(slice(None))] = column
     return out
-
-
-def numbers_of(y):
-    """Outcomes as columns of numbers: of times that may be censored, also how they are."""
-    return (y.real, y.imag) if np.iscomplexobj(y) else (y,)
 
 
 def pearson(results):

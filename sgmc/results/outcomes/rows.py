@@ -344,10 +344,7 @@ def fitted_rows(results, what):
     where they were left behind.
     """
     if results._fit is None:
-        raise ArgumentError(
-            f"{what} needs the data of the fit: these results were loaded from a file, or saved "
-            "without theirs"
-        )
+        raise ArgumentError(f"{what} needs the data of the fit: {results._without_rows}")
     results._fit.problem.rows.will_read(random=False)
     return results.table_rows()
 
@@ -377,9 +374,7 @@ def design_of(results, exog, offset, transform=True):
     """Rows to predict: (design, offset vector, labels)."""
     spec, names = results.model.spec if transform else None, results.model.exog_names
     if exog is None:
-        raise ArgumentError(
-            "predict needs new data: these results were loaded from a file, or saved without theirs"
-        )
+        raise ArgumentError(f"predict needs new data: {results._without_rows}")
     index = labels_of(exog)
     if spec is not None:
         X = spec.table(exog)

@@ -5,7 +5,6 @@ import pandas as pd
 
 from sgmc.arguments.arrays import vector
 from sgmc.arguments.numbers import level
-from sgmc.arguments.survival import LEFT
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes import labels
@@ -87,14 +86,13 @@ def cox_snell(results):
     """Return Cox-Snell residuals; see `Predictions.resid_cox_snell`."""
     refuse_others(results, "resid_cox_snell")
     rows = fitted_rows(results, "resid_cox_snell").affordable()
-    if (rows.y.imag > 0).any() or (rows.y.imag == LEFT).any():
+    low, high = rows.y["low"], rows.y["high"]
+    if ((low != high) & (high < np.inf)).any():
         raise NotSupported(
             "resid_cox_snell is for times that are observed or censored on the right; others have "
             "no single residual: use log_lik() or loo()",
             because="mathematics",
         )
     extra = auxiliary(rows)
-    found = rows.average(
-        lambda at, eta: -rows.family.log_survival(rows.y.real[at, None], eta, extra)
-    )
+    found = rows.average(lambda at, eta: -rows.family.log_survival(low[at, None], eta, extra))
     return labels.numbers(found, rows.index, "residual")

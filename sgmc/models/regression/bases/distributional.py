@@ -56,6 +56,10 @@ class DistributionalFamily(TwoPredictors):
         own = self.whole.auxiliary[0].prior.autoscale
         return float(np.log(self.whole.units(mean, variance)[0])) if own else 0.0
 
+    def of_ends(self):
+        """The family of censored and truncated outcomes, with the same predictors."""
+        return type(self)(self.whole.of_ends(), self.columns, self.constants)
+
     @staticmethod
     def second(zeta):
         """exp of the predictor, held where products of three are numbers."""

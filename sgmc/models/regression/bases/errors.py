@@ -45,6 +45,13 @@ class KnownErrors(KnownFamily):
         """The family of rows with these standard errors."""
         return KnownErrors(self.whole, se)
 
+    def of_ends(self):
+        """There is none: a row's density is then no power of that of sigma = 1."""
+        raise NotSupported(
+            "cens() and trunc() beside se: known standard errors go with outcomes that were all "
+            "observed; leave one of them out"
+        )
+
     def best_constant(self, y, weights):
         """The mean of the outcomes, weighted by their precisions."""
         return np.average(y, weights=weights / self.se**2)

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from sgmc.arguments import values
+from sgmc.arguments.limited import refuse_records
 from sgmc.core.limits import MAX_LOG, MAX_LOG_CUBED
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
@@ -98,6 +99,11 @@ class Family:
         each with a linear predictor of its own, see `of_second`; else empty.
     working : bool
         Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
+    limited : bool
+        Whether outcomes may be censored or truncated: they are records, see
+        `sgmc.arguments.limited`.
+    in_part : type or None
+        Its `LimitedFamily`.
     rootless : str
         What may be the cause, and the cure, where the curvature at the mode has no root.
     """
@@ -121,6 +127,7 @@ class Family:
     errors = several = False
     linear_predictors, report = 1, None
     parts, working, rootless = "", False, ""
+    limited, in_part = False, None
 
     @classmethod
     def unbounded(cls):
@@ -230,6 +237,19 @@ class Family:
     @staticmethod
     def check(y, label):
         """Raise DataError where the outcomes do not suit the family; `label` names the response."""
+
+    @classmethod
+    def of_ends(cls):
+        """The family of outcomes of which some are censored or truncated.
+
+        Raises
+        ------
+        ArgumentError
+            Where it has none.
+        """
+        if cls.in_part is None:
+            raise refuse_records(cls.name, "its outcomes are all observed")
+        return cls.in_part()
 
     @classmethod
     def of_trials(cls, trials):

@@ -163,6 +163,10 @@ class KnownFamily:
         """A start at outcomes of this mean and variance, without auxiliary parameters."""
         return self.whole.start(mean, variance)[0], []
 
+    def of_ends(self):
+        """The family of censored and truncated outcomes, at the known parameters."""
+        return KnownFamily(self.whole.of_ends(), self.values)
+
     def centre(self, eta, extra=None):
         """`Family.centre` at the known parameters."""
         return self.whole.centre(eta, self.extra)

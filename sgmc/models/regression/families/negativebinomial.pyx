@@ -9,11 +9,14 @@ from libc.math cimport exp
 from sgmc.core.contract cimport OK
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.counts_in_part import NegativeBinomialInPart
+from sgmc.models.regression.bases.distributional import DistributionalFamily
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.overdispersed cimport (
     LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
 )
 from sgmc.models.regression.bases.known import with_known
+from sgmc.models.regression.bases.limited import LimitedFamily
 from sgmc.models.regression.bases.rising cimport Rising, rising
 from sgmc.models.regression.bases.rising import log_rising
 from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
@@ -173,6 +176,12 @@ class NegativeBinomialFamily(Counts):
         return 2 * (xlogy(y, y) - xlogy(y, mean) - (y + a) * (np.log(y + a) - np.log(mean + a)))
 
 
+class CensoredNegativeBinomial(LimitedFamily):
+    """Negative binomial counts of which some are censored or truncated."""
+
+    whole, rows = NegativeBinomialFamily, NegativeBinomialInPart
+
+
 class DispersionFamily(TwoPredictors, Counts):
     """Counts with log link and variance mu + alpha mu^2 (NB2), of which log alpha has a linear
     predictor, too: `eta` has log mu and log alpha.
@@ -192,6 +201,10 @@ class DispersionFamily(TwoPredictors, Counts):
         # as of one alpha
         level, excess = NegativeBinomialFamily.start(mean, variance)
         return np.array([[level, *excess][k] for k in self.constants]), []
+
+    def of_ends(self):
+        """The family of censored and truncated counts."""
+        return CensoredDispersion(self.columns, self.constants)
 
     @staticmethod
     def second(zeta):
@@ -224,6 +237,15 @@ class DispersionFamily(TwoPredictors, Counts):
             "does not determine the dispersion: use llf, loo() or resid_pearson",
             because="mathematics",
         )
+
+
+class CensoredDispersion(DistributionalFamily):
+    """Counts of which some are censored or truncated, with predictors of the dispersion."""
+
+    def __init__(self, columns=None, constants=()):
+        super().__init__(CensoredNegativeBinomial(), columns, constants)
+        self.parts, self.title = DispersionFamily.parts, DispersionFamily.title
+        self.scale = DispersionFamily.scale
 
 
 class NegativeBinomial(Regression):

@@ -5,9 +5,11 @@ from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
+from sgmc.models.regression.bases.censored cimport Censored
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
+from sgmc.models.regression.bases.limited import LimitedFamily
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
@@ -126,6 +128,10 @@ cdef class GaussianLogLink(Dispersed):
         return OK
 
 
+cdef class CensoredNormal(Censored):
+    """y_i ~ N(eta_i, sigma^2), u = log sigma, of outcomes that are known in part."""
+
+
 class OlsFamily(Continuous):
     """Real outcomes with normal errors: y = x . theta + N(0, sigma^2)."""
 
@@ -158,6 +164,12 @@ class OlsFamily(Continuous):
         return (np.asarray(y) - mean) ** 2
 
 
+class CensoredOls(LimitedFamily):
+    """Normal outcomes of which some are censored or truncated."""
+
+    whole, rows = OlsFamily, CensoredNormal
+
+
 class GaussianLogFamily(OlsFamily):
     """Real outcomes with normal errors around a positive mean: y = exp(x . theta) + N(0,
     sigma^2).
@@ -170,7 +182,7 @@ class GaussianLogFamily(OlsFamily):
     default_link = False
     kernel = GaussianLogLink
     bounded_if_known = errors = summed = False
-    identity = False
+    identity, in_part = False, None
 
     @staticmethod
     def start(mean, variance):

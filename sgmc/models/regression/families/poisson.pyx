@@ -4,8 +4,11 @@ from scipy.special import gammaln, xlogy
 
 from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
+from sgmc.models.regression.bases.counts_in_part import PoissonInPart
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Counts
 from sgmc.models.regression.bases.glm cimport Glm
+from sgmc.models.regression.bases.known import Known
+from sgmc.models.regression.bases.limited import LimitedFamily
 from sgmc.models.regression.model import Regression
 
 
@@ -67,6 +70,16 @@ class PoissonFamily(Counts):
     def deviance(y, mean, extra=None):
         """2 (y log(y / mean) - (y - mean))."""
         return 2 * (xlogy(y, y) - xlogy(y, mean) - (y - mean))
+
+
+class CensoredPoisson(LimitedFamily):
+    """Poisson counts of which some are censored or truncated."""
+
+    whole, rows = PoissonFamily, PoissonInPart
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model, of the coefficients alone."""
+        return Known(self.rows(X, y, offset, weight), (1.0,))
 
 
 class Poisson(Regression):

@@ -3,31 +3,32 @@ import numpy as np
 from scipy.special import expit, log_ndtr, logit, ndtri
 
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.survival import LEFT, RIGHT, check_times, logs_of, uncensored
+from sgmc.arguments.limited import is_bounded, limited
+from sgmc.arguments.survival import check_times, logs_of, uncensored
 from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.errors import ArgumentError
-from sgmc.models.regression.bases.censored cimport Censored
-from sgmc.models.regression.bases.censored import log_densities
+from sgmc.models.regression.bases.censored cimport CensoredTimes
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import with_known
+from sgmc.models.regression.bases.limited import log_densities
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
 
-cdef class WeibullTimes(Censored):
+cdef class WeibullTimes(CensoredTimes):
     """W of the law of the log of an exponential variable: P(W > z) = exp(-exp(z))."""
 
     law_name = "weibull"
 
 
-cdef class LognormalTimes(Censored):
+cdef class LognormalTimes(CensoredTimes):
     """W ~ N(0, 1)."""
 
-    law_name = "lognormal"
+    law_name = "normal"
 
 
-cdef class LoglogisticTimes(Censored):
+cdef class LoglogisticTimes(CensoredTimes):
     """W of the logistic law: P(W > z) = 1 / (1 + exp(z))."""
 
     law_name = "loglogistic"
@@ -58,12 +59,12 @@ class SurvregFamily(Continuous):
     accepts = "times, some censored: Surv(time, event)"
     auxiliary = (Auxiliary("sigma", exponential(1.0, autoscale=True), power=1.0),)
     kernel = WeibullTimes
+    limited = True
 
     def __init__(self, dist="weibull"):
         self.dist = dist
         self.title, self.kernel, self.log_tail, self.tail_quantile = DISTRIBUTIONS[dist]
         self.title += " survival"
-        self.law = self.kernel.law_name
 
     def __getstate__(self):
         return {"dist": self.dist}
@@ -102,7 +103,10 @@ class SurvregFamily(Continuous):
 
     def log_density(self, y, eta, extra=None):
         # of censored times, log probabilities
-        return log_densities(self.law, y, eta, extra[0])
+        y = limited(y)
+        observed = y["low"] == y["high"]
+        logs = np.log(np.where(observed, y["low"], 1.0))
+        return log_densities(self.kernel, y, eta, extra[0]) - logs
 
     def simulate(self, eta, rng, extra=None):
         """Times, none of them censored."""
@@ -112,13 +116,16 @@ class SurvregFamily(Continuous):
     @staticmethod
     def open_sides(y, trials=None):
         # up for times that are censored on the right, down for those that are so on the left
-        known = np.imag(y)
-        return known == RIGHT, known == LEFT
+        return y["high"] >= y["below"], y["low"] <= y["above"]
 
     @staticmethod
     def telling(y):
         # times that are observed, or known between two ends
-        return np.imag(y) >= 0
+        return is_bounded(y)
+
+    def of_ends(self):
+        """The family itself."""
+        return self
 
     @staticmethod
     def check(y, label):

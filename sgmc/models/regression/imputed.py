@@ -1,0 +1,240 @@
+"""One posterior from several data sets in which missing values were imputed: a fit to each, and the
+draws of all together.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from sgmc.arguments.seeds import entropy, one_seed
+from sgmc.core.rng import seed_sequence
+from sgmc.diagnostics import moments
+from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.models.regression.results import RegressionResults
+from sgmc.results.continuation import Continuation
+from sgmc.results.outcomes.rows import evenly
+from sgmc.results.report.summary import numbers
+
+TABLES_PER_SHARE = 100  # data sets per unit of missing information (White, Royston & Wood 2011)
+TABLE = {"within": "within sd", "between": "between sd", "total": "total sd", "fmi": "fmi"}
+
+
+def are_imputed(data):
+    """Whether data are a list of tables, of which each is fitted."""
+    listed = isinstance(data, (list, tuple)) and len(data) > 0
+    return listed and all(hasattr(one, "columns") or isinstance(one, dict) for one in data)
+
+
+def fit_imputed(model, formula, tables, of_model, of_fit):
+    """The `ImputedResults` of a regression from several data sets.
+
+    Parameters
+    ----------
+    model : type
+        A `Regression`.
+    formula : str
+    tables : list of tables
+    of_model, of_fit : dict
+        Arguments of `from_formula` and of `fit`.
+    """
+    check_tables(tables)
+    if of_fit.get("checkpoint") is not None:
+        raise ArgumentError("checkpoint is one file, and each data set has a fit: leave it out")
+    how = one_seed(of_fit)
+    seed, m = entropy(how.get("seed")), len(tables)
+    if how.get("time_limit") is not None:
+        how["time_limit"] = how["time_limit"] / m
+    fits, units = [], None
+    for k, table in enumerate(tables):
+        one = model.from_formula(formula, table, **of_model)
+        if one.result_class() is not RegressionResults:
+            raise NotSupported(
+                "data sets in a list go with formulas without group terms, smooths and learned "
+                "scales: fit each data set, and pool draws of what is wanted"
+            )
+        if fits:
+            same_columns(fits[0].model.exog_names, one.exog_names, k)
+            one.data = replace(one.data, units=units)  # one prior for all
+        stream = seed_sequence(seed, "imputation", k).generate_state(2, np.uint64)
+        fits.append(one.fit(**{**how, "seed": int.from_bytes(stream.tobytes(), "little")}))
+        if type(fits[-1]) is not RegressionResults or fits[-1].weights is not None:
+            raise NotSupported(
+                "data sets in a list go with the draws of a plain regression: leave out learned "
+                "scales, thousands of levels and decreasing steps"
+            )
+        units = fits[0].prior_units(one.data) if k == 0 else units
+    return ImputedResults.of_fits(fits, seed)
+
+
+def check_tables(tables):
+    """DataError where there is one data set alone, or they have other columns or rows."""
+    from sgmc.formula.frames import as_frame
+
+    if len(tables) < 2:
+        raise DataError(
+            "data is a list of one table: give the table itself, or several imputed data sets"
+        )
+    frames = [as_frame(one) for one in tables]
+    first = frames[0]
+    for k, other in enumerate(frames[1:], 1):
+        if set(other.columns) != set(first.columns):
+            apart = sorted(map(str, set(other.columns) ^ set(first.columns)))
+            raise DataError(
+                f"data[{k}] and data[0] have other columns, such as {apart[0]!r}: imputed data "
+                "sets have the same"
+            )
+        if len(other) != len(first):
+            raise DataError(
+                f"data[{k}] has {len(other)} rows, and data[0] has {len(first)}: imputed data sets "
+                "have the same"
+            )
+
+
+def same_columns(first, other, k):
+    """DataError where the design of a data set has other columns than that of the first."""
+    if first != other:
+        apart = sorted(set(first) ^ set(other)) or ["their order"]
+        raise DataError(
+            f"the formula has other coefficients in data[{k}] than in data[0], such as "
+            f"{apart[0]!r}: make factors categorical with the same categories in all data sets"
+        )
+
+
+class ImputedResults(RegressionResults):
+    """The posterior of a regression from several imputed data sets: draws of the fits to all of
+    them, pooled.
+
+    Estimates, intervals and predictions of new rows are those of all draws together.  `imputation`
+    has what the data sets differ by.  What needs the rows of a fit, such as `loo`, is of each fit
+    by itself: ``res.fits[0].loo()``.
+
+    Attributes
+    ----------
+    fits : list of RegressionResults
+        One a data set; empty for results that were loaded from a file.
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3,
+    doi:10.1002/9780470316696; Zhou & Reiter (2010), The American Statistician 64, 159-163,
+    doi:10.1198/tast.2010.09109, on draws that are pooled.
+    """
+
+    fits = ()
+    _without_rows = "each data set has rows of its own: ask one of its `fits`"
+
+    @classmethod
+    def of_fits(cls, fits, seed):
+        """Pool fits of the same model, a chain of each being a chain here."""
+        state = {k: v for k, v in vars(fits[0]).items() if k not in ("_fit", "_kept")}
+        fewest = min(one.draws.shape[1] for one in fits)
+        draws = np.concatenate([one.draws[:, evenly(one.draws.shape[1], fewest)] for one in fits])
+        worst = min(range(len(fits)), key=lambda k: trust(fits[k].verdict))
+        state |= {
+            "draws": draws,
+            "seed": seed,
+            "fits": list(fits),
+            "verdict": told(fits[worst].verdict, worst, len(fits)),
+            "warnings": list({str(w): w for one in fits for w in one.warnings}.values()),
+            "interrupted": next((one.interrupted for one in fits if one.interrupted), ""),
+            "stand_in": next((one.stand_in for one in fits if one.stand_in), ""),
+            "_unknown": any(one._unknown for one in fits),
+            "_of_fits": np.array(
+                [[moments.mean(one.draws), moments.sd(one.draws)] for one in fits]
+            ),
+            "_ess": np.sum([one._ess for one in fits], axis=0),
+            "_rhat": np.max([one._rhat for one in fits], axis=0),
+            "_tails": np.max([one._tails for one in fits], axis=0),
+            "_accuracy": pd.concat([one._accuracy for one in fits])
+            .groupby(level=0, sort=False)
+            .max(),
+            "_untold": tuple(
+                np.unique(np.concatenate(one)) for one in zip(*[f._untold for f in fits])
+            ),
+            "_ksd": None,
+            "_paths": None,
+            "_continuation": Continuation(
+                {}, None, "draws are of several data sets: fit them again with more draws"
+            ),
+        }
+        for name in ("starts", "warmup", "tuning", "memory"):
+            state.pop(name, None)
+        made = cls(state)
+        made.header = made.head(fits)
+        return made
+
+    @property
+    def imputation(self):
+        """What the data sets differ by, a DataFrame with a row per parameter.
+
+        Columns: ``within``, the root of the mean posterior variance W of the fits; ``between``, the
+        sd of their posterior means, the root of B; ``total``, the root of T = W + (1 + 1/m) B;
+        ``share_between``, (1 + 1/m) B / T; ``fmi``, the fraction of missing information by Rubin's
+        rules, (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / W and df = (m - 1) (1 + 1/r)^2.
+        """
+        means, sds = np.moveaxis(self._of_fits, 1, 0)
+        m, within, between = len(means), (sds**2).mean(axis=0), means.var(axis=0, ddof=1)
+        more = (1 + 1 / m) * between
+        ratio = more / within
+        with np.errstate(divide="ignore"):
+            freedom = (m - 1) * (1 + 1 / ratio) ** 2
+        table = {
+            "within": np.sqrt(within),
+            "between": np.sqrt(between),
+            "total": np.sqrt(within + more),
+            "share_between": more / (within + more),
+            "fmi": (ratio + 2 / (freedom + 3)) / (ratio + 1),
+        }
+        return self._if_known(pd.DataFrame(table, self.names))
+
+    def head(self, fits):
+        """What a summary prints besides its numbers, see `facts`."""
+        left, right, (_, *lines), details = (list(one) for one in fits[0].header)
+        chains, draws = self.draws.shape[:2]
+        seconds = sum(float(dict(one.header[1])["Time (s)"]) for one in fits)
+        changed = {
+            "Chains": f"{chains}",
+            "Time (s)": f"{seconds:.2f}",
+            "Min. ESS bulk": f"{np.nanmin(self._ess):.0f}",
+            "Max. R-hat": f"{np.nanmax(self._rhat):.3f}",
+        }
+        left, right = ([(k, changed.get(k, v)) for k, v in side] for side in (left, right))
+        m, missing = len(fits), self.imputation["fmi"].max()
+        told = f"Imputed data sets: {m}; at most {missing:.2g} of the information is missing."
+        if m < TABLES_PER_SHARE * missing:
+            told += (
+                f" Take {np.ceil(TABLES_PER_SHARE * missing):.0f} data sets for stable intervals."
+            )
+        lines = [line.replace("Sampling:", "Sampling of the first:", 1) for line in lines]
+        return left, right, [f"Verdict: {self.verdict}", told, *lines], details
+
+    def summary(self, *arguments, **how):
+        """Return the summary, see `Results.summary`, with a table of `imputation`."""
+        out = super().summary(*arguments, **how)
+        frame = self.imputation[list(TABLE)].rename(columns=TABLE)
+        out.tables.append(numbers(frame, self.names, "fmi"))
+        return out
+
+    def update(self, new_data, data=None, **how):
+        """There is none: new rows have no imputed data sets."""
+        raise NotSupported(
+            "update: results of several data sets are not carried on; fit all rows again, "
+            "data=[df1, ...]"
+        )
+
+    def __getstate__(self):
+        # each fit has a file of its own
+        return {k: v for k, v in vars(self).items() if k not in ("_fit", "_kept", "fits")}
+
+
+def trust(verdict):
+    """A key that is the smaller the less a verdict trusts."""
+    return verdict.trustworthy, -(np.inf if verdict.error is None else verdict.error)
+
+
+def told(verdict, k, m):
+    """The verdict of the worst of m fits."""
+    if verdict.trustworthy:
+        return verdict
+    return replace(verdict, text=f"{verdict.text.rstrip('.')} (of data[{k}], the worst of {m}).")

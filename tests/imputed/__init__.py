@@ -1,0 +1,1 @@
+"""Posteriors from several imputed data sets."""
