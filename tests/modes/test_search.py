@@ -132,7 +132,8 @@ def test_each_mode_has_a_chain_and_the_others_follow_the_shares():
 def test_chains_start_at_both_modes_and_a_warning_lists_their_masses():
     with pytest.warns(ModesWarning, match=r"2 modes, found from 16 starts; .*: 0\.5, 0\.5\. "):
         res = TwoNormals(2, at=8.0).fit(draws=50, **SEVERAL)
-    assert np.sign(res.draws.mean(axis=(1, 2))).tolist() in ([1, -1, 1, -1], [-1, 1, -1, 1])
+    # two chains at each; by rounding either mode may be the heavier one
+    assert sorted(np.sign(res.draws.mean(axis=(1, 2)))) == [-1, -1, 1, 1]
     assert (np.abs(np.abs(res.draws[:, 0]) - 8) < 5).all()
     assert any(isinstance(one, ModesWarning) for one in res.warnings)
     assert res._fit.plan.spec.exact and "2 modes" in res._fit.plan.reason
