@@ -13,7 +13,6 @@ from sgmc.core.interrupts import handled
 from sgmc.elsewhere import FAMILIES_ELSEWHERE, SAME_FAMILIES, renamed
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
-from sgmc.models.regression.imputed import are_imputed, fit_imputed
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.options import option
 from sgmc.models.user.model import KernelModel
@@ -71,8 +70,12 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
         phases.watched(of_fit.get("progress")),
     ):
         phases.begin(phases.DESIGN)
-        if are_imputed(data):
-            return fit_imputed(model, formula, data, of_model, of_fit)
+        if isinstance(data, list | tuple):
+            # only here: it imports pandas and statsmodels, which the build has not
+            from sgmc.models.regression.imputed import are_imputed, fit_imputed
+
+            if are_imputed(data):
+                return fit_imputed(model, formula, data, of_model, of_fit)
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
