@@ -38,15 +38,17 @@ class LengthScale(SpectralParameter):
     ----------
     numbers : array (columns,)
         w_k^2, in units of the covariate.
-    shortest, longest : float
-        What the columns resolve, and the range of the covariate.
+    ends : (float, float)
+        Between which 98 % of the default prior are.
+    shortest : float
+        What the waves resolve.
     waves : int
         Of the covariate; those of two are multiplied.
     """
 
     numbers: np.ndarray
+    ends: tuple[float, float]
     shortest: float
-    longest: float
     waves: int
     name = "scale"
 

@@ -44,15 +44,16 @@ class WaveBasis(Basis):
     scale : float
         In half ranges; where it is learned, the longest that the interval is wide enough for.
     waves : int
-    learned : bool
-        Whether the length scale is.
+    learned : float
+        Where the length scale is learned, the shortest one to be expected, in half ranges; else
+        zero.
     """
 
     low: float
     high: float
     scale: float
     waves: int
-    learned: bool = False
+    learned: float = 0.0
     flat = 1
     beyond = "falls to zero, with less uncertainty than it has"
 
@@ -73,8 +74,9 @@ class WaveBasis(Basis):
 
     def sound(self) -> bool:
         """See `Basis`."""
-        known = whole(self.waves) and numbers((self.scale,), 1) and isinstance(self.learned, bool)
-        return known and 1 <= self.waves <= MOST_WAVES and self.scale > 0
+        known = whole(self.waves) and numbers((self.scale, self.learned), 2)
+        scaled = known and 0 <= self.learned < self.scale
+        return scaled and 1 <= self.waves <= MOST_WAVES
 
     @property
     def frequencies(self) -> Floats:
@@ -104,9 +106,10 @@ class WaveBasis(Basis):
         if not self.learned:
             return None
         # that sines resolve: Riutort-Mayol et al., 4.2
-        shortest = self.half * WAVES_BY_SCALE * self.reach / self.waves
+        shortest = WAVES_BY_SCALE * self.reach / self.waves
+        ends = self.half * min(self.learned, shortest), self.half * self.scale
         squares = (self.frequencies / self.half) ** 2
-        return LengthScale(squares, shortest, LONGEST_LEARNED * 2 * self.half, self.waves)
+        return LengthScale(squares, ends, self.half * shortest, self.waves)
 
     def error(self) -> float:
         """By how much covariances are off, in units of sd^2."""
@@ -208,10 +211,10 @@ class GaussianProcess(PenalisedTerm):
         range, or the mean distance between neighbouring values where this is longer.
         """
         low, high = self.ends(x, text)
-        made = WaveBasis(low, high, 2 * LONGEST_LEARNED, 1, True)
-        apart = (x.max() - x.min()) / (len(np.unique(x)) - 1) / (high - low)
-        needed = WAVES_BY_SCALE * made.reach / (2 * max(shortest, min(apart, LONGEST_LEARNED / 2)))
-        waves = int(np.ceil(needed)) if k is None else k
+        apart = (x.max() - x.min()) / max(len(np.unique(x)) - 1, 1) / (high - low)
+        expected = 2 * max(shortest, min(apart, LONGEST_LEARNED / 2))
+        made = WaveBasis(low, high, 2 * LONGEST_LEARNED, 1, expected)
+        waves = int(np.ceil(WAVES_BY_SCALE * made.reach / expected)) if k is None else k
         if waves < FEWEST_WAVES:
             raise FormulaError(f"{text}: k={k} is too few; give at least {FEWEST_WAVES}")
         return replace(made, waves=waves)

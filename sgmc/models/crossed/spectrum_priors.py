@@ -9,7 +9,7 @@ from sgmc.errors import ArgumentError
 from sgmc.priors import as_spec, lkj, lognormal, uniform
 from sgmc.splines.spectra import LengthScale
 
-TAIL = 2.3263  # beyond so many sds of the log a length scale's default prior has 1 %
+TAIL = 2.3263478740408408  # beyond so many sds of the log a length scale's default prior has 1 %
 EVEN = uniform(0.0, 1.0)
 
 
@@ -34,12 +34,12 @@ class SpectralPrior:
 
     @property
     def default(self):
-        """Of a length scale a lognormal prior with 1 % below what the columns resolve, and 1 %
-        above the range of the covariate; of a share a uniform one.
+        """Of a length scale a lognormal prior with 1 % below its ends, and 1 % above; of a share a
+        uniform one.
         """
         if not self.logged:
             return EVEN
-        low, high = np.log([self.parameter.shortest, self.parameter.longest])
+        low, high = np.log(self.parameter.ends)
         return lognormal((low + high) / 2, (high - low) / (2 * TAIL))
 
     @property
