@@ -138,7 +138,7 @@ def quadrature(frame, power=1.0):
     density, a mistake where it is not one.
     """
     y, x = frame.y.to_numpy(), frame.x.to_numpy()
-    points = np.stack(np.meshgrid(np.linspace(-2, 3, 31), np.linspace(-1, 2.5, 31)), axis=-1)
+    points = np.stack(np.meshgrid(np.linspace(-2, 3, 25), np.linspace(-1, 2.5, 25)), axis=-1)
     weight, moments = [], []
     for a, eta in points.reshape(-1, 2):
         variance, scale = np.exp(2 * a), np.exp(eta)

@@ -202,7 +202,7 @@ def with_share(K):
         K_at = np.array([mixture(one, K) for one in at[:, 1]])
         return sd[:, :, None] ** 2 * K_at, prior, np.c_[sd, at[:, 1]]
 
-    return mixed, [*axes, (np.arange(40) + 0.5) / 40]
+    return mixed, [axes[0][::2], (np.arange(20) + 0.5) / 20]
 
 
 def quadrature(frame, law, axes):
@@ -232,14 +232,18 @@ def quadrature(frame, law, axes):
     return found, np.sqrt(second - found**2)
 
 
+@cache
+def moments(term):
+    """Means and sds of (sd, share, sigma, effects of all regions) of a fit."""
+    graph, A = NEIGHBOURS, TREE  # noqa: F841  of the formula
+    res = sgmc.ols(f"y ~ {term} + offset(0.4 * x)", table(), prior=PRIOR, draws=2000, seed=1)
+    effects, names = res.smooth(at=NAMES), [one for one in res.params.index if one != "Intercept"]
+    return np.r_[res.params[names], effects["mean"]], np.r_[res.bse[names], effects["sd"]]
+
+
 def departures(term, frame, law, axes):
     """Of means in sds, and of sds as shares, from quadrature."""
-    graph, A = NEIGHBOURS, TREE  # noqa: F841  of the formula
-    res = sgmc.ols(f"y ~ {term} + offset(0.4 * x)", frame, prior=PRIOR, draws=2000, seed=1)
-    mean, sd = quadrature(frame, law, axes)
-    table, names = res.smooth(at=NAMES), [one for one in res.params.index if one != "Intercept"]
-    found = np.r_[res.params[names], table["mean"]]
-    spread = np.r_[res.bse[names], table["sd"]]
+    (found, spread), (mean, sd) = moments(term), quadrature(frame, law, axes)
     return np.abs((found - mean) / sd).max(), np.abs(spread / sd - 1).max()
 
 
