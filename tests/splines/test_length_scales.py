@@ -10,6 +10,7 @@ from sgmc import formula
 from sgmc.core import engine
 from sgmc.errors import ArgumentError, FormulaError, ResolutionWarning
 from sgmc.fit.settings import check_settings
+from sgmc.models.crossed import problem
 from sgmc.models.crossed.names import effects_of_crossing
 
 SIGMA = 0.5  # of the errors, known where `scale=` is given
@@ -104,11 +105,11 @@ def by_numpy(theta, frame, rows, Z, square=1.0, jacobian=1.0):
 def apart(frame, **how):
     """Largest difference of log densities but for a constant."""
     model = sgmc.Poisson.from_formula("count ~ gp(x)", frame)
-    problem = model.problem(None, check_settings(seed=1))
-    Z, rows = model.grouping.curves, problem.own.rows
-    map, gradient, found = problem.coordinates.map, problem.all_rows(), []
+    made = model.problem(None, check_settings(seed=1))
+    Z, rows = model.grouping.curves, made.own.rows
+    map, gradient, found = made.coordinates.map, made.all_rows(), []
     loaded, told = map.outer.outer, map.outer.inner
-    for x in 0.7 * np.random.default_rng(5).normal(size=(5, problem.dim)):
+    for x in 0.7 * np.random.default_rng(5).normal(size=(5, made.dim)):
         inner = map.inner(x)
         (root,), ratios, _ = rows.blocks.loads(told(inner))
         jacobian = Z.shape[1] * np.log(abs(root[0])) + np.log(ratios).sum()
@@ -127,6 +128,34 @@ def test_densities_are_those_of_numpy(frame):
 def test_a_mistake_in_the_density_is_seen(how, frame):
     """A spectrum of half the frequency, a prior without the Jacobian of the log."""
     assert apart(frame, **how) > 0.1
+
+
+def departure(problem):
+    """Mean over points of the squared length of what the gradient has beyond that of a standard
+    normal law, as a share of the parameters.
+    """
+    gradient, points = problem.all_rows(), np.random.default_rng(5).normal(size=(5, problem.dim))
+    return np.mean([(engine.full(gradient, x)[1] + x) ** 2 for x in points])
+
+
+def test_coordinates_are_nearly_standard_normal(frame, monkeypatch):
+    """To 0.05 here; with columns that are told one by one the departure is a hundred times as
+    large, and chains have a hundredth of the step.
+    """
+    model, settings = sgmc.OLS.from_formula("y ~ gp(x)", frame), check_settings(seed=1)
+    assert departure(model.problem(None, settings)) < 0.2
+    monkeypatch.setattr(problem, "overlapping", lambda *of: [])
+    assert departure(model.problem(None, settings)) > 2
+
+
+def test_a_short_scale_is_found():
+    """Six periods of a sine, whose curve is noise to a search that begins at long scales."""
+    rng = np.random.default_rng(11)
+    x = rng.uniform(0, 10, 200)
+    frame = pd.DataFrame(dict(x=x, y=np.sin(4 * x) + 0.3 * rng.normal(size=200)))
+    made = sgmc.OLS.from_formula("y ~ gp(x)", frame).problem(None, check_settings(seed=1))
+    centre = made.coordinates.natural(np.zeros(made.dim))[made.own.rows.blocks.eta]
+    assert 0.2 < np.exp(centre[0]) < 0.6
 
 
 # ---- posterior -----------------------------------------------------------------------------------

@@ -209,8 +209,22 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         self.last = limit_step(step), slope
         return np.minimum(psi + self.last[0], MAX_LOG), distance
 
-    def search(self, place):
-        """The `Laplace` at the mode of psi, and about the covariance of psi there."""
+    def search(self, places):
+        """The `Laplace` at the mode of psi, and about the covariance of psi there: the highest of
+        those that some places lead to.
+        """
+        found = [self.search_from(one) for one in places]
+        return found[0] if len(found) == 1 else max(found, key=lambda one: self.marginal(one[0]))
+
+    def marginal(self, found):
+        """The log density of psi by Laplace's approximation, but for a constant."""
+        blocks, place = self.blocks, found.place
+        sds = np.diag(blocks.loading.root(place[blocks.phi]))[blocks.number]
+        by_v = np.log(np.abs(sds * blocks.ratios(place))).sum()
+        return self.density(place)[0] + by_v + found.map.log_scale
+
+    def search_from(self, place):
+        """The same from one place."""
         self.start, self.last, self.covariance = place, None, None
         found = find_marginal_mode(self, place[self.psi], limit=MOST_SEARCHED + 1)
         return found.given, self.covariance

@@ -137,7 +137,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     told = []
     near, reached, exact, moved = [], [], [], None
     try:
-        centre, covariance = found.centre.search(found.start)
+        centre, covariance = found.centre.search(found.starts)
         near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
         near = [] if settings.prior_only else near  # data have not said that they may be
         reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)

@@ -37,7 +37,7 @@ class CrossedSetup:
     priors : PriorTable
     effects : CrossedEffects
     centre : Centre
-    start : array (dim,)
+    starts : list of array (dim,)
         (beta, v, phi, eta, u).
     terms : PriorTerms
         Of (beta, phi, eta, u).
@@ -51,7 +51,7 @@ class CrossedSetup:
     priors: object
     effects: object
     centre: CentreSearch
-    start: np.ndarray
+    starts: list
     terms: PriorTerms
     summed: tuple | None
 
@@ -111,8 +111,12 @@ def set_up(data, family, crossing, prior, settings):
     centre = CentreSearch(few, gram, small, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
+    starts = [place]
+    if any(one.logged for one in effects.spectral):  # there may be a mode of short length scales
+        starts.append(place.copy())
+        starts[1][rows.blocks.eta] = [one.short for one in effects.spectral]
     summed = summed and (few, small)
-    return CrossedSetup(rows, model, core, priors, effects, centre, place, terms, summed)
+    return CrossedSetup(rows, model, core, priors, effects, centre, starts, terms, summed)
 
 
 def scale_of(rows, gram, model, start, sds):

@@ -47,6 +47,14 @@ class SpectralPrior:
         """Where the search for the mode begins."""
         return math.log(self.default.scale) if self.logged else 0.0
 
+    @property
+    def short(self):
+        """Another place to begin, of a short length scale."""
+        if not self.logged:
+            return self.start
+        low, high = np.log(self.parameter.ends)
+        return 0.75 * low + 0.25 * high
+
     def checked(self, given):
         """The prior that the user gave, or the default; ArgumentError for one that does not
         suit.
