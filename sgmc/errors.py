@@ -262,6 +262,10 @@ class ExtrapolationWarning(SGMCWarning):
     """New rows are beyond the range that a smooth was fitted to."""
 
 
+class ResolutionWarning(SGMCWarning):
+    """A Gaussian process has shorter length scales than its basis functions resolve."""
+
+
 class NewLevelsWarning(SGMCWarning):
     """New rows have levels that the fit has not seen: their effects are drawn from the
     population.

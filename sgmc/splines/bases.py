@@ -7,7 +7,7 @@ constants.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from sgmc.core import deadline
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
 from sgmc.splines.restored import refuse_unsound, rising
+
+if TYPE_CHECKING:
+    from sgmc.splines.spectra import SpectralParameter
 
 SHORTEST = {"cr": 3, "bs": 4, "cc": 4}  # bases: with fewer elements nothing is left to be penalised
 ROWS_OF_PENALTY = 32  # made together, so that the products of an interval stay in the cache
@@ -90,6 +93,12 @@ class Basis(ABC):
         """Columns of R that have an sd each, where these are in a unit of their own: its name, or
         nothing, to a slice.  None where R is one block, whose columns are taken off what is not
         penalised and scaled.
+        """
+        return None
+
+    def spectral(self) -> "SpectralParameter | None":
+        """What sds of the columns of R depend on besides the sd of all; None where they are the
+        same.
         """
         return None
 

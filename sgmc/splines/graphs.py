@@ -22,6 +22,7 @@ from sgmc.arguments.types import Floats
 from sgmc.core import deadline
 from sgmc.splines.level_bases import LevelBasis, ends_of
 from sgmc.splines.restored import numbers
+from sgmc.splines.spectra import StructuredShare
 
 FORMS = (
     "a dict of lists of neighbours, a list of pairs, a sparse matrix of 0 and 1, or weights of "
@@ -149,7 +150,7 @@ class GraphBasis(LevelBasis):
     edges : array (pairs, 2) of int
         See `Graph`.
     independent : bool
-        Whether independent effects, with an sd of their own, are added to those of the graph.
+        Whether independent effects are added to those of the graph, the sum having one sd.
     """
 
     low: float
@@ -157,24 +158,19 @@ class GraphBasis(LevelBasis):
     edges: np.ndarray
     independent: bool
 
-    @property
-    def width(self) -> int:
-        """See `Basis`."""
-        return self.elements * (2 if self.independent else 1)
-
     def penalised(self) -> Floats:
-        """See `Basis`: columns of the pieces one after the other, then those of independent
-        effects.
+        """See `Basis`: columns of the pieces one after the other, with independent effects of
+        length one, and then levels of the pieces.
         """
-        found = structured(self.edges, self.elements)
-        return np.hstack([found, np.eye(self.elements)]) if self.independent else found
+        if self.independent:
+            return modes(self.edges, self.elements)[0]
+        return structured(self.edges, self.elements)
 
-    def blocks(self, roots: Floats) -> dict[str, slice]:
+    def spectral(self) -> StructuredShare | None:
         """See `Basis`."""
         if not self.independent:
-            return super().blocks(roots)
-        first = roots.shape[1] - self.elements
-        return {" structured": slice(0, first), " iid": slice(first, roots.shape[1])}
+            return None
+        return StructuredShare(modes(self.edges, self.elements)[1])
 
     def sound(self) -> bool:
         """See `Basis`."""
@@ -187,9 +183,7 @@ class GraphBasis(LevelBasis):
 
 def structured(edges: np.ndarray, size: int) -> Floats:
     """Columns R (size, r) such that effects R z, z ~ N(0, 1), are the scaled autoregression."""
-    ones = np.ones(len(edges))
-    W = sparse.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(size, size))
-    W = sparse.csr_array(W + W.T)
+    W = matrix_of(edges, size)
     pieces, piece = connected_components(W, directed=False)
     found = []
     for k in range(pieces):
@@ -199,6 +193,27 @@ def structured(edges: np.ndarray, size: int) -> Floats:
         out[own] = scaled(W[own][:, own].toarray()) if len(own) > 1 else 1.0
         found.append(out)
     return np.hstack(found)
+
+
+def matrix_of(edges: np.ndarray, size: int) -> Any:
+    """A sparse matrix with 1 for neighbours."""
+    ones = np.ones(len(edges))
+    W = sparse.coo_array((ones, (edges[:, 0], edges[:, 1])), shape=(size, size))
+    return sparse.csr_array(W + W.T)
+
+
+def modes(edges: np.ndarray, size: int) -> tuple[Floats, Floats]:
+    """Orthonormal columns U (size, size) and variances v such that U diag(v) U' has the covariances
+    of the scaled autoregression: v is 0 for the levels of pieces, the last columns.
+    """
+    R = structured(edges, size)
+    variances = (R**2).sum(axis=0)
+    piece = connected_components(matrix_of(edges, size), directed=False)[1]
+    level = np.eye(piece.max() + 1)[piece]
+    counts = level.sum(axis=0)
+    level = (level / np.sqrt(counts))[:, counts > 1]  # the effect of an island is its level
+    zeros = np.zeros(level.shape[1])
+    return np.hstack([R / np.sqrt(variances), level]), np.append(variances, zeros)
 
 
 def scaled(W: Floats) -> Floats:

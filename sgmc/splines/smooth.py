@@ -13,7 +13,8 @@ both together P x N, N x P and P x P, each with an sd of its own (Wood, Scheipl 
 doi:10.1007/s11222-012-9314-z).
 
 Bases whose columns have a unit of their own, such as effects of levels whose covariances are known,
-have Z = P A with A a rotation: columns are orthogonal to one another, and covariances stay.
+have Z = P A with A a rotation: columns are orthogonal to one another, and covariances stay.  Where
+sds of the columns differ in a way that is learned, see `spectra`, Z = P.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +31,7 @@ from sgmc.core.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
 from sgmc.splines.restored import refuse_unsound
+from sgmc.splines.spectra import SpectralParameter, of_product
 
 BASIS_COPIES = 4  # of the columns of a smooth, while it is fitted
 
@@ -41,7 +43,7 @@ class SmoothBlock:
     Attributes
     ----------
     name : str
-        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``, ``"bym2(region) iid"``.
+        ``"s(x)"``, ``"s(x):g[a]"``, ``"te(x, z) by x"``.
     part : tuple of bool
         Of each covariate whether its penalised part is in P, or its line.
     by : int
@@ -118,6 +120,19 @@ class Smooth:
     def sizes(self) -> list[int]:
         """Columns of each block."""
         return [one.turn.shape[1] for one in self.blocks]
+
+    @property
+    def spectral(self) -> list[dict[str, SpectralParameter]]:
+        """Of each block the parameters by which sds of its columns differ, by their names."""
+        known = [basis.spectral() for basis in self.bases]
+        if known[0] is None:
+            return [{} for _ in self.blocks]
+        found = of_product(known)
+        ends = [f", {name}" for name in self.covariates.exog_names] if len(found) > 1 else [""]
+        return [
+            {f"{own.name}({one.name}{end})": own for own, end in zip(found, ends)}
+            for one in self.blocks
+        ]
 
     @property
     def lines(self) -> int:
@@ -342,8 +357,10 @@ def turned(
         return
     if len(bases) > 1:
         blocks = {"": slice(0, P.shape[1])}
+    even = bases[0].spectral() is None
     for more, columns in blocks.items():
-        yield more, rotated(P, columns), np.zeros((N.shape[1], columns.stop - columns.start))
+        turn = rotated(P, columns) if even else np.eye(P.shape[1])[:, columns]
+        yield more, turn, np.zeros((N.shape[1], columns.stop - columns.start))
 
 
 def rotated(P: Floats, columns: slice) -> Floats:

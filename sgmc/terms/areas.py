@@ -41,10 +41,11 @@ class Autoregression(TermOfLevels):
 
 @dataclass(frozen=True)
 class BesagYorkMollie(Autoregression):
-    """The sum of such an autoregression and of independent effects, each with an sd: sd_s and sd_u.
+    """The sum sd (sqrt(rho) u + sqrt(1 - rho) v) of such an autoregression u and of independent
+    effects v ~ N(0, 1) (Riebler et al. 2016, doi:10.1177/0962280216660421).
 
-    Riebler et al. (2016, doi:10.1177/0962280216660421) have the square root of the sum of their
-    squares, and the share rho = sd_s^2 / (sd_s^2 + sd_u^2).
+    In the modes of the graph, which are orthonormal, effects are independent with the variances
+    sd^2 (rho v_k + 1 - rho), v_k being those of u.
 
     Attributes
     ----------

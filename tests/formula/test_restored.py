@@ -91,6 +91,7 @@ CHANGES = {
     "term WaveBasis": [
         *({"waves": one} for one in (0, 10**9, 3.5, None)),
         *({"scale": one} for one in (0.0, np.nan, None)),
+        *({"learned": one} for one in (-1.0, 99.0, np.nan, None)),
     ],
     "term RootBasis": [
         *({"root": one} for one in (NAN, np.eye(3), np.full((2, 2), np.nan), None)),

@@ -1,4 +1,4 @@
-"""Gaussian processes by waves: beside the covariance function itself."""
+"""Gaussian processes of a given length scale: beside the covariance function itself."""
 
 import numpy as np
 import pandas as pd
@@ -112,8 +112,7 @@ def test_new_rows_within_knots_have_the_process(frame):
 @pytest.mark.parametrize(
     "text, message",
     [
-        ("gp(x)", "scale, the length scale in units of x, must be given"),
-        ("gp(x, scale='a')", "must be given"),
+        ("gp(x, scale='a')", "a length scale in units of x, such as scale=2"),
         ("gp(x, scale=-1)", "must be positive"),
         ("gp(x, scale=(1, 2))", "as many as covariates, 1"),
         ("gp(x, z, scale=1, knots=(0, 9))", "knots are those of one covariate"),

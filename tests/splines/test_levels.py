@@ -13,15 +13,13 @@ from sgmc import formula
 from sgmc.core import engine
 from sgmc.errors import DataError, FormulaError
 from sgmc.fit.settings import check_settings
+from sgmc.models.crossed.names import effects_of_crossing
 
-from .areas import NAMES, NEIGHBOURS, PIECES, TREE, laplacian, scaled_covariance, table
+from .areas import NAMES, NEIGHBOURS, PIECES, TREE, scaled_covariance, table
 
 SCOPE = {"graph": NEIGHBOURS, "A": TREE}
-KINDS = {
-    "car(region, graph)": [scaled_covariance()],
-    "bym2(region, graph)": [scaled_covariance(), np.eye(8)],
-    "gr(region, cov=A)": [TREE.to_numpy()],
-}
+KINDS = {"car(region, graph)": scaled_covariance(), "gr(region, cov=A)": TREE.to_numpy()}
+SHARED = "bym2(region, graph)"
 PRIOR = {
     "Intercept": sgmc.normal(0, 5), "sd": sgmc.half_normal(2), "sigma": sgmc.exponential(1)
 }  # fmt: skip
@@ -40,11 +38,9 @@ def grouping(text, frame, **scope):
     return formula.read(text, frame, outcome="numeric", scope={**SCOPE, **scope}).grouping()
 
 
-def covariances(found):
-    """Of the rows' effects, by each sd, where this is one."""
-    (one,) = found.spec.smooths
-    parts = np.split(found.curves, np.cumsum(one.sizes)[:-1], axis=1)
-    return [part @ part.T for part in parts]
+def covariance(found):
+    """Of the rows' effects, where the sd is one."""
+    return found.curves @ found.curves.T
 
 
 # ---- structure -----------------------------------------------------------------------------------
@@ -53,8 +49,24 @@ def covariances(found):
 @pytest.mark.parametrize("term", KINDS)
 def test_effects_have_their_covariance(term, frame):
     at = np.ix_(places(frame), places(frame))
-    for ours, theirs in zip(covariances(grouping(f"y ~ {term}", frame)), KINDS[term], strict=True):
-        np.testing.assert_allclose(ours, theirs[at], atol=1e-10)
+    ours = covariance(grouping(f"y ~ {term}", frame))
+    np.testing.assert_allclose(ours, KINDS[term][at], atol=1e-10)
+
+
+def mixture(rho, K=scaled_covariance()):
+    """Covariances of bym2, where the sd is one."""
+    return rho * K + (1 - rho) * np.eye(8)
+
+
+@pytest.mark.parametrize("rho", [0.02, 0.5, 0.9])
+def test_effects_have_a_share_of_each_covariance(rho, frame):
+    """By the variances of the columns that the compiled spectrum has at this share."""
+    crossing = grouping(f"y ~ {SHARED}", frame)
+    spectrum = effects_of_crossing(crossing).spectrum
+    f, _ = spectrum.at([np.arctanh(2 * rho - 1)], crossing.sizes)
+    at = np.ix_(places(frame), places(frame))
+    ours = crossing.curves * f**2 @ crossing.curves.T
+    np.testing.assert_allclose(ours, mixture(rho)[at], atol=1e-10)
 
 
 def test_effects_of_regions_without_rows_have_theirs(frame):
@@ -103,7 +115,7 @@ def test_graphs_have_many_forms(form, frame):
     graph, frame = forms()[form], frame[frame.region != "rock"]
     found = grouping("y ~ car(region, g)", frame, g=graph)
     np.testing.assert_allclose(
-        covariances(found)[0], scaled_covariance()[np.ix_(places(frame), places(frame))], atol=1e-10
+        covariance(found), scaled_covariance()[np.ix_(places(frame), places(frame))], atol=1e-10
     )
 
 
@@ -111,35 +123,28 @@ def test_a_sparse_matrix_has_numbers_as_labels(frame):
     graph = sparse.csr_array(forms()["table"].to_numpy())
     found = grouping("y ~ car(k, g)", frame.assign(k=places(frame)), g=graph)
     same = grouping("y ~ car(region, graph)", frame)
-    np.testing.assert_allclose(covariances(found)[0], covariances(same)[0], atol=1e-10)
+    np.testing.assert_allclose(covariance(found), covariance(same), atol=1e-10)
 
 
 # ---- density and posterior -----------------------------------------------------------------------
 
 
-def by_numpy(theta, frame, rows, every, pieces=PIECES):
-    """Log density of (beta, b, phi) of counts with bym2, at the default priors: the effects of
-    regions by their precision, a scaled Laplacian, not by columns.
+def by_numpy(theta, frame, rows, every, K=scaled_covariance(), jacobian=1.0):
+    """Log density of (beta, b, phi, eta) of counts with bym2, at the default priors: the effects of
+    regions by their covariance, not by columns; `jacobian` is the weight of that of rho.
     """
     order, blocks = rows.fixed.order, rows.blocks
     y, x = (frame[name].to_numpy()[order] for name in ("count", "x"))
     beta, phi, scale = theta[:2], theta[blocks.phi], np.asarray(blocks.loading.scale)
     b = theta[blocks.d : blocks.d + blocks.effects]
-    sds, near, apart = scale * np.sinh(phi), every[:, :6] @ b[:6], every[:, 6:] @ b[6:]
-    eta = beta[0] + beta[1] * (x - x.mean()) + (near + apart)[places(frame.iloc[order])]
+    (sd,), turned, effects = scale * np.sinh(phi), np.tanh(theta[blocks.eta][0]), every @ b
+    eta = beta[0] + beta[1] * (x - x.mean()) + effects[places(frame.iloc[order])]
     value = stats.poisson.logpmf(y, np.exp(eta)).sum()
     value += stats.norm.logpdf(beta, 0, [2.5, 2.5 / x.std(ddof=1)]).sum()
-    value += (stats.t.logpdf(sds, 3, 0, 2.5) + np.log(scale * np.cosh(phi))).sum()
-    value += stats.norm.logpdf(apart, 0, abs(sds[1])).sum()
-    for piece in pieces:
-        at, Q = [NAMES.index(name) for name in piece], np.ones((1, 1))
-        if len(piece) > 1:
-            level = np.full((len(piece),) * 2, 1 / len(piece))
-            Q = laplacian(piece)
-            Q = Q * np.exp(np.log(np.diag(np.linalg.inv(Q + level) - level)).mean())
-        value -= 0.5 * near[at] @ Q @ near[at] / sds[0] ** 2
-        value -= max(len(piece) - 1, 1) * np.log(abs(sds[0]))
-    return value
+    value += (stats.t.logpdf(sd, 3, 0, 2.5) + np.log(scale * np.cosh(phi))).sum()
+    value += jacobian * np.log(1 - turned**2)  # rho is uniform
+    mixed = sd**2 * mixture((1 + turned) / 2, K)
+    return value + stats.multivariate_normal(cov=mixed).logpdf(effects)
 
 
 @cache
@@ -170,59 +175,93 @@ def test_densities_are_those_of_precisions(frame):
 
 def test_a_mistake_in_the_precision_is_seen(frame):
     """The island without a density of its own, the pair left out."""
-    assert apart(frame, pieces=PIECES[:2]) > 0.1
-    assert apart(frame, pieces=[PIECES[0], PIECES[2]]) > 0.1
+    plain = scaled_covariance(mean=lambda v: 1.0)
+    without = {**NEIGHBOURS, "north": ["east"], "west": ["south"]}
+    for wrong in (plain, scaled_covariance(neighbours=without)):
+        assert apart(frame, K=wrong) > 0.1
+    assert apart(frame, jacobian=0.0) > 0.1
 
 
-def quadrature(frame, covariances, prior):
-    """Means and sds of (sds, sigma, effects of all regions), by a grid over logs of the former;
-    given these regions have a normal law, and sums of rows tell all.
+def with_one_sd(K):
+    """Covariances, log prior and what is printed at logs of sds (n, 1), and these."""
+
+    def law(at):
+        sd = np.exp(at)
+        prior = stats.halfnorm(scale=2).logpdf(sd).sum(axis=1) + at.sum(axis=1)
+        return sd[:, :, None] ** 2 * K, prior, sd
+
+    return law, [np.linspace(-5, 2, 60)]
+
+
+def with_share(K):
+    """The same of bym2 at logs of sds and shares (n, 2)."""
+    law, axes = with_one_sd(np.eye(8))
+
+    def mixed(at):
+        _, prior, sd = law(at[:, :1])
+        K_at = np.array([mixture(one, K) for one in at[:, 1]])
+        return sd[:, :, None] ** 2 * K_at, prior, np.c_[sd, at[:, 1]]
+
+    return mixed, [axes[0][::2], (np.arange(20) + 0.5) / 20]
+
+
+def quadrature(frame, law, axes):
+    """Means and sds of (sd, share, sigma, effects of all regions), by a grid; given the former
+    regions have a normal law, and sums of rows tell all.
     """
     y = frame.y.to_numpy() - 0.4 * frame.x.to_numpy()
     counts, sums = np.zeros((2, 8))
     np.add.at(counts, places(frame), 1)
     np.add.at(sums, places(frame), y)
-    logs = [np.linspace(-5, 2, 60 if len(covariances) == 1 else 36) for _ in covariances]
-    points = np.stack(np.meshgrid(*logs, np.linspace(-1.1, 0.2, 36), indexing="ij"), axis=-1)
-    points = points.reshape(-1, len(covariances) + 1)
-    sds, sigma = np.exp(points[:, :-1]), np.exp(points[:, -1])
-    K = np.einsum("nk,kij->nij", sds**2, np.array(covariances))
+    points = np.stack(np.meshgrid(*axes, np.linspace(-1.1, 0.2, 30), indexing="ij"), axis=-1)
+    points = points.reshape(-1, len(axes) + 1)
+    (K, prior, printed), sigma = law(points[:, :-1]), np.exp(points[:, -1])
     whole = K + 25.0  # with the intercept
     left = sigma[:, None, None] ** 2 * np.eye(8) + whole * counts
     told = np.linalg.solve(left, whole)
     logs = -0.5 * (y @ y - told @ sums @ sums) / sigma**2 - 0.5 * np.linalg.slogdet(left)[1]
     logs -= (len(y) - 8) * np.log(sigma)
-    logs += prior.logpdf(sds).sum(axis=1) - sigma + points.sum(axis=1)
+    logs += prior - sigma + points[:, -1]
     weight = np.exp(logs - logs.max())
     inner = (np.eye(8) - counts[:, None] * told) / sigma[:, None, None] ** 2
     mean = (K @ inner) @ sums
     spread = K - K @ (inner * counts) @ K
-    moments = np.c_[sds, sigma, mean, sds**2, sigma**2]
+    moments = np.c_[printed, sigma, mean, printed**2, sigma**2]
     moments = np.c_[moments, mean**2 + np.diagonal(spread, axis1=1, axis2=2)]
     found, second = np.split(np.average(moments, axis=0, weights=weight), 2)
     return found, np.sqrt(second - found**2)
 
 
-def departures(term, frame, covariances):
-    """Of means in sds, and of sds as shares, from quadrature."""
+@cache
+def moments(term):
+    """Means and sds of (sd, share, sigma, effects of all regions) of a fit."""
     graph, A = NEIGHBOURS, TREE  # noqa: F841  of the formula
-    res = sgmc.ols(f"y ~ {term} + offset(0.4 * x)", frame, prior=PRIOR, draws=2000, seed=1)
-    mean, sd = quadrature(frame, covariances, stats.halfnorm(scale=2))
-    table, names = res.smooth(at=NAMES), [one for one in res.params.index if one != "Intercept"]
-    found = np.r_[res.params[names], table["mean"]]
-    spread = np.r_[res.bse[names], table["sd"]]
+    res = sgmc.ols(f"y ~ {term} + offset(0.4 * x)", table(), prior=PRIOR, draws=2000, seed=1)
+    effects, names = res.smooth(at=NAMES), [one for one in res.params.index if one != "Intercept"]
+    return np.r_[res.params[names], effects["mean"]], np.r_[res.bse[names], effects["sd"]]
+
+
+def departures(term, frame, law, axes):
+    """Of means in sds, and of sds as shares, from quadrature."""
+    (found, spread), (mean, sd) = moments(term), quadrature(frame, law, axes)
     return np.abs((found - mean) / sd).max(), np.abs(spread / sd - 1).max()
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")  # either of two sds may be zero
-@pytest.mark.parametrize("term", KINDS)
+@pytest.mark.parametrize("term", [*KINDS, SHARED])
 def test_posteriors_are_those_of_quadrature(term, frame):
-    """8,000 independent draws: means to .011 sd, sds to .8 % or, of the skewed sd, some 2 % as
-    standard errors; four of these are allowed.
+    """8,000 draws, independent or nearly so: means to .011 sd, sds to .8 % or, of the skewed sd,
+    some 2 % as standard errors; four of these are allowed.
     """
-    mean, sd = departures(term, frame, KINDS[term])
+    law = with_share(scaled_covariance()) if term == SHARED else with_one_sd(KINDS[term])
+    mean, sd = departures(term, frame, *law)
     assert mean < 0.05
     assert sd < 0.08
+
+
+def test_another_share_is_seen(frame):
+    """That of independent effects in the place of the other."""
+    mean, _ = departures(SHARED, frame, *with_share(2 * np.eye(8) - scaled_covariance()))
+    assert mean > 0.1
 
 
 def test_an_unscaled_graph_is_seen(frame):
@@ -230,7 +269,7 @@ def test_an_unscaled_graph_is_seen(frame):
     plain = scaled_covariance(mean=lambda v: 1.0)
     without = {**NEIGHBOURS, "north": ["east"], "west": ["south"]}
     for wrong in (plain, scaled_covariance(neighbours=without)):
-        mean, sd = departures("car(region, graph)", frame, [wrong])
+        mean, sd = departures("car(region, graph)", frame, *with_one_sd(wrong))
         assert max(mean / 0.05, sd / 0.08) > 1.5
 
 
@@ -345,10 +384,10 @@ def test_a_figure_has_a_line_per_region(fitted):
 
 def test_numbers_and_categories_are_labels(frame):
     graph = {10 * NAMES.index(a): [10 * NAMES.index(b) for b in NEIGHBOURS[a]] for a in NAMES}
-    plain = covariances(grouping("y ~ car(region, graph)", frame))[0]
+    plain = covariance(grouping("y ~ car(region, graph)", frame))
     for codes in (frame.code, frame.code.astype("category"), frame.code.astype("Int64")):
         found = grouping("y ~ car(code, graph)", frame.assign(code=codes), graph=graph)
-        np.testing.assert_allclose(covariances(found)[0], plain, atol=1e-10)
+        np.testing.assert_allclose(covariance(found), plain, atol=1e-10)
     with pytest.raises(DataError, match=r"another type than in car\(code\): text such as '0'"):
         grouping("y ~ car(code, graph)", frame.assign(code=frame.code.astype(str)), graph=graph)
 
@@ -367,7 +406,7 @@ def test_slopes_of_regions_have_a_common_slope(frame):
     assert found.spec.exog_names == ["Intercept", "x"]
     x, at = frame.x.to_numpy(), places(frame)
     expected = np.outer(x, x) * scaled_covariance()[np.ix_(at, at)]
-    np.testing.assert_allclose(covariances(found.grouping())[0], expected, atol=1e-10)
+    np.testing.assert_allclose(covariance(found.grouping()), expected, atol=1e-10)
 
 
 def test_known_correlations_are_written_as_group_terms(frame):
@@ -382,7 +421,7 @@ def test_known_correlations_are_written_as_group_terms(frame):
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
-@pytest.mark.parametrize("term", KINDS)
+@pytest.mark.parametrize("term", [*KINDS, SHARED])
 def test_a_file_needs_no_graph(term, frame, tmp_path):
     graph, A = NEIGHBOURS, TREE
     res = sgmc.ols(f"y ~ {term} + x", frame, draws=50, seed=1)

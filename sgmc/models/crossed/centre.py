@@ -1,17 +1,21 @@
 """Where chains begin and what whitens them: the mode of the effects' covariance with effects
 integrated out by Laplace's approximation, and a Gaussian around it.
 
-Given psi = (phi, u), `CrossedConditional` has the mode of (beta, v) and its precision.  The slope
-of the log marginal density by psi is the mean of that of the joint density under the Gaussian there
-(Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity).  Means
-are over draws of which all psi have the same standard normals.  The slope is zero at the mode of
-psi.  Newton's method for this begins with the information that effects have of their covariance,
-and goes on by Broyden's updates (1965, doi:10.1090/S0025-5718-1965-0198670-6).  How the slope and
-the mode of (beta, v) change with psi gives the joint precision.
+Given psi = (phi, eta, u), `CrossedConditional` has the mode of (beta, v) and its precision.  The
+slope of the log marginal density by psi is the mean of that of the joint density under the Gaussian
+there (Fisher's identity): by Lambda that is Lambda'^-1 sum_l (E v_l v_l' - I) (Stein's identity),
+by log f_l E v_l^2 - 1.  Means are over draws of which all psi have the same standard normals.  The
+slope is zero at the mode of psi.  Newton's method for this begins with the information that effects
+have of their covariance, and goes on by Broyden's updates (1965,
+doi:10.1090/S0025-5718-1965-0198670-6).  How the slope and the mode of (beta, v) change with psi
+gives the joint precision.
 """
+
+from functools import reduce
 
 import numpy as np
 
+from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode, limit_step
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
@@ -44,6 +48,8 @@ class CentreSearch(CrossedConditional, MarginalTarget):
     def __init__(self, rows, gram, model, prior, terms, loaded, random):
         super().__init__(rows, gram, model, prior, terms, loaded)
         self.each_term = range(len(self.blocks.levels))
+        first = self.blocks.loading.size
+        self.spectral = slice(first, first + self.blocks.spectrum.size)  # of eta among psi
         z = self.standard(random, EXPECTATION_DRAWS // 2)
         self.normals = np.concatenate([z, -z])
         many = int(np.clip(NUMBERS // self.blocks.size, *VARIANCE_DRAWS))
@@ -68,22 +74,24 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         away = moved[:, d:end]
         root = loading.root(found.place[blocks.phi])
         root += SMALLEST_ROOT * np.eye(len(root)) * (np.diag(root) == 0)
-        entries = np.zeros_like(root)
+        entries, excesses = np.zeros_like(root), np.zeros(blocks.effects)
         for t in self.each_term:
             v, own = found.place[blocks.of_term(t)], away[:, blocks.of_term(t) - d]
             second = v.T @ v + np.einsum("kla,klb->ab", own, own) / EXPECTATION_DRAWS
             at = slice(blocks.start[t], blocks.start[t] + blocks.width[t])
             excess = second - len(v) * np.eye(len(second))
             entries[at, at] = np.linalg.solve(root[at, at].T, excess)
+            excesses[blocks.of_term(t) - d] = v**2 + (own**2).mean(axis=0) - 1
         out = np.zeros(len(self.psi))
         by_entry = entries[np.asarray(loading.row), np.asarray(loading.column)]
         J = loading.derivatives(found.place[blocks.phi], np.zeros(loading.size))[0]
         out[: loading.size] = by_entry @ J
+        out[self.spectral] = blocks.bends(found.place) @ excesses
         kept = np.r_[found.place[:d], found.place[self.psi]]
         out += self.terms(kept)[1][d:]
-        if len(out) > loading.size:
+        if blocks.log_params:
             logs = np.mean([of_rows(self.model, self.loaded(one))[1] for one in points], axis=0)
-            out[loading.size :] += logs[self.psi[loading.size :]]
+            out[-blocks.log_params :] += logs[self.psi[-blocks.log_params :]]
         return out, (away**2).mean(axis=0)
 
     def apart(self, found):
@@ -115,10 +123,12 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         out[: loading.q] = np.where(little, vague, np.maximum(2 * share * sharp**2, vague))
         for k, (i, j) in enumerate(loading.correlations()):
             out[loading.q + k] = max(np.sqrt(share[i] * share[j]), 1.0)
+        bent = blocks.bends(found.place)
+        out[self.spectral] = np.maximum(2 * bent**2 @ (1 - spread) ** 2, 1.0)
         k = self.rows.predictors  # behind which rows have their numbers
         if found.curvature.shape[1] > k:
             own = found.curvature[:, k:, k:].sum(axis=0)
-            out[loading.size :] = np.maximum(np.diag(own), 1.0)
+            out[-blocks.log_params :] = np.maximum(np.diag(own), 1.0)
         return out
 
     def informative(self, found, zero):
@@ -147,6 +157,8 @@ class CentreSearch(CrossedConditional, MarginalTarget):
             share[own[:, share[own].max(axis=0) < LITTLE]] = 0.0
         if by_rows.any():
             row_precision[by_rows], estimate[by_rows] = self.of_rows(found, by_rows)
+        for t in blocks.spectrum.overlapping:
+            row_precision[blocks.of_term(t) - blocks.d] = 0.0
         typical = found.place[blocks.phi]
         return {
             "centring": share,
@@ -168,10 +180,11 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         variance = self.apart(found)
         variance[self.rows.dense[blocks.d :] - blocks.d] = variances(self.rows, found)
         variance = np.clip(variance[which], 1e-6, 1.0)
-        sds = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))
+        sds = np.asarray(loading.sds(found.place[blocks.phi][: loading.q]))[blocks.number]
+        sds = sds * blocks.ratios(found.place)
         share = np.where(1 - variance < FAINT, 0.0, 1 - variance)
         effects = self.loaded(found.place)[blocks.d : blocks.d + blocks.effects][which]
-        row_precision = share / (variance * sds[np.asarray(blocks.number)[which]] ** 2)
+        row_precision = share / (variance * sds[which] ** 2)
         return row_precision, np.divide(effects, share, out=np.zeros(len(share)), where=share > 0)
 
     tolerance = CLOSE
@@ -196,33 +209,52 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         self.last = limit_step(step), slope
         return np.minimum(psi + self.last[0], MAX_LOG), distance
 
-    def search(self, place):
-        """The `Laplace` at the mode of psi, and about the covariance of psi there."""
+    def search(self, places):
+        """The `Laplace` at the mode of psi, and about the covariance of psi there: the highest of
+        those that some places lead to.
+        """
+        found = [self.search_from(one) for one in places]
+        return found[0] if len(found) == 1 else max(found, key=lambda one: self.marginal(one[0]))
+
+    def marginal(self, found):
+        """The log density of psi by Laplace's approximation, but for a constant."""
+        blocks, place = self.blocks, found.place
+        sds = np.diag(blocks.loading.root(place[blocks.phi]))[blocks.number]
+        by_v = np.log(np.abs(sds * blocks.ratios(place))).sum()
+        return self.density(place)[0] + by_v + found.map.log_scale
+
+    def search_from(self, place):
+        """The same from one place."""
         self.start, self.last, self.covariance = place, None, None
         found = find_marginal_mode(self, place[self.psi], limit=MOST_SEARCHED + 1)
         return found.given, self.covariance
 
-    def joint(self, found, covariance, loaded):
+    def joint(self, found, covariance, loaded, told):
         """The mode, and the `Precision` of all parameters around it, in the coordinates that
-        `loaded` has of effects, by differences over a part of an sd of each of psi.
+        `loaded` and then `told`, a list of `Overlapping`, have of effects, by differences over a
+        part of an sd of each of psi.
         """
+        effects = reduce(Composed, told, loaded)
         k, psi = len(self.psi), self.psi
         slopes, information = np.zeros((self.blocks.size, k)), np.zeros((k, k))
         here, spread = self.slope(found)
-        centre = loaded.inverse(self.loaded(found.place))
+        centre = effects.inverse(self.loaded(found.place))
         sds = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
         for j in range(k):
             place = found.place.copy()
             place[psi[j]] += DIFFERENCE * sds[j]
             other = self.settled(place)
-            moved = loaded.inverse(self.loaded(other.place))
+            moved = effects.inverse(self.loaded(other.place))
             slopes[:, j] = (moved - centre) / (DIFFERENCE * sds[j])
             information[j] = (here - self.slope(other)[0]) / (DIFFERENCE * sds[j])
         slopes[psi] = 0.0
         information = positive(0.5 * (information + information.T), self.informed(found, spread))
         scale = np.ones(self.blocks.size)
-        scale[self.blocks.d : psi[0]] = loaded.blocks.within(found.place[self.blocks.phi])[0]
-        return centre, found.precision.scaled(scale).tilted(psi, slopes, information)
+        scale[self.blocks.d : psi[0]] = loaded.blocks.within(found.place)[0]
+        precision = found.precision.scaled(scale)
+        for one in told:
+            precision = precision.turned(one.places, one.root(found.place))
+        return centre, precision.tilted(psi, slopes, information)
 
 
 def updated(covariance, step, change, information):

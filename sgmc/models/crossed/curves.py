@@ -33,7 +33,7 @@ class CurveDraws:
         problem, draws = fit.problem, whole_draws(fit)
         if draws is None:
             return None
-        d, log_params = problem.own.rows.blocks.d, problem.coordinates.log_params
+        d, log_params = problem.own.rows.blocks.d, problem.own.rows.blocks.log_params
         extra = np.exp(draws[:, draws.shape[1] - log_params :]).T if log_params else None
         beta = problem.coordinates.as_given(draws[:, :d])
         return cls(beta, draws[:, problem.own.rows.dense[d:]], extra)

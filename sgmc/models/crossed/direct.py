@@ -66,7 +66,7 @@ def effects_transport(
     """
     rows, model = found.summed or (found.rows, found.model)
     blocks, d = rows.blocks, rows.blocks.d
-    if blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
+    if blocks.spectrum.size or blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
         return None
     table, m = rows.table, d + blocks.effects
     X = sparse.csr_array(as_sparse(table.X)[:, :m])

@@ -1,8 +1,10 @@
-# Where effects and their covariance stand among the parameters (beta, effects, phi, logs)
+# Where effects and their covariance stand among the parameters (beta, effects, phi, eta, logs)
+from sgmc.models.crossed.spectrum cimport Spectrum
 from sgmc.models.mixed.loading cimport Loading
 
 cdef class Blocks:
     cdef readonly Loading loading             # of all effects, those of a term one after the other
+    cdef readonly Spectrum spectrum           # of the terms
     cdef readonly Py_ssize_t d, effects, size # coefficients; effects of all levels; all parameters
     cdef readonly Py_ssize_t[::1] first       # where the effects of each term begin
     cdef readonly Py_ssize_t[::1] levels, width, start    # of each term; its first row of Lambda
@@ -13,8 +15,10 @@ cdef class Blocks:
     cdef void root(self, const double *theta, double *out) noexcept nogil     # Lambda
     cdef void slopes(self, const double *theta, double *J) noexcept nogil     # of its entries
     cdef void loaded_phi(self, const double *theta, double *phi) noexcept nogil
-    cdef double shrink(self, Py_ssize_t place, double sd, double log_ratio) noexcept nogil
-    cdef double log_ratio(self, double sd, Py_ssize_t i) noexcept nogil
+    cdef double ratio(self, const double *theta, Py_ssize_t t, Py_ssize_t l,
+                      double *slopes) noexcept nogil      # f, see `Spectrum`
+    cdef double shrink(self, Py_ssize_t place, double sd, double excess) noexcept nogil
+    cdef double excess(self, double sd, Py_ssize_t i) noexcept nogil
     # Lambda and its slopes with these correlations: effects in chains are multiplied by it
     cdef void load(self, const double *theta, double *out) noexcept nogil
     cdef void load_slopes(self, const double *theta, double *J) noexcept nogil

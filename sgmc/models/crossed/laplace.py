@@ -1,7 +1,7 @@
 """Laplace's approximation of coefficients and effects given their covariance.
 
-Newton's method finds the mode of (beta, v) at fixed psi = (phi, u), see `Loaded`, and the precision
-there.
+Newton's method finds the mode of (beta, v) at fixed psi = (phi, eta, u), see `Loaded`, and the
+precision there.
 """
 
 from contextlib import suppress
@@ -28,7 +28,7 @@ class GaussianApproximation(NamedTuple):
     Attributes
     ----------
     place : array (dim,)
-        (beta, v, phi, u).
+        (beta, v, phi, eta, u).
     precision : Precision
     map : Arrow
         Which whitens it.
@@ -52,13 +52,13 @@ class CrossedConditional:
     model : Model
     prior : EffectsPrior
     terms : PriorTerms
-        Of (beta, phi, u).
+        Of (beta, phi, eta, u).
     loaded : Loaded
 
     Attributes
     ----------
     psi : array (k,) of int
-        Places of phi and u.
+        Places of phi, eta and u.
     reached : Laplace or None
         The last approximation, for searches that the time of a call ends.
     """
@@ -70,7 +70,7 @@ class CrossedConditional:
         self.psi = np.arange(self.blocks.d + self.blocks.effects, self.blocks.size)
 
     def density(self, place):
-        """Log density at (beta, v, phi, u), and its gradient."""
+        """Log density at (beta, v, phi, eta, u), and its gradient."""
         theta = self.loaded(place)
         value, slope = of_rows(self.model, theta)
         more, also = of_prior(self.prior, theta)
@@ -104,9 +104,8 @@ class CrossedConditional:
         """The same with curvatures w (n, k, k) of the rows by their linear predictors."""
         d = self.blocks.d
         kept = np.r_[theta[:d], theta[self.psi]]
-        root = self.blocks.loading.root(place[self.blocks.phi])
         prior = self.terms(kept)[2][:d, :d]
-        precision = precision_of(self.rows, self.gram, w, root, prior)
+        precision = precision_of(self.rows, self.gram, w, place, prior)
         return GaussianApproximation(place, precision, precision.arrow(place), curvature)
 
 

@@ -1,8 +1,10 @@
 """Names and structure of the effects of several factors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sgmc.errors import ArgumentError
+from sgmc.models.crossed.spectrum import Spectrum
+from sgmc.models.crossed.spectrum_priors import SpectralPrior
 from sgmc.models.mixed.effects import GroupEffects, blocks_of, named, named_correlations
 from sgmc.models.mixed.loading import MOST_ALL, Loading
 
@@ -17,7 +19,31 @@ def effects_of_crossing(crossing, scale=None):
     sds += [f"sd({name})" for name in curves]
     cors = named_correlations(loading, columns, factors)
     spans = [[j for j, one in enumerate(factors) if one == name] for name in names]
-    return CrossedEffects(names, columns, loading, None, None, sds, cors, spans)
+    found = [one for smooth in crossing.spec.smooths for one in smooth.spectral]
+    spectral, spectrum = spectral_of(len(crossing.terms), found)
+    return CrossedEffects(
+        names, columns, loading, None, None, sds, cors, spectral, of_factor=spans, spectrum=spectrum
+    )
+
+
+def spectral_of(terms, blocks):
+    """A `SpectralPrior` for each parameter of a spectrum, and the `Spectrum` of all terms.
+
+    Parameters
+    ----------
+    terms : int
+        How many group terms there are, which have none.
+    blocks : list of dict
+        Of each block of smooths its parameters by their names, see `Smooth.spectral`.
+    """
+    # those whose logs are sampled come last, before auxiliary parameters, whose logs are too
+    every = {name: SpectralPrior(name, one) for own in blocks for name, one in own.items()}
+    order = sorted(every.values(), key=lambda one: one.logged)
+    place = {one.name: j for j, one in enumerate(order)}
+    own = [
+        [(place[name], one.name, one.numbers) for name, one in block.items()] for block in blocks
+    ]
+    return order, Spectrum([[]] * terms + own)
 
 
 def refuse_more(count):
@@ -37,9 +63,12 @@ class CrossedEffects(GroupEffects):
     ----------
     of_factor : list of list of int
         The effects of each.
+    spectrum : Spectrum or None
+        Results have none.
     """
 
-    of_factor: list
+    of_factor: list = field(default_factory=list)
+    spectrum: Spectrum | None = None
 
     def spans(self):
         """Which effects are those of each factor, slices where they are neighbours."""

@@ -12,7 +12,7 @@ from sgmc.coordinates.arrow import Arrow
 
 @dataclass(frozen=True)
 class Precision:
-    """The precision H of (beta, v, phi, u), see `Loaded`.
+    """The precision H of (beta, v, psi), see `Loaded`; psi are all others.
 
     Attributes
     ----------
@@ -52,6 +52,14 @@ class Precision:
         border = rest[:, None] * self.border * rest
         return Precision(self.tips, blocks, sparse.csr_array(cross), border)
 
+    def turned(self, places, root):
+        """The same with numbers of which some places of the border are a root, (k, k), times."""
+        turn, mine = np.eye(len(self.border)), np.searchsorted(self.rest, places)
+        turn[np.ix_(mine, mine)] = root
+        cross = self.cross @ sparse.csr_array(turn)
+        border = turn.T @ self.border @ turn
+        return Precision(self.tips, self.blocks, sparse.csr_array(cross), border)
+
     def arrow(self, centre):
         """The map that whitens it."""
         return Arrow(centre, self.tips, self.blocks, self.cross, self.border)
@@ -79,8 +87,8 @@ class Precision:
         return Precision(self.tips, self.blocks, cross, border)
 
 
-def precision_of(rows, gram, w, root, prior):
-    """The `Precision` given phi and u, of which each has a precision of one.
+def precision_of(rows, gram, w, place, prior):
+    """The `Precision` given psi, of which each has a precision of one.
 
     Parameters
     ----------
@@ -88,18 +96,19 @@ def precision_of(rows, gram, w, root, prior):
     gram : Gram
     w : array (n, k, k)
         Curvatures of the rows by their linear predictors.
-    root : array (q, q)
-        Lambda.
+    place : array (dim,)
+        With psi.
     prior : array (d, d)
         Curvature of the coefficients' prior.
     """
+    root = rows.blocks.loading.root(place[rows.blocks.phi])
     roots = [root[np.ix_(own, own)] for own in gram.effects]
     places = [rows.places(k) for k in range(len(roots))]
     most = int(np.argmax(gram.levels)) if roots else None
     tips = places[most] if roots else np.empty((0, 1), dtype=int)
     rest = np.setdiff1d(np.arange(rows.blocks.size), tips)
     places = [np.searchsorted(rest, one) for one in places]
-    dense, scale = np.searchsorted(rest, rows.dense), scales(rows, root)
+    dense, scale = np.searchsorted(rest, rows.dense), scales(rows, root, place)
     border = np.eye(len(rest))
     border[np.ix_(dense, dense)] += scale[:, None] * gram.fixed(w) * scale
     border[: len(prior), : len(prior)] += prior - np.eye(len(prior))
@@ -129,15 +138,11 @@ def precision_of(rows, gram, w, root, prior):
     return Precision(tips, blocks, stacked(cross, (tips.size, len(rest))), border)
 
 
-def scales(rows, root):
-    """What columns of `CrossedRows.dense` are multiplied by: 1, and the sd of their smooth."""
-    blocks, first = rows.blocks, len(rows.factor)
-    sds = [
-        np.full(m, root[j, j])
-        for j, m in zip(np.asarray(blocks.start), np.asarray(blocks.levels))
-        if j >= first
-    ]
-    return np.concatenate([np.ones(blocks.d), *sds])
+def scales(rows, root, place):
+    """What columns of `CrossedRows.dense` are multiplied by: 1, and their sds."""
+    blocks, own = rows.blocks, rows.dense[rows.blocks.d :] - rows.blocks.d
+    sds = np.diag(root)[blocks.number] * blocks.ratios(place)
+    return np.append(np.ones(blocks.d), sds[own])
 
 
 def loaded(L, found):

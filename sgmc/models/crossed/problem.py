@@ -1,7 +1,7 @@
 """The posterior of a regression with effects of several factors, effects among its parameters."""
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from sgmc.models.crossed.effects import Loaded
 from sgmc.models.crossed.memory import MOST_MADE_AT_ONCE
 from sgmc.models.crossed.proposals import proposals
 from sgmc.models.crossed.refusals import refuse
+from sgmc.models.crossed.resolution import Resolution
+from sgmc.models.crossed.row_information import overlapping
 from sgmc.models.crossed.setup import set_up
 from sgmc.models.mixed.fold import FoldedEffects
 from sgmc.models.mixed.group_warnings import undecided
@@ -132,9 +134,10 @@ def crossed_problem(data, family, crossing, prior, settings):
     refuse(data, crossing, settings)
     found = set_up(data, family, crossing, prior, settings)
     rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
+    told = []
     near, reached, exact, moved = [], [], [], None
     try:
-        centre, covariance = found.centre.search(found.start)
+        centre, covariance = found.centre.search(found.starts)
         near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
         near = [] if settings.prior_only else near  # data have not said that they may be
         reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)
@@ -147,19 +150,21 @@ def crossed_problem(data, family, crossing, prior, settings):
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found.priors, data.d):
             moved = effects_transport(found, loaded, centre.place, covariance)
-        inner, arrays = whitening(found, loaded, centre, covariance, moved)
+        told = overlapping(found.centre, centre, rows.blocks)
+        inner, arrays = whitening(found, loaded, told, centre, covariance, moved)
     except OutOfTime:
-        rows, loaded, moved = found.rows, found.centre.loaded, None
+        rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
         stopped, inner = SEARCH, found.centre.reached.map
         arrays = of_arrow(inner)
     d = rows.blocks.d
-    fold = FoldedEffects(d, rows.blocks.loading)
+    shares = sum(not one.logged for one in found.effects.spectral)
+    fold = FoldedEffects(d, rows.blocks.loading, shares)
     where = WholeCoordinates(
-        Composed(loaded, inner),
+        Composed(reduce(Composed, told, loaded), inner),
         rows.blocks.places,
         np.arange(d, d + rows.blocks.effects),
         undo_centring(d, shifts(found.priors, rows.fixed.shift, d), found.priors.intercepts),
-        Report(len(family.auxiliary), fold, found.priors.report),
+        Report(found.priors.auxiliary, fold, found.priors.report),
         arrays,
     )
     table, effects = rows.table, found.effects
@@ -192,6 +197,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         prior_alone=settings.prior_only,
         table=table,
         own=SampledEffects(rows, effects, known),
+        evidence=(Resolution(effects.spectral),),
     )
     if stopped:
         return made
@@ -215,13 +221,14 @@ def normal_given_sds(family, priors, d):
     return conjugate and family.summed
 
 
-def whitening(found, loaded, centre, covariance, moved):
-    """The map to (beta, v, phi, u) from coordinates that are about standard normal, and its arrays.
+def whitening(found, loaded, told, centre, covariance, moved):
+    """The map to (beta, v, psi) from coordinates that are about standard normal, and its arrays.
 
     Parameters
     ----------
     found : CrossedSetup
     loaded : Loaded
+    told : list of Overlapping
     centre : GaussianApproximation
     covariance : array (k, k)
         About that of psi.
@@ -234,7 +241,7 @@ def whitening(found, loaded, centre, covariance, moved):
         count = max(min(DRAWS_OF_SDS, MOST_MADE_AT_ONCE // loaded.dim), FEWEST_OF_SDS)
         scaling = scaled_by_draws(moved, count, loaded.dim)
         return scaling, (np.asarray(scaling.centre), np.asarray(scaling.scale))
-    place, precision = found.centre.joint(centre, covariance, loaded)
+    place, precision = found.centre.joint(centre, covariance, loaded, told)
     arrow = precision.arrow(place)
     return arrow, of_arrow(arrow)
 

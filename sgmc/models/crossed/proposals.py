@@ -248,7 +248,8 @@ def proposals(
     """
     blocks, count = conditional.blocks, len(conditional.psi)
     k = blocks.d + blocks.effects
-    if count > MOST_IN_TABLE or blocks.loading.size > blocks.loading.q or k > MOST_SETTLED:
+    alone = blocks.loading.size == blocks.loading.q and not blocks.spectrum.size  # sds
+    if count > MOST_IN_TABLE or not alone or k > MOST_SETTLED:
         return None
     plain = replace(problem, coordinates=replace(problem.coordinates, map=conditional.loaded))
     psi = centre.place[conditional.psi].copy()

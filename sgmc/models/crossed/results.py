@@ -57,7 +57,9 @@ class CrossedInfo(ModelInfo):
         super().__init__(model)
         crossing = model.grouping
         self.kind = type(model.fixed)
-        self.effects, self.groups = model.effects, crossing.spec
+        # smooths have the spectra, which no result reads
+        self.effects = replace(model.effects, spectral=[], spectrum=None)
+        self.groups = crossing.spec
         self.factor_levels = [one.index for one in crossing.factors]
         self.sizes = [np.bincount(codes) for codes in crossing.codes.T]
 

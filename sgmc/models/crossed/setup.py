@@ -32,15 +32,15 @@ class CrossedSetup:
     ----------
     rows : CrossedRows
     model : Model
-        Of (beta, b, phi, u).
+        Of (beta, b, phi, eta, u).
     prior : EffectsPrior
     priors : PriorTable
     effects : CrossedEffects
     centre : Centre
-    start : array (dim,)
-        (beta, v, phi, u).
+    starts : list of array (dim,)
+        (beta, v, phi, eta, u).
     terms : PriorTerms
-        Of (beta, phi, u).
+        Of (beta, phi, eta, u).
     summed : (CrossedRows, Model) or None
         Few rows that have the sums of all, see `summed_rows`; the centre is then theirs.
     """
@@ -51,7 +51,7 @@ class CrossedSetup:
     priors: object
     effects: object
     centre: CentreSearch
-    start: np.ndarray
+    starts: list
     terms: PriorTerms
     summed: tuple | None
 
@@ -71,7 +71,7 @@ def set_up(data, family, crossing, prior, settings):
     effects, log_params = effects_of_crossing(crossing), len(family.auxiliary)
     columns = predictors_of(data, family)
     d = len(columns)
-    rows = crossed_rows(data, columns, crossing, effects.loading, log_params, settings.dtype, True)
+    rows = crossed_rows(data, columns, crossing, effects, log_params, settings.dtype, True)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)
@@ -96,6 +96,8 @@ def set_up(data, family, crossing, prior, settings):
     few, small = summed or (rows, model)
     gram = Gram(few)
     start = first_guess(priors, family, table.offset, *outcome)
+    first = d + effects.loading.size
+    start[first : first + effects.spectrum.size] = [one.start for one in effects.spectral]
     sds = START * units.unit / spread
     effects = effects_of_crossing(crossing, scale_of(few, gram, small, start, sds))
     loading = effects.loading
@@ -109,8 +111,12 @@ def set_up(data, family, crossing, prior, settings):
     centre = CentreSearch(few, gram, small, core, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
+    starts = [place]
+    if any(one.logged for one in effects.spectral):  # there may be a mode of short length scales
+        starts.append(place.copy())
+        starts[1][rows.blocks.eta] = [one.short for one in effects.spectral]
     summed = summed and (few, small)
-    return CrossedSetup(rows, model, core, priors, effects, centre, place, terms, summed)
+    return CrossedSetup(rows, model, core, priors, effects, centre, starts, terms, summed)
 
 
 def scale_of(rows, gram, model, start, sds):
@@ -123,6 +129,7 @@ def scale_of(rows, gram, model, start, sds):
     of = slice(rows.predictors)
     w = row_curvatures(model, theta, True)[:, of, of]
     out, blocks, tell = np.empty(len(sds)), rows.blocks, np.diag(gram.fixed(w))[rows.blocks.d :]
+    tell = tell * blocks.ratios(theta)[blocks.effects - len(tell) :] ** 2
     ends = np.cumsum(np.asarray(blocks.levels)[np.asarray(blocks.start) >= len(rows.factor)])
     for j, own in enumerate(np.split(tell, ends[:-1]) if len(tell) else []):
         # without outcomes rows tell nothing

@@ -81,7 +81,7 @@ class CrossedRows:
         return np.column_stack([self.blocks.of_term(t) for t in terms])
 
 
-def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
+def crossed_rows(data, columns, crossing, effects, log_params, dtype, centre):
     """Copy the design, and set the effects beside it; of several equations each has the columns of
     the design.
 
@@ -91,7 +91,7 @@ def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
     columns : array (coefficients,) of int
         The linear predictor of each coefficient.
     crossing : Crossing
-    loading : Loading
+    effects : CrossedEffects
     log_params : int
         Auxiliary parameters.
     dtype : dtype
@@ -110,13 +110,18 @@ def crossed_rows(data, columns, crossing, loading, log_params, dtype, centre):
     none = np.empty((len(order), 0))
     Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
     counts, widths = [levels[k] for k in number], [len(term.columns) for term in terms]
-    sizes = crossing.sizes
-    blocks = Blocks(loading, len(columns), counts + sizes, widths + [1] * len(sizes), log_params)
+    blocks = Blocks(
+        effects.loading,
+        len(columns),
+        counts + crossing.sizes,
+        widths + [1] * len(crossing.sizes),
+        log_params,
+        spectrum=effects.spectrum,
+    )
     factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
     width = blocks.size - log_params
-    predictor = np.concatenate(
-        [columns, crossing.predictors[blocks.number], np.full(blocks.loading.size, -1)]
-    )
+    own = np.append(columns, crossing.predictors[blocks.number])
+    predictor = np.append(own, np.full(width - len(own), -1))
     Z = np.ascontiguousarray(Z)
     rows = CrossedRows(fixed, fixed, codes, Z, factor, curves, blocks, predictor)
     return replace(rows, table=replace(fixed, X=whole(rows, number, width)))

@@ -1,6 +1,6 @@
 """Names, priors and structure of a group's effects."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from sgmc.priors import as_spec, half_t, laplace, lkj
 
 SD, COR = half_t(3, 2.5, autoscale=True), lkj(1)
 ALL_SDS, ALL_CORS = "sd", "cor"  # keys of a prior for all of a kind
+OF_GROUPS = "sd(", "cor(", "rho("  # what names of their parameters begin with
 INTERCEPT = "Intercept"
 
 
@@ -37,6 +38,8 @@ class GroupEffects:
         Of the effects of either factor; None of an inner one that is not there.
     sds, cors : list of str
         Names of the parameters.
+    spectral : list
+        `SpectralPrior` of parameters by which sds of a term's columns differ, behind these.
     """
 
     factors: list
@@ -46,6 +49,7 @@ class GroupEffects:
     inner: Loading | None
     sds: list
     cors: list
+    spectral: list = field(default_factory=list)
 
     @property
     def factor(self):
@@ -55,7 +59,7 @@ class GroupEffects:
     @property
     def names(self):
         """Of all parameters of the effects."""
-        return [*self.sds, *self.cors]
+        return [*self.sds, *self.cors, *(one.name for one in self.spectral)]
 
     def spans(self):
         """Which effects are those of each factor, slices."""
@@ -150,12 +154,13 @@ class MixedPriors(PriorTable):
     """Priors of coefficients, of the effects' sds and correlations, then of auxiliary parameters.
 
     Those of sds are densities of their absolute values; correlations have theirs as the inverse
-    hyperbolic tangents of partial correlations.
+    hyperbolic tangents of partial correlations, shares rho of 2 rho - 1; logs of length scales are
+    among those of auxiliary parameters.
     """
 
     def described(self):
         first = len(self.names) - self.auxiliary
-        covariance = [j for j in range(first) if self.names[j].startswith(("sd(", "cor("))]
+        covariance = [j for j in range(first) if self.names[j].startswith(OF_GROUPS)]
         fixed = [j for j in range(len(self.names)) if j not in covariance]
         bare = PriorTable(
             [self.names[j] for j in fixed],
@@ -166,7 +171,7 @@ class MixedPriors(PriorTable):
             self.auxiliary,
             self.unit,
         ).described()
-        kinds = {"sd": {}, "cor": {}}
+        kinds = {"sd": {}, "cor": {}, "rho": {}}
         for j in covariance:
             kinds[self.names[j].split("(")[0]][str(self.specified[j])] = None
         told = "; ".join(f"{kind}: {', '.join(one)}" for kind, one in kinds.items() if one)
@@ -210,6 +215,7 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
     cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]
+    spectral = [one.checked(named.get(one.name)) for one in effects.spectral]
     unit = scales.unit / np.asarray(spread)
     used = [as_signed(one, scale) for one, scale in zip(sds, unit)]
     q = effects.loading.q
@@ -217,13 +223,14 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
         replace(one, df=one.df + 0.5 * (block_end(effects.loading, i, q) - 2 - place))
         for one, (i, place) in zip(cors, placed(effects.loading))
     ]
+    used += [one.used(own) for one, own in zip(effects.spectral, spectral)]
     return MixedPriors(
         fixed.names[:at] + effects.names + fixed.names[at:],
-        fixed.specified[:at] + sds + cors + fixed.specified[at:],
+        fixed.specified[:at] + sds + cors + spectral + fixed.specified[at:],
         fixed.used[:at] + used + fixed.used[at:],
         fixed.intercepts,
         fixed.centred,
-        fixed.auxiliary,
+        fixed.auxiliary + sum(one.logged for one in effects.spectral),
         fixed.unit,
         fixed.report,
         fixed.own,
@@ -234,7 +241,7 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
 def refuse_unknown_effects(prior, own):
     """ArgumentError for a key that can only be meant for a parameter of the effects."""
     for key in prior if isinstance(prior, dict) else ():
-        if str(key).startswith(("sd(", "cor(")):
+        if str(key).startswith(OF_GROUPS):
             raise ArgumentError(f"prior: there is no {key!r}{nearest(key, own)}")
 
 

@@ -10,26 +10,35 @@ from sgmc.models.mixed.loading import Loading
 
 @dataclass(frozen=True)
 class FoldedEffects:
-    """From phi, see `Loading`, to positive sds and the correlations of effects.
+    """From phi, see `Loading`, to positive sds and the correlations of effects; from coordinates
+    atanh(2 rho - 1) to shares rho.
 
     Attributes
     ----------
     first : int
         Where phi begins among the parameters.
     loading : Loading
+    shares : int
+        How many there are, behind phi.
     """
 
     first: int
     loading: Loading
+    shares: int = 0
 
     @property
     def places(self) -> slice:
         """Where phi stands."""
         return slice(self.first, self.first + self.loading.size)
 
+    @property
+    def of_shares(self) -> slice:
+        """Where shares stand."""
+        return slice(self.places.stop, self.places.stop + self.shares)
+
     def folded(self, theta: np.ndarray) -> np.ndarray:
-        """Points (..., k) with positive sds and correlations in the places of phi; they are
-        changed.
+        """Points (..., k) with positive sds, correlations and shares in the places of coordinates;
+        they are changed.
         """
         first, q = self.first, self.loading.q
         sds = self.loading.sds(theta[..., first : first + q])
@@ -41,16 +50,23 @@ class FoldedEffects:
             for k, (i, j) in enumerate(pairs):
                 theta[..., first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
         theta[..., first : first + q] = np.abs(sds)
+        theta[..., self.of_shares] = 0.5 * (1 + np.tanh(theta[..., self.of_shares]))
         return theta
 
     def unfolded(self, theta: np.ndarray) -> np.ndarray:
-        """A point (k,) with phi in the places of sds and correlations; it is changed.
+        """A point (k,) with coordinates in the places of sds, correlations and shares; it is
+        changed.
 
         Raises
         ------
         ArgumentError
-            Where there is no correlation matrix with these correlations.
+            Where there is no correlation matrix with these correlations, and for shares that are
+            not between 0 and 1.
         """
+        share = theta[self.of_shares]
+        if not ((share > 0) & (share < 1)).all():
+            raise ArgumentError("init: a share rho is between 0 and 1; give e.g. 0.5")
+        theta[self.of_shares] = np.arctanh(2 * share - 1)
         q, correlation = self.loading.q, np.eye(self.loading.q)
         given = theta[self.places].copy()
         for one, (i, j) in zip(given[q:], self.loading.correlations()):

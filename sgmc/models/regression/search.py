@@ -363,7 +363,7 @@ def first_guess(priors, family, offset, mean, variance):
     level = 0.0 if offset is None or family.identity else offset.mean()  # see `beyond_offsets`
     first = 1.0 if priors.own is None else priors.own[:, 0]  # of two designs, which has the offset
     start[priors.intercepts] = constant - level * first
-    start[len(start) - priors.auxiliary :] = auxiliary
+    start[len(start) - len(auxiliary) :] = auxiliary
     return start
 
 

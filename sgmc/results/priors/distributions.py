@@ -22,6 +22,7 @@ DRAWABLE = {
     "uniform",
     "horseshoe",
 }
+SHARES = "rho("  # what names of shares begin with, whose priors are Beta(a, a) as lkj(a)
 MIXED = 20_000  # draws of slopes over which the density of an intercept is averaged
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
@@ -190,6 +191,10 @@ def margin(priors, centre, j):
     back = from_spoken(priors, centre)
     own, name = priors.used[j], priors.names[j]
     others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
+    if name.startswith(SHARES):
+        from scipy.stats import beta  # only here: it takes long to import
+
+        return beta(own.df, own.df).pdf
     if own.family == "lkj":  # of which a margin needs the size of the matrix
         return None
     if own.family == "flat" or any(priors.used[k].family == "flat" for k in others):

@@ -12,7 +12,7 @@ from sgmc.results.parameters.expression import difference
 from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
-GROUPED = re.compile(r"(sd|cor)\(")
+GROUPED = re.compile(r"(sd|cor|rho)\(")
 PARTS_OF_DRAWS = 20  # of the draws, for the Monte Carlo error of a density
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import evenly, fitted_rows
-from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
+from sgmc.results.priors.distributions import SHARES, from_spoken, log_density, refuse_other
 
 ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
 SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)
@@ -43,8 +43,10 @@ def log_prior(results, theta):
     back = from_spoken(priors, results._fit.problem.table.mean)
     phi[:, : len(back)] = np.linalg.solve(back, theta[:, : len(back)].T).T
     joint = [j for one in priors.together for j in one.places]
-    for j, (spec, values) in enumerate(zip(priors.used, phi.T)):
-        if spec.family not in ("flat", "lkj") and j not in joint:
+    for j, (name, spec, values) in enumerate(zip(priors.names, priors.used, phi.T)):
+        if name.startswith(SHARES):
+            total += (spec.df - 1) * np.log(values * (1 - values))
+        elif spec.family not in ("flat", "lkj") and j not in joint:
             total += log_density(spec, values)
     total += log_lkj(results, theta)
     for one in priors.together:
@@ -57,7 +59,8 @@ def log_lkj(results, theta):
     """Log densities of correlations of effects, (eta - 1) log det C of the correlation matrices
     (Lewandowski, Kurowicka & Joe 2009, doi:10.1016/j.jmva.2009.04.008).
     """
-    etas = {one.df for one in results.priors.specified if one.family == "lkj"}
+    named = zip(results.priors.names, results.priors.specified)
+    etas = {one.df for name, one in named if one.family == "lkj" and not name.startswith(SHARES)}
     if not etas or etas == {1.0}:
         return 0.0
     if len(etas) > 1:

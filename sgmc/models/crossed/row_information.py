@@ -1,0 +1,56 @@
+"""What rows tell of columns of a term that overlap, all together."""
+
+import numpy as np
+
+from sgmc.core.expansion import of_rows
+from sgmc.models.crossed.laplace import positive_part
+from sgmc.models.crossed.overlapping import Overlapping
+from sgmc.models.crossed.precision import scales
+
+# directions of a term's effects: the least share of their variance that rows take off, and how many
+LEAST_TAKEN, MOST_TAKEN = 0.01, 64
+
+
+def overlapping(search, found, blocks):
+    """An `Overlapping` for each term whose columns overlap, and whose sds differ in a way that is
+    learned.
+
+    Their information is what coefficients and other smooths leave of it, and the point is that of
+    the centre.
+
+    Parameters
+    ----------
+    search : CentreSearch
+    found : GaussianApproximation
+        At the centre.
+    blocks : Blocks
+        Of the maps.
+    """
+    if not blocks.spectrum.overlapping:
+        return []
+    rows, place, d = search.rows, found.place, blocks.d
+    theta = search.loaded(place)
+    score = of_rows(search.model, theta)[1]
+    of = slice(rows.predictors)
+    information = search.gram.fixed(positive_part(found.curvature[:, of, of]))
+    sds = scales(rows, blocks.loading.root(place[blocks.phi]), place)
+    prior = np.eye(len(sds))
+    prior[:d, :d] = search.terms(np.r_[theta[:d], theta[search.psi]])[2][:d, :d]
+    out = []
+    for t in blocks.spectrum.overlapping:
+        at = blocks.of_term(t).ravel()
+        own = np.isin(rows.dense, at)
+        across = information[np.ix_(own, ~own)] * sds[~own]
+        inner = information[np.ix_(~own, ~own)] * np.outer(sds[~own], sds[~own])
+        inner += prior[np.ix_(~own, ~own)]
+        left = information[np.ix_(own, own)] - across @ np.linalg.solve(inner, across.T)
+        values, vectors = np.linalg.eigh(left)
+        told = values * (sds[own] ** 2).max() > LEAST_TAKEN
+        told[:-MOST_TAKEN] = False
+        if not told.any():
+            continue
+        U = vectors[:, told] * np.sqrt(values[told])
+        h = (vectors[:, told].T @ (left @ theta[at] + score[at])) / np.sqrt(values[told])
+        along = np.linalg.solve(information[:d, :d] + prior[:d, :d], information[:d, own])
+        out.append(Overlapping(blocks, t, U, h, along))
+    return out

@@ -1,0 +1,118 @@
+"""Standard deviations of a term's columns as functions of two parameters or three: sd_k = sd f_k,
+the f_k depending on a length scale of each covariate, or on the share of structured effects.
+"""
+import numpy as np
+
+from libc.math cimport exp, log
+
+cdef enum:
+    OF_WAVES = 0
+    OF_MIXTURES = 1
+
+FORMS = {"scale": OF_WAVES, "rho": OF_MIXTURES}
+# of log f: columns of less have no part in anything, and squares of their sds are numbers
+cdef double SMALLEST_LOG = -150.0
+
+
+cdef class Spectrum:
+    """Ratios f of the sds of effects, those of levels or columns l of each term t, at parameters
+    eta.
+
+    With eta the log of a length scale, log f = (eta - exp(2 eta) w^2 / 2) / 2, w^2 being a column's
+    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho.  Terms of several parameters have
+    the product, and those of none f = 1.
+
+    Parameters
+    ----------
+    terms : list of list of (int, str, array (levels,))
+        Of each term its parameters: place in eta, a key of `FORMS`, and numbers of its levels.
+    """
+
+    def __init__(self, terms):
+        self.terms = list(terms)
+        own = {place: (form, numbers) for term in terms for place, form, numbers in term}
+        self.size = len(own)
+        if sorted(own) != list(range(self.size)) or max(map(len, terms), default=0) > MOST_SPECTRAL:
+            raise ValueError("each parameter belongs to a term, of at most two")
+        place = np.full((len(self.terms), MOST_SPECTRAL), -1, dtype=np.intp)
+        for t, term in enumerate(self.terms):
+            place[t, :len(term)] = [j for j, _, _ in term]
+        self.place = place
+        self.form = np.array([FORMS[own[j][0]] for j in range(self.size)], dtype=np.intp)
+        counts = [len(own[j][1]) for j in range(self.size)]
+        self.begin = (np.cumsum(counts) - counts).astype(np.intp)
+        self.numbers = np.concatenate([np.empty(0), *(own[j][1] for j in range(self.size))])
+
+    def __reduce__(self):
+        return Spectrum, (self.terms,)
+
+    @property
+    def overlapping(self):
+        """Numbers of the terms whose columns overlap, see `Overlapping`: those of waves."""
+        return [t for t, term in enumerate(self.terms) if any(one[1] == "scale" for one in term)]
+
+    cdef double ratio(self, const double *eta, Py_ssize_t t, Py_ssize_t l,
+                      double *slopes) noexcept nogil:
+        cdef Py_ssize_t a, j
+        cdef double number, one, other, value, total = 0
+        if self.place[t, 0] < 0:
+            return 1
+        for a in range(MOST_SPECTRAL):
+            j = self.place[t, a]
+            if j < 0:
+                break
+            number = self.numbers[self.begin[j] + l]
+            if self.form[j] == OF_WAVES:
+                one = number * exp(2 * eta[j])
+                value, slopes[a] = 0.5 * (eta[j] - 0.5 * one), 0.5 * (1 - one)
+            else:
+                one, other = 1 / (1 + exp(-2 * eta[j])), 1 / (1 + exp(2 * eta[j]))
+                value = 0.5 * log(one * number + other)
+                slopes[a] = (number - 1) * one * other / (one * number + other)
+            if value < SMALLEST_LOG:
+                value, slopes[a] = SMALLEST_LOG, 0
+            total += value
+        return exp(total)
+
+    cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
+                         double *grad) noexcept nogil:
+        """grad (size,) += weight d log f / d eta."""
+        cdef Py_ssize_t a
+        for a in range(MOST_SPECTRAL):
+            if self.place[t, a] < 0:
+                break
+            grad[self.place[t, a]] += weight * slopes[a]
+
+    cdef double along(self, Py_ssize_t t, const double *slopes, const double *v) noexcept nogil:
+        """d log f along v (size,)."""
+        cdef Py_ssize_t a
+        cdef double total = 0
+        for a in range(MOST_SPECTRAL):
+            if self.place[t, a] < 0:
+                break
+            total += slopes[a] * v[self.place[t, a]]
+        return total
+
+    def at(self, eta, levels):
+        """f of all levels of all terms at eta (size,), and derivatives of their logs, (size,
+        levels of all).
+
+        Parameters
+        ----------
+        eta : array (size,)
+        levels : sequence of int
+            Of each term.
+        """
+        cdef const double[::1] x = np.ascontiguousarray(np.append(eta, 0.0), dtype=float)
+        cdef double[::1] f = np.ones(sum(levels))
+        cdef double[:, ::1] J = np.zeros((self.size, sum(levels)))
+        cdef double[MOST_SPECTRAL] slopes
+        cdef Py_ssize_t t, l, a, k = 0
+        for t, count in enumerate(levels):
+            for l in range(count if self.place[t, 0] >= 0 else 0):
+                f[k + l] = self.ratio(&x[0], t, l, slopes)
+                for a in range(MOST_SPECTRAL):
+                    if self.place[t, a] >= 0:
+                        J[self.place[t, a], k + l] = slopes[a]
+            k += count
+        return np.asarray(f), np.asarray(J)

@@ -1,0 +1,92 @@
+"""Simulation-based calibration (Talts et al. 2018) of terms with a second parameter: Gaussian
+processes, drawn by their covariance function, and regions with a share of structured effects.
+
+python -m tests.splines.sbc [--replicates 200] [--cases gp]
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import sgmc
+from sgmc.errors import SGMCWarning
+
+from ..sbc import BINS, KEPT, p_values
+from .areas import NAMES, NEIGHBOURS, scaled_covariance
+
+ROWS, LENGTH = 80, 10.0
+INTERCEPT, SIGMA = sgmc.normal(0, 0.5), sgmc.exponential(scale=0.5)
+SD, SCALE = sgmc.half_normal(1), sgmc.lognormal(np.log(2), 0.4)
+TERMS = {  # case: verb, term, whether it has a length scale
+    "gp": ("ols", "gp(x)", True),
+    "gp of counts": ("poisson", "gp(x)", True),
+    "bym2": ("ols", "bym2(region, graph)", False),
+    "bym2 of counts": ("poisson", "bym2(region, graph)", False),
+}
+
+
+def names(case):
+    """Of the parameters."""
+    verb, term, scaled = TERMS[case]
+    label = term.partition(",")[0].rstrip(")") + ")"
+    own = [f"sd({label})", f"scale({label})" if scaled else f"rho({label})"]
+    return ["Intercept", *own, *["sigma"] * (verb == "ols")]
+
+
+def drawn(case, rng):
+    """Parameters from the prior and a table from the model."""
+    verb, _, scaled = TERMS[case]
+    frame = pd.DataFrame({"x": rng.uniform(0, LENGTH, ROWS), "region": rng.choice(NAMES, ROWS)})
+    level, sd = rng.normal(0, INTERCEPT.scale), abs(rng.normal(0, SD.scale))
+    own = np.exp(np.log(SCALE.scale) + SCALE.df * rng.normal()) if scaled else rng.random()
+    if scaled:
+        x = frame.x.to_numpy()
+        K = np.exp(-0.5 * ((x[:, None] - x) / own) ** 2)
+    else:
+        at = [NAMES.index(one) for one in frame.region]
+        K = (own * scaled_covariance() + (1 - own) * np.eye(len(NAMES)))[np.ix_(at, at)]
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    eta, theta = level + sd * root @ rng.normal(size=ROWS), [level, sd, own]
+    if verb == "poisson":
+        return theta, frame.assign(y=rng.poisson(np.exp(eta)))
+    sigma = rng.exponential(SIGMA.scale)
+    return [*theta, sigma], frame.assign(y=eta + sigma * rng.normal(size=ROWS))
+
+
+def ranks(case, replicates, seed=1, distort=lambda draws: draws):
+    """Ranks 0 .. KEPT of the true parameters, (replicates, parameters)."""
+    graph, found = NEIGHBOURS, []  # noqa: F841  of the formula
+    verb, term, _ = TERMS[case]
+    prior = {"Intercept": INTERCEPT, "sd": SD}
+    prior |= {name: SCALE for name in names(case) if name.startswith("scale(")}
+    prior |= {"sigma": SIGMA} if verb == "ols" else {}
+    for k in range(replicates):
+        theta, frame = drawn(case, np.random.default_rng([seed, k]))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SGMCWarning)
+            results = getattr(sgmc, verb)(f"y ~ {term}", frame, prior=prior, seed=k, draws=500)
+        draws = distort(results.flat)
+        some = draws[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
+        found.append((some < theta).sum(axis=0))
+    return np.array(found)
+
+
+def main():
+    """Print histograms and p-values."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--replicates", type=int, default=200)
+    arguments.add_argument("--cases", nargs="+", default=list(TERMS))
+    options = arguments.parse_args()
+    for case in options.cases:
+        found = ranks(case, options.replicates)
+        for name, column, p in zip(names(case), found.T, p_values(found)):
+            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
+            shown = " ".join(f"{b:3d}" for b in bins)
+            print(f"{case:15s} {name:20s} {shown}   p {p:.3f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
