@@ -6,6 +6,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import DataError, NotSupported
+from sgmc.results.outcomes.words import observed, time
 
 Y = np.array([1.0, 2.0, 3.0])
 INF = np.inf
@@ -65,6 +66,27 @@ def test_frames_keep_their_labels():
 def test_what_is_refused(call, message):
     with pytest.raises(DataError, match=message):
         call()
+
+
+def test_words_are_of_the_outcome():
+    """Labels of axes."""
+    names = {
+        "y": "y",
+        "cens(y, c)": "y",
+        "trunc(cens(np.log(y), c, y2=u), low=1)": "np.log(y)",
+        "trunc(y)": "y",
+    }
+    for name, expected in names.items():
+        assert observed(name) == expected
+    times = {
+        "Surv(time, event)": "time",
+        "Surv(start, time, event == 2)": "time",
+        "Surv(low, high, type='interval2')": "low",
+        "trunc(Surv(time, event), low=e)": "time",
+        "t": "t",
+    }
+    for name, expected in times.items():
+        assert time(name) == expected
 
 
 FRAME = pd.DataFrame({"y": [0.5, 1.0, 2.0, 3.0], "x": [0.0, 1.0, 2.0, 4.0], "c": [1, 1, 1, 1]})

@@ -3,11 +3,12 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 
 from ..reference.limited import log_density
 from .cases import ends, formula, table
@@ -152,3 +153,17 @@ def test_what_does_not_go_with_it():
     for verb, why in (("gamma", "all observed"), ("logit", "labels"), ("ordinal", "labels")):
         with pytest.raises(ArgumentError, match=f"do not apply to .*{why}"):
             getattr(sgmc, verb)("cens(y, c) ~ x", frame)
+
+
+def test_a_group_of_which_nothing_is_seen_is_separated():
+    """All outcomes of a level are censored on the right: no maximum, and with flat priors no
+    posterior; so of counts without zeros that are all one.
+    """
+    rng, a = np.random.default_rng(0), np.arange(80) % 4 == 0
+    frame = pd.DataFrame({"a": a.astype(int), "y": np.where(a, 2.5, rng.normal(size=80))})
+    frame["c"], frame["k"] = np.where(a, "right", "none"), np.where(a, 1, rng.poisson(2, 80) + 1)
+    for verb, text in ((sgmc.ols, "cens(y, c) ~ a"), (sgmc.poisson, "trunc(k, low=1) ~ a")):
+        with pytest.warns(sgmc.errors.SeparationWarning):
+            verb(text, frame, **HOW)
+        with pytest.raises(DataError, match="the posterior is improper"):
+            verb(text, frame, prior="flat")

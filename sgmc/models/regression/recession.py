@@ -214,8 +214,9 @@ class Likelihood:
         walls : list of Wall
             Single columns, which have a warning of their own.
         """
-        separable = self.family.outcome != "numeric" or self.family.counts
-        if self.family.parts or not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
+        family = self.family
+        separable = family.outcome != "numeric" or family.counts or family.limited
+        if family.parts or not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
         if self.size <= LARGEST_PROGRAMME and any(part.overlaps(mode) for part in self.parts()):
             return []

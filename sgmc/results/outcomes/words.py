@@ -1,5 +1,7 @@
 """What a regression is about, in the words of its outcome: labels of the axes of figures."""
 
+import re
+from itertools import accumulate
 from typing import Any
 
 LINKS = {  # of the mean; of binary outcomes of the probability
@@ -14,6 +16,7 @@ LINKS = {  # of the mean; of binary outcomes of the probability
 RATIOS = {"logit": "odds ratio of {}", "cloglog": "hazard ratio of {}", "log": "ratio of {}"}
 SUCCESSES = "cbind("  # of two columns of counts
 LOGARITHMS = ("np.log(", "log(")
+KEYWORD = re.compile(r"\w+\s*=(?!=)")  # an argument by its name
 
 
 def event(model: Any) -> str:
@@ -29,7 +32,7 @@ def event(model: Any) -> str:
 
 def mean(model: Any) -> str:
     """What `predict` returns: a probability, a mean, a quantile, or of times the median."""
-    family, name = model.family, str(model.endog_names)
+    family, name = model.family, observed(str(model.endog_names))
     if family.outcome == "binary":
         return f"probability of {event(model)}"
     if family.several:
@@ -42,13 +45,28 @@ def mean(model: Any) -> str:
 
 
 def time(name: str) -> str:
-    """The first argument of ``Surv(time, event)``."""
-    return name.removeprefix("Surv(").rstrip(")").split(",")[0].strip()
+    """The time of ``Surv(time, event)`` and ``Surv(entry, time, event)``."""
+    inner = observed(name)
+    if not inner.startswith("Surv("):
+        return inner
+    parts = [one.strip() for one in inner.removeprefix("Surv(").rstrip(")").split(",")]
+    counting = len(parts) == 3 and not KEYWORD.match(parts[2])
+    return parts[1] if counting else parts[0]
+
+
+def observed(name: str) -> str:
+    """The outcome within ``cens(y, c)`` and ``trunc(y, low=1)``; any other as it is."""
+    for call in ("trunc(", "cens("):
+        if name.startswith(call):
+            depth = [0, *accumulate({"(": 1, ")": -1}.get(one, 0) for one in name)]
+            ends = [k for k, one in enumerate(name) if one == "," and depth[k] == 1]
+            name = name[len(call) : ends[0] if ends else -1].strip()
+    return name
 
 
 def predictor(model: Any) -> str:
     """The scale of the linear predictor, such as "log odds of churn = Yes"."""
-    family, name = model.family, str(model.endog_names)
+    family, name = model.family, observed(str(model.endog_names))
     if family.outcome == "binary":
         odds = family.link == "logit"
         return LINKS[family.link].format(event(model) if odds else mean(model))
@@ -67,7 +85,7 @@ def coefficients(model: Any, exponentiate: bool = False) -> str:
     """What slopes are: differences on the scale of the linear predictor, or with `exponentiate`
     their exponentials, such as "odds ratio of churn = Yes".
     """
-    family, name = model.family, str(model.endog_names)
+    family, name = model.family, observed(str(model.endog_names))
     if not exponentiate:
         return f"difference in {predictor(model)}"
     if family.outcome == "category":
