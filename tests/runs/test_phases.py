@@ -98,12 +98,12 @@ def test_phases_of_a_fit_in_their_order(bars, df):
 
 
 def test_only_known_lengths_have_a_share(bars, df):
-    sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=20_000, chains=2)
+    sgmc.logit("y ~ x", df, progress=True, sampler="mala", seed=1, draws=200_000, chains=2)
     bar = only(bars)
     assert set(bar.counted) == {f"sgmc: {phases.SAMPLING}"}
     done = [one for one, _ in bar.counted[f"sgmc: {phases.SAMPLING}"]]
     assert done == sorted(done)
-    assert {total for _, total in bar.counted[f"sgmc: {phases.SAMPLING}"]} == {2 * 20_500}
+    assert {total for _, total in bar.counted[f"sgmc: {phases.SAMPLING}"]} == {2 * 200_500}
 
 
 @pytest.mark.extended

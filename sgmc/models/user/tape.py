@@ -70,9 +70,11 @@ class VarType(types.Type):
         super().__init__("Var")
 
     def can_convert_from(self, typingctx, other):
+        """How numbers become one: safely."""
         return Conversion.safe if isinstance(other, types.Number | types.Boolean) else None
 
     def unify(self, typingctx, other):
+        """The type of it and a number."""
         return self if isinstance(other, types.Number | types.Boolean) else None
 
 
