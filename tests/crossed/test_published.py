@@ -49,7 +49,7 @@ def deviance(model, frame, outcome, case, scale=1.0):
     )
     held = {"Intercept": sgmc.normal(0, 1e-6)}
     one = set_up(fitted.data, fitted.family, fitted.grouping, held, check_settings(seed=1))
-    loading, blocks, place = one.effects.loading, one.rows.blocks, one.start.copy()
+    loading, blocks, place = one.effects.loading, one.rows.blocks, one.starts[0].copy()
     place[:1] = 0.0
     place[blocks.phi][: loading.q] = loading.curved(scale * np.array(sds))
     if sigma:
