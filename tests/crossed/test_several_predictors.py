@@ -308,3 +308,20 @@ def test_every_family_of_scales_takes_terms():
     share = SCALES.assign(y=special.expit((SCALES.y - 20) / 20))
     fit = sgmc.beta("y ~ x + (1 | g)", share, phi="~ z", **HOW)
     assert fit.names[-1] == "sd(1|g)" and "phi:z" in fit.names
+
+
+def test_searches_begin_anew_where_effects_are_far_off():
+    """A curve and a spread that jump, as of the motorcycle series: from the effects at one pair of
+    length scales Newton's method does not find those at another, as densities of scales have no
+    concave logs.
+    """
+    rng = np.random.default_rng(3)
+    t = np.sort(rng.uniform(0, 50, 150))
+    curve = np.where(t > 15, np.sin(t / 4) * 60 * np.exp(-((t - 25) ** 2) / 200), 0.0)
+    y = curve + rng.normal(size=150) * np.where(t > 15, 20.0, 2.0)
+    fit = sgmc.ols(
+        "y ~ gp(t)", pd.DataFrame(dict(t=t, y=y)), sigma="~ gp(t)", seed=1, draws=20, chains=2
+    )
+    sigma = fit.predict(which="sigma")
+    # the spread is found: ten times as wide behind the jump
+    assert np.median(sigma[t > 20]) > 4 * np.median(sigma[t < 12])

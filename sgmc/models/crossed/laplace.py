@@ -81,6 +81,10 @@ class CrossedConditional:
         target = ConditionalTarget(self, within)
         found = find_mode(target, place, MOST_NEWTON)
         if found.status != "found" and not found.distance < FAR_FROM_MODE:
+            # of densities that are not log-concave, from where effects of another psi are far off
+            target = ConditionalTarget(self, within)
+            found = find_mode(target, target.restart(place), MOST_NEWTON)
+        if found.status != "found" and not found.distance < FAR_FROM_MODE:
             raise DataError(
                 f"the search for the mode of the effects stopped {found.distance:.2g} posterior "
                 "sds away from it: numbers are too large for it; rescale predictors, outcomes and "
