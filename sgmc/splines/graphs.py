@@ -204,16 +204,18 @@ def matrix_of(edges: np.ndarray, size: int) -> Any:
 
 def modes(edges: np.ndarray, size: int) -> tuple[Floats, Floats]:
     """Orthonormal columns U (size, size) and variances v such that U diag(v) U' has the covariances
-    of the scaled autoregression: v is 0 for the levels of pieces, the last columns.
+    of the scaled autoregression: v is 0 for the levels of pieces, the first columns; those of the
+    others fall.
     """
     R = structured(edges, size)
+    R = R[:, np.argsort(-(R**2).sum(axis=0), kind="stable")]
     variances = (R**2).sum(axis=0)
     piece = connected_components(matrix_of(edges, size), directed=False)[1]
     level = np.eye(piece.max() + 1)[piece]
     counts = level.sum(axis=0)
     level = (level / np.sqrt(counts))[:, counts > 1]  # the effect of an island is its level
     zeros = np.zeros(level.shape[1])
-    return np.hstack([R / np.sqrt(variances), level]), np.append(variances, zeros)
+    return np.hstack([level, R / np.sqrt(variances)]), np.append(zeros, variances)
 
 
 def scaled(W: Floats) -> Floats:

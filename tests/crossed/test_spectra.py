@@ -53,11 +53,11 @@ def blocks(request, spectrum):
     return made.replaced(row_precision=20 * precision, estimate=estimate, typical=[0.4, 1.0, 0.3])
 
 
-@pytest.fixture
-def overlapping(blocks):
-    """The waves, of which rows tell three directions."""
-    rng = np.random.default_rng(4)
-    U, h, A = rng.normal(size=(WAVES, 3)), rng.normal(size=3), rng.normal(size=(D, WAVES))
+@pytest.fixture(params=[WAVES, WAVES - 2], ids=["all columns", "first columns"])
+def overlapping(request, blocks):
+    """The waves, or the first ones, of which rows tell three directions."""
+    rng, columns = np.random.default_rng(4), request.param
+    U, h, A = rng.normal(size=(columns, 3)), rng.normal(size=3), rng.normal(size=(D, columns))
     return Overlapping(blocks, 1, 2 * U, h, A)
 
 
@@ -144,11 +144,11 @@ def test_maps_have_their_derivatives(map, x):
 
 def test_overlapping_columns_have_the_posterior_that_rows_leave(blocks, overlapping, x):
     """Given all else v is N(m, (I + B B')^-1), m = (I + B B')^-1 B h."""
-    sds = numpy_ratios(ETA)[LEVELS : LEVELS + WAVES]
+    sds = numpy_ratios(ETA)[LEVELS : LEVELS + overlapping.k]
     sds = sds * blocks.loading.sds(x[blocks.phi])[1]
     B = sds[:, None] * np.asarray(overlapping.U)
-    covariance = np.linalg.inv(np.eye(WAVES) + B @ B.T)
-    root, own = overlapping.root(x), slice(D, D + WAVES)
+    covariance = np.linalg.inv(np.eye(overlapping.k) + B @ B.T)
+    root, own = overlapping.root(x), slice(D, D + overlapping.k)
     np.testing.assert_allclose(root[own, own] @ root[own, own].T, covariance, atol=1e-12)
     place = x.copy()
     place[overlapping.places] = 0.0

@@ -14,6 +14,8 @@ from sgmc.models.crossed import problem
 from sgmc.models.crossed.centre import CentreSearch
 from sgmc.models.crossed.names import effects_of_crossing
 
+from .normality import departure
+
 SIGMA = 0.5  # of the errors, known where `scale=` is given
 AT = np.array([0.5, 2.0, 4.0, 7.5])
 
@@ -129,14 +131,6 @@ def test_densities_are_those_of_numpy(frame):
 def test_a_mistake_in_the_density_is_seen(how, frame):
     """A spectrum of half the frequency, a prior without the Jacobian of the log."""
     assert apart(frame, **how) > 0.1
-
-
-def departure(problem):
-    """Mean over points of the squared length of what the gradient has beyond that of a standard
-    normal law, as a share of the parameters.
-    """
-    gradient, points = problem.all_rows(), np.random.default_rng(5).normal(size=(5, problem.dim))
-    return np.mean([(engine.full(gradient, x)[1] + x) ** 2 for x in points])
 
 
 def test_coordinates_are_nearly_standard_normal(frame, monkeypatch):

@@ -13,9 +13,11 @@ from sgmc import formula
 from sgmc.core import engine
 from sgmc.errors import DataError, FormulaError
 from sgmc.fit.settings import check_settings
+from sgmc.models.crossed import problem as crossed
 from sgmc.models.crossed.names import effects_of_crossing
 
 from .areas import NAMES, NEIGHBOURS, PIECES, TREE, scaled_covariance, table
+from .normality import departure
 
 SCOPE = {"graph": NEIGHBOURS, "A": TREE}
 KINDS = {"car(region, graph)": scaled_covariance(), "gr(region, cov=A)": TREE.to_numpy()}
@@ -160,10 +162,13 @@ def apart(frame, **how):
     rows = problem.own.rows
     every = one.matrix(*one.read(pd.DataFrame({"region": NAMES})))
     map, gradient, found = problem.coordinates.map, problem.all_rows(), []
+    told = map.outer.inner
     for x in np.random.default_rng(5).normal(size=(5, problem.dim)):
-        root, narrow, _ = rows.blocks.loads(map.inner(x))
+        inner = map.inner(x)
+        root, narrow, _ = rows.blocks.loads(told(inner))
         jacobian = (np.log(np.abs(np.diag(root))) * np.asarray(rows.blocks.levels)).sum()
-        ours = engine.density(gradient, x) - jacobian - np.log(narrow).sum()
+        jacobian += np.log(narrow).sum() + np.log(np.linalg.det(told.root(inner)))
+        ours = engine.density(gradient, x) - jacobian
         found.append(ours - by_numpy(map(x), frame, rows, every, **how))
     return np.ptp(found)
 
@@ -316,15 +321,35 @@ def test_posteriors_of_counts_are_those_of_weighted_gaussians(frame):
     assert np.abs((ours.mean(axis=0) - mean) / sd).max() > 0.3
 
 
+def squares(side):
+    """Neighbours of the squares of a map."""
+    cells = [(i, j) for i in range(side) for j in range(side)]
+    return {
+        f"{i}-{j}": [f"{a}-{b}" for a, b in cells if abs(a - i) + abs(b - j) == 1] for i, j in cells
+    }
+
+
+@pytest.mark.parametrize("side", [3, 10], ids=["all modes together", "the smoothest ones together"])
+def test_coordinates_of_tiny_errors_are_nearly_standard_normal(side, monkeypatch):
+    """Means of squared gradients beyond those of a standard normal law, at standard normal points:
+    below 0.2; where modes are told one by one, the level of the map and the intercept, of which the
+    rows tell no more than their sum, have a thousand times as much.
+    """
+    rng, near = np.random.default_rng(1), squares(side)
+    region = np.repeat(list(near), 4)
+    y = np.repeat(rng.normal(size=len(near)), 4) + 0.01 * rng.normal(size=len(region))
+    frame = pd.DataFrame({"region": region, "y": y})
+    model = sgmc.OLS.from_formula("y ~ bym2(region, g)", frame, scope={"g": near})
+    assert departure(model.problem(None, check_settings(seed=1))) < 0.2
+    monkeypatch.setattr(crossed, "overlapping", lambda *of: [])
+    assert departure(model.problem(None, check_settings(seed=1))) > 200
+
+
 def test_truth_is_recovered_and_trusted_at_defaults():
     """A 10 x 10 map, 2,000 rows: effects are as often in their 90 % intervals, to 3 binomial sds of
     a hundred that are correlated a little, and the sd within its own interval.
     """
-    cells = [(i, j) for i in range(10) for j in range(10)]
-    near = {
-        f"{i}-{j}": [f"{a}-{b}" for a, b in cells if abs(a - i) + abs(b - j) == 1] for i, j in cells
-    }
-    rng = np.random.default_rng(7)
+    near, rng = squares(10), np.random.default_rng(7)
     K = scaled_covariance([list(near)], near)
     effects = 0.6 * np.linalg.cholesky(K + 1e-10 * np.eye(100)) @ rng.normal(size=100)
     code = rng.integers(0, 100, 2000)

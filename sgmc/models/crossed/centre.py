@@ -21,6 +21,7 @@ from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
 from sgmc.models.crossed.edf import variances
 from sgmc.models.crossed.laplace import CrossedConditional
+from sgmc.models.crossed.row_information import together
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
 # draws of which variances of effects are, at least and at most, and numbers of them in all
@@ -157,8 +158,8 @@ class CentreSearch(CrossedConditional, MarginalTarget):
             share[own[:, share[own].max(axis=0) < LITTLE]] = 0.0
         if by_rows.any():
             row_precision[by_rows], estimate[by_rows] = self.of_rows(found, by_rows)
-        for t in blocks.spectrum.overlapping:
-            row_precision[blocks.of_term(t) - blocks.d] = 0.0
+        for places in together(blocks).values():
+            row_precision[places - blocks.d] = 0.0
         typical = found.place[blocks.phi]
         return {
             "centring": share,

@@ -1,5 +1,5 @@
-"""Columns of a term in coordinates in which rows leave them about standard normal, whatever the
-sds: for columns that overlap, and whose sds change by factors.
+"""The first columns of a term in coordinates in which rows leave them about standard normal,
+whatever the sds: for columns that overlap, and whose sds change by factors.
 
 Rows tell of the effects b = D v, D being their sds and v ~ N(0, 1), about exp(h' U'b - |U'b|^2 /
 2), U having few columns.  With B = D U and C C' = I + B'B the posterior of v is N(B C^-T C^-1 h,
@@ -46,14 +46,14 @@ cdef struct Room:
 
 
 cdef class Overlapping(Map):
-    """(beta, v, psi), in which v = x + B n, n = C^-T (C^-1 h - (C + I)^-1 B'x), for the columns of
-    one term, and beta = x - A D v.
+    """(beta, v, psi), in which v = x + B n, n = C^-T (C^-1 h - (C + I)^-1 B'x), for the first
+    columns of one term, and beta = x - A D v.
 
     Parameters
     ----------
     blocks : Blocks
     term : int
-        Whose levels are columns.
+        Whose levels are columns; all but the first `columns` stay as they are.
     U : array (columns, r)
     h : array (r,)
     A : array (d, columns)
@@ -71,7 +71,7 @@ cdef class Overlapping(Map):
         self.k, self.r = self.U.shape[0], self.U.shape[1]
         self.dim = self.size = blocks.size
         known = self.h.shape[0] == self.r and np.shape(A) == (blocks.d, self.k)
-        if blocks.width[term] != 1 or self.k != blocks.levels[term] or not known:
+        if blocks.width[term] != 1 or self.k > blocks.levels[term] or not known:
             raise ValueError("columns, or what rows tell of them, do not match")
 
     @property

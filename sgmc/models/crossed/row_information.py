@@ -7,13 +7,34 @@ from sgmc.models.crossed.laplace import positive_part
 from sgmc.models.crossed.overlapping import Overlapping
 from sgmc.models.crossed.precision import scales
 
-# directions of a term's effects: the least share of their variance that rows take off, and how many
-LEAST_TAKEN, MOST_TAKEN = 0.01, 64
+# directions of a term's effects: the least share of their variance that rows take off
+LEAST_TAKEN = 0.01
+# how many of them, and of the modes of a graph, of which the smoothest are told: a gradient takes
+# some multiple of the product of their squares
+MOST_TAKEN = 64
+
+
+def together(blocks):
+    """Terms whose columns are told together, and the places of these: term -> array.
+
+    They are those whose sds differ in a way that is learned.  Waves are all told: neither is clear
+    of the others.  Modes of a graph overlap with the coefficients, a level with the intercept, and
+    the smooth ones with numbers of which neighbours have like ones.
+
+    Parameters
+    ----------
+    blocks : Blocks
+    """
+    out = {}
+    for t, term in enumerate(blocks.spectrum.terms):
+        if term:
+            waves = any(form == "scale" for _, form, _ in term)
+            out[t] = blocks.of_term(t).ravel()[: None if waves else MOST_TAKEN]
+    return out
 
 
 def overlapping(search, found, blocks):
-    """An `Overlapping` for each term whose columns overlap, and whose sds differ in a way that is
-    learned.
+    """An `Overlapping` for each term with columns that are told `together`.
 
     Their information is what coefficients and other smooths leave of it, and the point is that of
     the centre.
@@ -26,7 +47,8 @@ def overlapping(search, found, blocks):
     blocks : Blocks
         Of the maps.
     """
-    if not blocks.spectrum.overlapping:
+    columns = together(blocks)
+    if not columns:
         return []
     rows, place, d = search.rows, found.place, blocks.d
     theta = search.loaded(place)
@@ -37,8 +59,7 @@ def overlapping(search, found, blocks):
     prior = np.eye(len(sds))
     prior[:d, :d] = search.terms(np.r_[theta[:d], theta[search.psi]])[2][:d, :d]
     out = []
-    for t in blocks.spectrum.overlapping:
-        at = blocks.of_term(t).ravel()
+    for t, at in columns.items():
         own = np.isin(rows.dense, at)
         across = information[np.ix_(own, ~own)] * sds[~own]
         inner = information[np.ix_(~own, ~own)] * np.outer(sds[~own], sds[~own])

@@ -46,11 +46,6 @@ cdef class Spectrum:
     def __reduce__(self):
         return Spectrum, (self.terms,)
 
-    @property
-    def overlapping(self):
-        """Numbers of the terms whose columns overlap, see `Overlapping`: those of waves."""
-        return [t for t, term in enumerate(self.terms) if any(one[1] == "scale" for one in term)]
-
     cdef double ratio(self, const double *eta, Py_ssize_t t, Py_ssize_t l,
                       double *slopes) noexcept nogil:
         cdef Py_ssize_t a, j
