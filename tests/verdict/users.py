@@ -134,35 +134,35 @@ def cancelling(c):
 
 
 class Banana(sgmc.Model):
-    """x is normal(0, 1), y given x normal(bend (x^2 - 1), 0.5)."""
+    """x is normal(0, 1), y given x normal(bend (x^2 - 1), width)."""
 
     n, parameters, prior = 1, {"x": (), "y": ()}, "flat"
 
-    def __init__(self, bend):
-        self.bend = bend
+    def __init__(self, bend, width):
+        self.bend, self.width = bend, width
 
     def log_lik(self, theta, rows):
         """See `sgmc.Model`."""
         x, y = theta["x"], theta["y"]
-        return -0.5 * x**2 - 2 * (y - self.bend * (x**2 - 1)) ** 2
+        return -0.5 * x**2 - 0.5 * ((y - self.bend * (x**2 - 1)) / self.width) ** 2
 
     def grad(self, theta, rows):
         """See `sgmc.Model`."""
         x, y = theta["x"], theta["y"]
-        away = 4 * (y - self.bend * (x**2 - 1))
+        away = (y - self.bend * (x**2 - 1)) / self.width**2
         return {"x": -x + 2 * self.bend * x * away, "y": -away}
 
 
-def banana(bend):
+def banana(bend, width=0.5):
     """By independent draws."""
 
     def known():
         rng = np.random.default_rng(0)
         x = rng.normal(size=EXACT)
-        y = bend * (x**2 - 1) + 0.5 * rng.normal(size=EXACT)
+        y = bend * (x**2 - 1) + width * rng.normal(size=EXACT)
         return Known.of_draws(pd.DataFrame({"x": x, "y": y}), slack=0.01)
 
-    return lambda: Banana(bend), known
+    return lambda: Banana(bend, width), known
 
 
 EFFECTS = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
@@ -322,6 +322,7 @@ USERS = {
     "cancelling, 0.2": cancelling(0.2),
     "banana 0.2": banana(0.2),
     "banana 1": banana(1.0),
+    "banana 3, thin": banana(3.0, 0.1),
     "schools, centred": schools(centred=True),
     "schools, in units": schools(centred=False),
     "coin": coin(),

@@ -42,7 +42,11 @@ TRUSTED_END = 0.25
 SCORES_DEPARTURE = 1.0
 FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 80 parameters
 FOUR_MOMENTS = 0.25  # tail index below which there are as many, and errors of an sd have an sd
-MANY_DIVERGED = 0.005  # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
+# share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
+MANY_DIVERGED = 0.005
+# of the rejections that the sampler aims at: short steps that diverge do so where the posterior is
+# far narrower than elsewhere; at 0.06 of 0.05 sds were 29 % too small
+MANY_OF_REJECTED = 0.025
 CAREFUL = "sgmc.NUTS(target_accept=0.99)"  # at 0.95 sds of bananas were 25 % too small
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
@@ -338,7 +342,8 @@ def divergences(fit, ends):
 def many_diverged(fit, ends=False):
     """Whether more proposals of an exact sampler diverged than can be trusted."""
     divergent, proposed = divergences(fit, ends)
-    return divergent > MANY_DIVERGED * proposed
+    rejected = 1 - getattr(fit.plan.spec, "target_accept", 0.0)
+    return divergent > min(MANY_DIVERGED, MANY_OF_REJECTED * rejected) * proposed
 
 
 def told_by_scores(spec, table):
