@@ -128,6 +128,12 @@ def test_it_is_the_double_sum_over_scored_draws():
             "KSD not available (time_limit left no time).",
         ),
         (
+            lambda: sgmc.ICA(np.random.default_rng(0).laplace(size=(99, 2))).fit(
+                sampler=sgmc.SGRLD(divergence=False), step_size=0.01, draws=1, chains=1, seed=1
+            ),
+            "KSD not available (one draw has no spread).",
+        ),
+        (
             lambda: sgmc.LDA(np.random.default_rng(0).poisson(1.0, (12, 8)), topics=2).fit(
                 draws=50, seed=1
             ),

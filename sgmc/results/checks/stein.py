@@ -306,6 +306,8 @@ def stein_discrepancy(fit, some=None, most=PAIRED_WORK):
     some = some or scored(fit, fit.settings.seed)
     if not np.isfinite(some.scores).all():
         return Discrepancy(None, missing="gradients at some draws are not finite")
+    if some.scale is not None and not np.isfinite(some.scale).all():  # of a single draw
+        return Discrepancy(None, missing="one draw has no spread")
     kept = evenly(len(some.draws), MAX_QUADRATIC_DRAWS)
     weights = None if some.weights is None else some.weights[kept]
     value = ksd(some.draws[kept], some.scores[kept], weights=weights, scale=some.scale)
