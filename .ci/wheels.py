@@ -10,6 +10,7 @@ in OUT.
 """
 
 import os
+import resource
 import subprocess
 import sys
 import tarfile
@@ -21,7 +22,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ("tests/test_ols.py", "tests/test_cli.py")
 KINDS = {".so", ".py", ".pyi", ".pxd", ".typed", ".csv", ".gz", ".txt", ".json"}  # of a wheel
-HEAD = "wheel|size, MB|unpacked, MB|compiled, s|installed, s|with dependencies, s|import, s|tests"
+HEAD = (
+    "wheel|size, MB|unpacked, MB|compiled, s|compiled, CPU s|installed, s|with dependencies, s"
+    "|import, s|tests"
+)
 NO_COMPILER = {"CC": "/bin/false", "CXX": "/bin/false"}
 IN_TREE = {**NO_COMPILER, "PYTHONSAFEPATH": "1"}  # the tree of the sdist is not imported
 
@@ -42,6 +46,12 @@ def run(*command, cwd=None, **environment):
     if done.returncode:
         sys.exit(f"{' '.join(words)}\n{done.stdout[-6000:]}")
     return done.stdout, time.perf_counter() - begin
+
+
+def cpu():
+    """Return the CPU seconds of all processes that have ended so far: other work stretches time."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def environment(python, folder):
@@ -66,14 +76,16 @@ def sizes(wheel):
 
 
 def build(tree, python, tools, work, out):
-    """Return the repaired wheel of an interpreter, and the seconds of compilation."""
+    """Return the repaired wheel of an interpreter, and the elapsed and CPU seconds of compilation."""
     programs = environment(python, work / "build")
+    before = cpu()
     seconds = run(programs / "pip", "wheel", "--no-deps", "-w", work / "raw", tree)[1]
+    used = cpu() - before
     (raw,) = (work / "raw").glob("*.whl")
     path = f"{tools}{os.pathsep}{os.environ['PATH']}"
     run(tools / "auditwheel", "repair", "-w", work / "repaired", raw, PATH=path)
     (repaired,) = (work / "repaired").glob("*.whl")
-    return repaired.replace(out / repaired.name), seconds
+    return repaired.replace(out / repaired.name), (seconds, used)
 
 
 def tried(wheel, python, tree, work):
@@ -111,7 +123,7 @@ def main(out, *pythons):
             wheel, compiled = build(tree, python, tools, place, out)
             seconds, passed = tried(wheel, python, tree, place)
             numbers = [f"{size / 1e6:.1f}" for size in sizes(wheel)]
-            times = [f"{value:.1f}" for value in (compiled, *seconds)]
+            times = [f"{value:.1f}" for value in (*compiled, *seconds)]
             lines.append(" | ".join([f"`{wheel.name}`", *numbers, *times, passed]))
             print(lines[-1], flush=True)
         sdist.replace(out / sdist.name)
