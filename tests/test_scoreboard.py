@@ -3,10 +3,12 @@
 import importlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 FOLDER = Path(__file__).resolve().parents[1] / "benchmarks" / "scoreboard"
 ANSWERS = sorted((FOLDER / "exact").glob("*.json"))
@@ -17,7 +19,10 @@ RUN = {"length": 4000, "seed": 1, "seconds": 1.0, "scored": 2, "of": 2, "note": 
 def scoreboard(monkeypatch):
     """Modules of the scoreboard by name, which are forgotten afterwards."""
     monkeypatch.syspath_prepend(str(FOLDER))
-    names = ("metric", "page", "tasks", "problem", "exact_linear", "exact_sampling", "contestants")
+    names = (
+        "metric", "page", "tasks", "terms", "problem", "exact_linear", "exact_sampling",
+        "exact_terms", "contestants",
+    )  # fmt: skip
     before = {name: sys.modules.pop(name, None) for name in names}
     yield importlib.import_module
     for name, module in before.items():
@@ -85,6 +90,48 @@ def test_quadrature_agrees_with_least_squares(scoreboard):
     # the prior moves a mean by (0.03 / 2.5)^2 of it, the sds by 1 / (2 n)
     assert np.abs((mean[:-1] - fit) / spread).max() < 0.02
     assert np.abs(sd[:-1] / spread - 1).max() < 2e-3
+
+
+def test_coefficients_and_effects_are_integrated_out(scoreboard):
+    """Of a random walk: against the density of the outcomes' normal law.  Columns that are 1 %
+    larger are seen.
+    """
+    tasks, exact = scoreboard("tasks"), scoreboard("exact_terms")
+    task = tasks.walked("walk", "", 60, 8, 3)
+    model, [one] = exact.Penalised(task), task.bases
+    places = np.log([[0.5, 1.1], [1.5, 0.8]])
+
+    def by_covariance(phi, stretch=1.0):
+        sd, sigma = np.exp(phi)
+        Z = stretch * sd * one.rows()
+        covariance = 2.5**2 * task.X @ task.X.T + Z @ Z.T + sigma**2 * np.eye(60)
+        value = stats.multivariate_normal(np.zeros(60), covariance).logpdf(task.y)
+        return value + phi.sum() - (sd / 2) ** 2 / 2 - (sigma / 5) ** 2 / 2
+
+    difference = np.subtract(*(model.at(phi)[0] for phi in places))
+    # rounding of sums over 60 rows
+    assert difference == pytest.approx(np.subtract(*map(by_covariance, places)), abs=1e-9)
+    wrong = np.subtract(*(by_covariance(phi, 1.01) for phi in places))
+    assert abs(difference - wrong) > 1e-4
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize("name", ["curved", "mapped"])
+def test_answers_with_terms_are_those_of_sgmc(scoreboard, name):
+    """Importance sampling and sgmc have no code in common: a smooth of coins, a map of counts.  The
+    tolerance is the rule's; another sd of the term's prior is outside.
+    """
+    tasks, metric, exact = (scoreboard(one) for one in ("tasks", "metric", "exact_terms"))
+    how = {"curved": ("logit", 400, 5), "mapped": (400, 3, 5)}[name]
+    task = getattr(tasks, name)(name, "", *how)
+    answer = scoreboard("contestants.sgmc_default").prepare(task)(4000, 1)
+
+    def errors(task):
+        mean, sd, *_ = exact.counted(task, 60_000)
+        return metric.errors(answer, {"names": task.names, "mean": mean, "sd": sd})
+
+    assert metric.within(*errors(task))
+    assert not metric.within(*errors(replace(task, prior=task.prior | {"sd": 0.3})))
 
 
 def test_answers_by_sgmc_agree_with_those_without_it(scoreboard):

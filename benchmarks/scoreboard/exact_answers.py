@@ -12,13 +12,22 @@ import json
 import time
 
 import exact_linear
+import exact_terms
 import numpy as np
 from exact_sampling import GroupedLogit, Regression, differences, importance, newton
 from metric import EXACT
 from tasks import TASKS, Absent, problem
 
 LARGEST = 0.02  # Monte Carlo error of a mean in sds, and of an sd relative to it
-DRAWS = {"factors_million": 400, "logit_million": 1000, "grouped": 800, "crossed": 10_000}
+DRAWS = {
+    "walk": 10_000,
+    "smooth_logit": 40_000,
+    "map": 80_000,
+    "factors_million": 400,
+    "logit_million": 1000,
+    "grouped": 800,
+    "crossed": 10_000,
+}
 CLOSED = {"ols": exact_linear.ols, "schools": exact_linear.schools, "curve": exact_linear.curve}
 
 
@@ -43,6 +52,9 @@ def answer(task, draws):
     """(method, mean, sd, mcse of both, Pareto shape) of a problem."""
     if task.groups:
         found = grouped_logit if task.family == "logit" else exact_linear.mixed
+        return "integrated, importance sampling", *found(task, draws)
+    if task.terms:
+        found = exact_terms.normal if task.family == "ols" else exact_terms.counted
         return "integrated, importance sampling", *found(task, draws)
     if task.family in CLOSED:
         mean, sd = CLOSED[task.family](task)

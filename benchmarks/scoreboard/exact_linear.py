@@ -91,13 +91,27 @@ class Mixed:
         )
 
 
-def mixed(problem, draws, seed=0, df=5):
-    """Importance sampling of phi by a Student t law at its mode."""
-    model, rng = Mixed(problem), np.random.default_rng(seed)
-    k = model.q + (model.q == 2) + len(model.sizes) + 1
-    start = np.full(k, -0.5)
+def mixed(problem, draws):
+    """Group terms."""
+    model = Mixed(problem)
+    start = np.full(model.q + (model.q == 2) + len(model.sizes) + 1, -0.5)
     if model.q == 2:
         start[2] = 0.1
+    return conditional(model, start, draws)
+
+
+def conditional(model, start, draws, seed=0, df=5):
+    """Importance sampling of phi by a Student t law at its mode, all else given phi in closed form.
+
+    Parameters
+    ----------
+    model : object
+        With ``at(phi)``: log density, conditional means and variances, and ``scales(phi)``, which
+        is put after the first ``d`` of these.
+    start : array (k,)
+        Where the search for the mode of phi begins.
+    """
+    rng, k = np.random.default_rng(seed), len(start)
 
     def log_density(columns):
         return np.array([model.at(phi)[0] for phi in columns.T])
@@ -111,8 +125,9 @@ def mixed(problem, draws, seed=0, df=5):
     ratio = ratio + (df + k) / 2 * np.log1p(np.square(z).sum(axis=1) / df)
     weights, shape = np.exp(ratio - ratio.max()), pareto_shape(ratio)
     scales = np.array([model.scales(one) for one in phi])
-    mean = np.concatenate([np.array([f[1] for f in found]), scales], axis=1)
-    variance = np.concatenate([np.array([f[2] for f in found]), 0 * scales], axis=1)
+    mean, variance = (np.array([f[j] for f in found]) for j in (1, 2))
+    mean = np.insert(mean, [model.d] * scales.shape[1], scales, axis=1)
+    variance = np.insert(variance, [model.d] * scales.shape[1], 0, axis=1)
     whole = np.stack(weighted(mean, variance, weights))
     parts = np.array_split(np.arange(draws), BATCHES)
     each = np.array([weighted(mean[p], variance[p], weights[p]) for p in parts])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
+import terms
 
 # families with parameters beside the coefficients, as they are named in answers
 EXTRA = {"ols": ["sigma"], "studentt": ["sigma", "df"], "negbin": ["alpha"]}
@@ -21,7 +22,7 @@ class Problem:
     name, title : str
         A file's name, and a line for readers.
     kind : str
-        "regression", "factor-rich", "grouped" or "density".
+        "regression", "factor-rich", "grouped", "smooth", "structured" or "density".
     family : str
         logit, poisson, ols, studentt, negbin; of densities: schools, curve.
     frame : DataFrame
@@ -30,12 +31,14 @@ class Problem:
         Columns with slopes, and categorical ones (treatment coding, first level left out).
     groups : list of (str, list of str)
         Grouping columns with the columns whose slopes vary beside the intercept.
+    terms : list of `terms.Term`
+        Smooths and structured effects.  The straight line of a smooth is one of the numbers.
     exposure : str, optional
         Column of exposures: the log rate has offset log(exposure).
     prior : dict
         Scales: "coef", of normal priors of all coefficients, the intercept included; half-normal
-        ones of "sigma", "sd" and "alpha".  A df learned has gamma(2, rate 0.1), a correlation is
-        uniform.
+        ones of "sigma", "sd" (of groups and terms) and "alpha".  A df learned has gamma(2, rate
+        0.1), a correlation is uniform.
     """
 
     name: str
@@ -46,15 +49,16 @@ class Problem:
     numbers: list = field(default_factory=list)
     factors: list = field(default_factory=list)
     groups: list = field(default_factory=list)
+    terms: list = field(default_factory=list)
     exposure: str | None = None
     prior: dict = field(default_factory=dict)
 
     @property
     def formula(self):
-        """In R's words, group terms included."""
+        """In R's words, group terms and others included; a term's graph is called ``graph``."""
         terms = [*self.factors, *self.numbers]
         bars = [f"({' + '.join(['1', *slopes])} | {g})" for g, slopes in self.groups]
-        return "y ~ " + " + ".join(terms + bars)
+        return "y ~ " + " + ".join(terms + bars + [term.call for term in self.terms])
 
     @cached_property
     def X(self):
@@ -97,7 +101,30 @@ class Problem:
         for g, slopes in self.groups:
             spread += [f"sd({one}|{g})" for one in ["1", *slopes]]
             spread += [f"cor(1,{one}|{g})" for one in slopes]
-        return [*self.coefficients, *spread, *EXTRA.get(self.family, [])]
+        spread += [f"sd({term.label})" for term in self.terms]
+        values = [name for term in self.terms for name in term.names]
+        return [*self.coefficients, *spread, *EXTRA.get(self.family, []), *values]
+
+    @cached_property
+    def bases(self):
+        """Of each term, the `terms.Columns` that its effects have, of unit variance for sd 1."""
+        return [terms.columns(term, self.frame[term.column]) for term in self.terms]
+
+    @cached_property
+    def values(self):
+        """A matrix (values, coefficients and effects of all terms): what the terms are at their
+        places, straight lines included.
+        """
+        width = len(self.coefficients)
+        made = np.zeros((0, width + sum(one.Z.shape[1] for one in self.bases)))
+        for term, one in zip(self.terms, self.bases):
+            rows = np.zeros((len(term.at), made.shape[1]))
+            rows[:, width : width + one.Z.shape[1]] = one.at
+            if term.column in self.numbers:
+                centre = self.frame[term.column].mean()
+                rows[:, self.coefficients.index(term.column)] = np.array(term.at) - centre
+            made, width = np.concatenate([made, rows]), width + one.Z.shape[1]
+        return made
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,15 @@ CONTESTANTS = {  # name: packages that must be there
     "blackjax_nuts": ["blackjax", "numpyro", "jax"],
     "nutpie_nuts": ["nutpie", "pymc", "numba"],
     "pymc_nuts": ["pymc"],
+    "bambi_nuts": ["bambi", "pymc"],
     "bayesian_ridge": ["sklearn"],
     "statsmodels_mle": ["statsmodels"],
     "glum_mle": ["glum"],
     "gpboost_mle": ["gpboost"],
     "lme4_mle": [],
+    "glmmtmb_mle": [],
+    "mgcv_mle": [],
+    "pygam_mle": ["pygam"],
 }
 PATIENCE = 6  # elapsed seconds per CPU second, on a machine that others use
 OUT_OF_TIME = -getattr(signal, "SIGXCPU", 0)  # how the system ends who exceeds its CPU time

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from problem import Problem
+from terms import Term
 
 USUAL = {"coef": 2.5, "sigma": 5.0, "sd": 2.0, "alpha": 2.0}
 # published estimates and standard errors: Rubin (1981), doi:10.3102/10769986006004377
@@ -131,6 +132,48 @@ def negbin(name, title, rows, numbers, seed):
     return Problem(name, title, "regression", "negbin", frame, names, prior=USUAL)
 
 
+def curved(name, title, family, rows, seed):
+    """A sine of x beside a straight line of z, coins or normal errors."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame({"z": rng.normal(size=rows), "x": rng.uniform(-1, 1, rows)})
+    eta = 0.5 * frame["z"].to_numpy() + np.sin(4 * frame["x"].to_numpy())
+    frame["y"] = coins(rng, eta - 0.5) if family == "logit" else 1 + eta + rng.normal(size=rows)
+    terms = [Term("s", "x", (-0.9, -0.4, 0.0, 0.4, 0.9))]
+    return Problem(name, title, "smooth", family, frame, ["z", "x"], terms=terms, prior=USUAL)
+
+
+def walked(name, title, rows, times, seed):
+    """A random walk over the times, normal errors."""
+    rng = np.random.default_rng(seed)
+    path = np.cumsum(0.3 * rng.normal(size=times))
+    frame = pd.DataFrame({"z": rng.normal(size=rows), "t": rng.integers(0, times, rows)})
+    frame["y"] = 1 + 0.5 * frame["z"] + path[frame["t"]] + rng.normal(size=rows)
+    places = tuple(int(one) for one in np.linspace(0, times - 1, 5))
+    terms = [Term("rw1", "t", places)]
+    return Problem(name, title, "structured", "ols", frame, ["z"], terms=terms, prior=USUAL)
+
+
+def mapped(name, title, rows, side, seed):
+    """Counts in the squares of a board, whose risks vary smoothly."""
+    rng = np.random.default_rng(seed)
+    graph = {}
+    for i in range(side):
+        for j in range(side):
+            near = [(i - 1, j), (i + 1, j), (i, j - 1), (i, j + 1)]
+            graph[side * i + j] = [
+                side * a + b for a, b in near if 0 <= min(a, b) <= max(a, b) < side
+            ]
+    risk = np.array([0.6 * np.sin(k // side / 2) + 0.4 * np.cos(k % side / 2) for k in graph])
+    frame = pd.DataFrame({"z": rng.normal(size=rows), "r": np.arange(rows) % side**2})
+    frame["time"] = rng.uniform(0.5, 2, rows)
+    frame["y"] = rng.poisson(frame["time"] * np.exp(0.3 * frame["z"] + risk[frame["r"]]))
+    places = (0, side - 1, side**2 // 2, side * (side - 1), side**2 - 1)
+    return Problem(
+        name, title, "structured", "poisson", frame, ["z"], exposure="time",
+        terms=[Term("car", "r", places, graph)], prior=USUAL,
+    )  # fmt: skip
+
+
 def schools(name, title, seed):
     """Eight schools, non-centred: mu ~ N(0, 5), tau ~ half-Cauchy(5)."""
     frame = pd.DataFrame({"y": np.array(SCHOOLS[0], float), "se": np.array(SCHOOLS[1], float)})
@@ -165,6 +208,10 @@ TASKS = {  # name: builder, title, arguments; the seed is last
     "crossed": (crossed, "ols, (1 | s) + (1 | i), 20,000 rows, 400 x 100", 20_000, (400, 100), 10),
     "heavy": (heavy, "Student t errors, df learned, 10,000 x 5", 10_000, 5, 11),
     "negbin": (negbin, "negative binomial, 10,000 x 5", 10_000, 5, 12),
+    "smooth": (curved, "ols, s(x) + z, 20,000 rows", "ols", 20_000, 15),
+    "smooth_logit": (curved, "logit, s(x) + z, 20,000 rows", "logit", 20_000, 16),
+    "walk": (walked, "ols, rw1(t) + z, 10,000 rows, 60 times", 10_000, 60, 17),
+    "map": (mapped, "poisson, car(r) + z, 5,000 rows, 100 regions", 5_000, 10, 18),
     "schools": (schools, "density: eight schools, non-centred", 0),
     "curve": (curve, "density: growth curve, 27 rows", 13),
     "tiny": (logit, "logit, 500 x 3 (quick mode)", 500, 3, 14),

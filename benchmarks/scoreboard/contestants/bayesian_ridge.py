@@ -12,7 +12,7 @@ LENGTHS = [0]
 
 def prepare(problem):
     """The intercept is a column of ones: only so has it an sd."""
-    if problem.family != "ols" or problem.groups:
+    if problem.family != "ols" or problem.groups or problem.terms:
         raise NotExpressible("linear models alone")
 
     def run(length, seed):

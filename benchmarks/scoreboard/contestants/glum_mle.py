@@ -14,7 +14,7 @@ FAMILIES = {"logit": "binomial", "poisson": "poisson", "ols": "gaussian"}
 
 def prepare(problem):
     """Generalized linear models without groups."""
-    if problem.groups or problem.family not in FAMILIES:
+    if problem.groups or problem.terms or problem.family not in FAMILIES:
         raise NotExpressible("no such model")
     frame = problem.frame
     predictors = frame[[*problem.factors, *problem.numbers]]

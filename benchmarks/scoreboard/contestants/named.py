@@ -18,4 +18,7 @@ def columns(problem, draws):
         dummies = np.asarray(draws[f"levels of {factor}"])
         levels = problem.levels(factor)[1:]
         found |= {f"{factor}[T.{level}]": dummies[:, j] for j, level in enumerate(levels)}
-    return found
+    effects = [np.asarray(draws[f"effects of {term.label}"]) for term in problem.terms]
+    values = np.concatenate([beta, *effects], axis=1) @ problem.values.T if effects else None
+    names = [name for term in problem.terms for name in term.names]
+    return found | {name: values[:, j] for j, name in enumerate(names)}

@@ -35,6 +35,10 @@ def arrays(problem):
         "offset": jnp.asarray(problem.offset),
         "codes": {c: jnp.asarray(problem.codes(c)[0]) for c in problem.factors},
         "groups": {g: jnp.asarray(problem.codes(g)[0]) for g, _ in problem.groups},
+        "terms": {
+            term.label: (jnp.asarray(one.Z), None if one.codes is None else jnp.asarray(one.codes))
+            for term, one in zip(problem.terms, problem.bases)
+        },
         "slopes": {s: jnp.asarray(problem.frame[s]) for _, some in problem.groups for s in some},
     }
 
@@ -45,7 +49,7 @@ def regression(problem):
     sizes = {c: problem.codes(c)[1] for c in problem.factors}
     groups = {g: problem.codes(g)[1] for g, _ in problem.groups}
 
-    def model(X, y, offset, codes, groups_of_rows, slopes):
+    def model(X, y, offset, codes, groups_of_rows, slopes, terms):
         eta = X @ normal("beta", scale["coef"], X.shape[1]) + offset
         for factor, size in sizes.items():
             dummies = normal(f"levels of {factor}", scale["coef"], size - 1)
@@ -55,6 +59,10 @@ def regression(problem):
             eta = eta + u[0][groups_of_rows[g]]
             if some:
                 eta = eta + u[1][groups_of_rows[g]] * slopes[some[0]]
+        for label, (Z, levels) in terms.items():
+            sd = numpyro.sample(f"sd({label})", dist.HalfNormal(scale["sd"]))
+            value = Z @ normal(f"effects of {label}", sd, Z.shape[1])
+            eta = eta + (value if levels is None else value[levels])
         numpyro.sample("y", outcome(family, eta, scale), obs=y)
 
     return model
@@ -101,5 +109,5 @@ def build(problem):
         return density(problem), ()
     a = arrays(problem)
     return regression(problem), (
-        a["X"], a["y"], a["offset"], a["codes"], a["groups"], a["slopes"],
+        a["X"], a["y"], a["offset"], a["codes"], a["groups"], a["slopes"], a["terms"],
     )  # fmt: skip

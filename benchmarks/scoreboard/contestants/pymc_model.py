@@ -31,6 +31,11 @@ def regression(problem):
         eta = eta + u[0][codes]
         if slopes:
             eta = eta + u[1][codes] * problem.frame[slopes[0]].to_numpy()
+    for term, one in zip(problem.terms, problem.bases):
+        sd = pm.HalfNormal(f"sd({term.label})", scale["sd"])
+        u = pm.Normal(f"effects of {term.label}", 0, sd, shape=one.Z.shape[1])
+        value = pt.dot(one.Z, u)
+        eta = eta + (value if one.codes is None else value[one.codes])
     family = problem.family
     if family == "logit":
         pm.Bernoulli("y", logit_p=eta, observed=y.astype(int))

@@ -25,7 +25,7 @@ def priors(problem):
     scale = problem.prior
     normal = sgmc.normal(0, scale["coef"])
     given = {"*": normal, "Intercept": normal}
-    if problem.groups:
+    if problem.groups or problem.terms:
         given["sd"] = sgmc.half_normal(scale["sd"])
     if any(slopes for _, slopes in problem.groups):
         given["cor"] = sgmc.lkj(1)
@@ -93,11 +93,16 @@ def prepare(problem, sampler=SAMPLER):
             settings["exposure"] = problem.exposure
         if problem.family == "studentt":
             settings["df"] = None
+        graph = next((term.graph for term in problem.terms), None)  # noqa: F841 by the formula
         results = fit(problem.formula, problem.frame, prior=priors(problem), **settings)
         str(results.summary())
         note = f"{type(results.sampler).__name__.lower()}; {results.verdict.text.split(':')[0]}"
-        names = problem.names
-        mean, sd = results.params[names].to_numpy(), results.bse[names].to_numpy()
-        return Answer(names, mean, sd, length, note)
+        curves = [name for term in problem.terms for name in term.names]
+        names = [name for name in problem.names if name not in curves]
+        found = [np.stack([results.params[names], results.bse[names]])]
+        tables = [results.smooth(term.label, at=list(term.at)) for term in problem.terms]
+        found += [table[["mean", "sd"]].to_numpy().T for table in tables]
+        mean, sd = np.concatenate(found, axis=1)
+        return Answer([*names, *curves], mean, sd, length, note)
 
     return run

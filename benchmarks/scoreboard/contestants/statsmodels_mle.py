@@ -19,6 +19,8 @@ def prepare(problem):
     crossed = len(problem.groups) > 1
     if problem.kind == "density" or crossed or problem.family == "studentt":
         raise NotExpressible("no such model")
+    if problem.terms:
+        raise NotExpressible("penalties are given, not learned")
     if problem.groups and problem.family != "ols":
         raise NotExpressible("its mixed GLMs are variational")
     formula = "y ~ " + " + ".join([*problem.factors, *problem.numbers])
