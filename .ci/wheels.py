@@ -76,7 +76,7 @@ def sizes(wheel):
 
 
 def build(tree, python, tools, work, out):
-    """Return the repaired wheel of an interpreter, and the elapsed and CPU seconds of compilation."""
+    """Return the repaired wheel of an interpreter, and seconds of compiling it, elapsed and CPU."""
     programs = environment(python, work / "build")
     before = cpu()
     seconds = run(programs / "pip", "wheel", "--no-deps", "-w", work / "raw", tree)[1]
