@@ -44,8 +44,9 @@ FEWEST_ERRORS = 2.5  # Monte Carlo errors that are allowed for: more in one of 8
 FOUR_MOMENTS = 0.25  # tail index below which there are as many, and errors of an sd have an sd
 # share of the proposals: at 0.007 sds were 16 % too small, at 0.003 right
 MANY_DIVERGED = 0.005
-# of the rejections that the sampler aims at: short steps that diverge do so where the posterior is
-# far narrower than elsewhere; at 0.06 of 0.05 sds were 29 % too small
+# share of the rejections that the sampler aims at: short steps that diverge do so where the
+# posterior is far narrower than elsewhere.  With a target of 0.95 sds of a thin banana were 16 to
+# 36 % too small, 0.2 to 0.3 % of the proposals having diverged
 MANY_OF_REJECTED = 0.025
 CAREFUL = "sgmc.NUTS(target_accept=0.99)"  # at 0.95 sds of bananas were 25 % too small
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
