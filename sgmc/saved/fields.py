@@ -49,6 +49,8 @@ FIELDS: dict[str | None, dict[str, Any]] = {
     "Factor": CODE,
     "Response": CODE | {"summands": tuple[str, ...], "labels": dict[str, str]},
     "ImputedResults": {"_of_fits": NUMBERS},
+    "ImputedMixedResults": {"_of_fits": NUMBERS},
+    "ImputedCrossedResults": {"_of_fits": NUMBERS},
     "DesignSpec": DESIGN
     | {
         "levels": tuple | None,

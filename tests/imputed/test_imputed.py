@@ -192,8 +192,6 @@ def test_lists_are_checked(tables, error, message):
 
 
 def test_what_does_not_go_with_lists(tmp_path):
-    with pytest.raises(NotSupported, match="without group terms, smooths"):
-        sgmc.ols("y ~ x + (1 | g)", [TABLE, TABLE])
     with pytest.raises(ArgumentError, match="checkpoint is one file"):
         sgmc.ols("y ~ x", [TABLE, TABLE], checkpoint=tmp_path / "run")
     results = pooled(3)

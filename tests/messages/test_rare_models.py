@@ -233,7 +233,14 @@ OF_INNER = {
         )
     ),
     "coefficient_draws needs the data of the fit: these results": lambda: (
-        LevelsResults.saved_effects(SimpleNamespace(_levels=None), "coefficient_draws", None, None)
+        LevelsResults.saved_effects(
+            SimpleNamespace(
+                _levels=None, _without_rows=LevelsResults._without_rows, _again=LevelsResults._again
+            ),
+            "coefficient_draws",
+            None,
+            None,
+        )
     ),
     "transform=False: levels of g are read from the table": lambda: LevelsResults.table_rows(
         SimpleNamespace(model=SimpleNamespace(split=SPLIT)), 1, transform=False

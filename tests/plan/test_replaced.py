@@ -182,8 +182,8 @@ def test_work_that_is_too_much_is_not_begun(short, monkeypatch):
 
 
 def test_paths_that_diverge_are_begun_anew_with_shorter_steps():
-    """A level whose outcomes are all alike, and a Cauchy prior: its coefficient has no mean, so that
-    no draws are to be trusted, and another prior is the cure.
+    """A level whose outcomes are all alike, and a Cauchy prior: its coefficient has no mean, so
+    that no draws are to be trusted, and another prior is the cure.
     """
     found = Case("separated level, cauchy").fit(seed=1)
     assert found.sampler.target_accept == 0.95 and not found.verdict.trustworthy

@@ -38,6 +38,17 @@ class CurveDraws:
         beta = problem.coordinates.as_given(draws[:, :d])
         return cls(beta, draws[:, problem.own.rows.dense[d:]], extra)
 
+    @classmethod
+    def joined(cls, every, kept):
+        """Those of several fits, at the `kept` draws of each."""
+        of_each = list(zip(every, kept))
+        coefficients = np.concatenate([one.coefficients[at] for one, at in of_each])
+        columns = np.concatenate([one.columns[at] for one, at in of_each])
+        if every[0].extra is None:
+            return cls(coefficients, columns, None)
+        extra = np.concatenate([one.extra[:, at] for one, at in of_each], axis=1)
+        return cls(coefficients, columns, extra)
+
 
 def whole_draws(fit):
     """Whole draws (m, dim): coefficients of the table's columns, effects, phi, logs; None where

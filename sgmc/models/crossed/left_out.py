@@ -53,7 +53,8 @@ class LeftOutOfCrossed(LeftOutRows):
     @classmethod
     def of(cls, results, factor=None):
         """Of all units of some results with their data; of one factor, if a number is given."""
-        problem, table = results._fit.problem, fitted_rows(results, "loo")
+        table = fitted_rows(results, "loo")  # refuses results without their data
+        problem = results._fit.problem
         codes, sizes = problem.own.rows.codes, results.model.sizes
         counts = np.column_stack([size[code] for size, code in zip(sizes, codes.T)])
         own = np.argmin(counts, axis=1) if factor is None else np.full(len(codes), factor)

@@ -11,7 +11,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core import phases
 from sgmc.core.partial import pooled
-from sgmc.errors import ArgumentError
+from sgmc.errors import ArgumentError, DataError
 from sgmc.models.crossed.banked import banked_effects
 from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
@@ -23,10 +23,11 @@ from sgmc.models.crossed.left_out import (
 )
 from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.mixed.info import sized
-from sgmc.models.mixed.results import NEW_LEVELS, MixedResults
+from sgmc.models.mixed.results import NEW_LEVELS, MixedResults, same_levels
 from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
-from sgmc.models.mixed.saved_effects import SAVED_BYTES, SavedLevels, populations_of
+from sgmc.models.mixed.saved_effects import SAVED_BYTES, SavedLevels, joined, populations_of
 from sgmc.models.regression.bases.two_predictors import of_columns
+from sgmc.models.regression.imputed import ROUNDING, Imputed
 from sgmc.models.regression.info import ModelInfo
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
@@ -204,6 +205,10 @@ class CrossedResults(Smooths, MixedResults):
         """Return effects at the whole draws, an xarray `Dataset`."""
         from xarray import Dataset
 
+        if self._fit is None:
+            raise ArgumentError(
+                f"to_arviz(effects=True) needs the data of the fit: {self._without_rows}"
+            )
         found = {}
         for k, factor in enumerate(self.model.effects.factors):
             drawn, labels = self.ranef_draws(factor), self.model.factor_levels[k]
@@ -350,3 +355,65 @@ class CrossedResults(Smooths, MixedResults):
         fitted_rows(self, "loo")
         refuse_outer(self, k)
         return LeftOutLevels.of(self, k)
+
+
+class ImputedCrossedResults(Imputed, CrossedResults):
+    """The pooled posterior of regressions with crossed effects or smooths from several imputed data
+    sets, see `ImputedResults`; effects and curves are those of all fits, at the whole draws.
+    """
+
+    grouped = True
+
+    @classmethod
+    def check_same(cls, first, other, table, k):
+        for name, own, others in zip(
+            first.effects.factors, first.factor_levels, other.factor_levels
+        ):
+            same_levels(name, own, others, k)
+        for own, others in zip(first.groups.smooths, other.groups.smooths):
+            if not same_curves(own, others, table):
+                raise DataError(
+                    f"{own.label} has other knots or centres in data[{k}] than in data[0], as "
+                    "those are of the values that it is given: smooths go with variables that "
+                    "were not imputed; give bs(x) columns that are the same in all data sets"
+                )
+
+    @classmethod
+    def pooled_state(cls, fits, chosen):
+        curves = [one.curve_draws for one in fits]
+        if any(one is None for one in curves):  # a time limit left no whole draws
+            return {"_levels": None, "curve_draws": None}
+        fewest = min(len(one.coefficients) for one in curves)
+        kept = [evenly(len(one.coefficients), fewest) for one in curves]
+        freedom = {
+            name: (float(np.mean([one.freedom[name][0] for one in fits])), most)
+            for name, (_, most) in fits[0].freedom.items()
+        }
+        levels = banks_of_all([one.levels_to_save() for one in fits], kept)
+        drawn = CurveDraws.joined(curves, kept)
+        return {"_levels": levels, "curve_draws": drawn, "freedom": freedom}
+
+
+def same_curves(first, other, table):
+    """Whether two recipes of a smooth make the same columns of a table."""
+    found = [one.matrix(*one.read(table)) for one in (first, other)]
+    same = found[0].shape == found[1].shape
+    return same and np.allclose(*found, **ROUNDING)
+
+
+def banks_of_all(held, kept):
+    """The `SavedLevels` of several fits at some of the whole draws of each, or None without
+    factors.
+    """
+    if held[0] is None:
+        return None
+    populations = [joined(one) for one in zip(*(one.populations for one in held))]
+    effects = None
+    if all(one.effects is not None for one in held):
+        every = [[of.with_draws(at) for of in one.effects] for one, at in zip(held, kept)]
+        effects = [joined(one) for one in zip(*every)]
+    moments = []
+    for of_fits in zip(*(one.moments for one in held)):
+        means, sds = (np.array(one) for one in zip(*of_fits))
+        moments.append((means.mean(axis=0), np.sqrt((sds**2).mean(axis=0) + means.var(axis=0))))
+    return SavedLevels(populations, effects, np.arange(sum(map(len, kept))), moments)

@@ -3,13 +3,16 @@
 import numpy as np
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.messages import label_text
 from sgmc.core import phases
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.formula.groups import LABELS
 from sgmc.models.mixed.effects_results import EffectsOfLevels
 from sgmc.models.mixed.left_out import LeftOutGroups, LeftOutRows
 from sgmc.models.mixed.random_effects import effects_of_fit, populations
 from sgmc.models.mixed.rows_with_effects import codes_of_new, with_effects
+from sgmc.models.mixed.saved_effects import pooled_levels
+from sgmc.models.regression.imputed import Imputed
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes import prediction, residuals
 from sgmc.results.outcomes.beside import with_exposure
@@ -175,3 +178,32 @@ def codes_of_fit(problem):
     if inner is not None:
         codes.append(np.repeat(inner.level, np.diff(inner.starts)))
     return np.column_stack(codes), [rows.Z[:, span] for span in problem.own.effects.spans()]
+
+
+class ImputedMixedResults(Imputed, MixedResults):
+    """The pooled posterior of regressions with grouped effects from several imputed data sets, see
+    `ImputedResults`; effects of levels are those of all fits.
+    """
+
+    grouped = True
+
+    @classmethod
+    def check_same(cls, first, other, table, k):
+        for name, own, others in zip(
+            first.effects.factors, first.factor_levels, other.factor_levels
+        ):
+            same_levels(name, own, others, k)
+
+    @classmethod
+    def pooled_state(cls, fits, chosen):
+        return {"_levels": pooled_levels(fits, chosen)}
+
+
+def same_levels(name, first, other, k):
+    """DataError where a factor has other levels in data set k than in the first."""
+    if not first.equals(other):
+        apart = first.symmetric_difference(other)
+        raise DataError(
+            f"{name} has other levels in data[{k}] than in data[0], such as "
+            f"{label_text(apart[0])}: imputed data sets have the same groups"
+        )

@@ -11,6 +11,8 @@ from sgmc.models.mixed.random_effects import DRAWN_AT_ONCE, Population, looks
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 SAVED_BYTES = 1 << 25  # of effects in a file
+# of the arrays that effects at draws have
+AXES_OF_DRAWS = {"roots": 0, "points": 0, "drawn": 1, "mean": 1, "covariance": 1}
 AGAIN = "resume(data=<the table of the fit>)"  # what brings the data back
 
 
@@ -114,25 +116,55 @@ def populations_of(every):
     ]
 
 
-def saved_levels(every):
+def saved_levels(every, share=1, nodes=True):
     """The `SavedLevels` of some `LevelEffects`, one a factor.
 
-    They have all draws and nodes where these take SAVED_BYTES at most, so that predictions of
-    loaded results are the same numbers; else as many draws as there is room for.
+    They have all draws and nodes, if these are wanted, where they take SAVED_BYTES / share at most,
+    so that predictions of loaded results are the same numbers; else as many draws as there is room
+    for.
     """
-    m = len(every[0].points)
+    m, room = len(every[0].points), SAVED_BYTES // share
     work = sum(one.work(np.arange(len(one.sizes))) for one in every)
     by_work = max(FEWEST_DRAWS, int(ROWS_WORK // max(work, 1)))
     # means over effects of several factors are those of draws
-    nodes = len(every) == 1 and every[0].integrable and not every[0].conditional.closed
+    nodes = nodes and len(every) == 1 and every[0].integrable and not every[0].conditional.closed
     bare, whole = (sum(bytes_of(one, with_) for one in every) for with_ in (False, nodes))
-    exact = m <= by_work and m * whole <= SAVED_BYTES
-    count = m if exact else min(m, by_work, SAVED_BYTES // bare)
+    exact = m <= by_work and m * whole <= room
+    count = m if exact else min(m, by_work, room // bare)
     if count < min(m, FEWEST_DRAWS):
         return SavedLevels(populations_of(every), None, None)
     kept = evenly(m, count)
     effects = [saved(one.with_draws(kept), exact and nodes) for one in every]
     return SavedLevels(populations_of(every), effects, kept)
+
+
+def pooled_levels(fits, chosen):
+    """The `SavedLevels` of results of several fits with the same levels, at the `chosen` draws of
+    each chain of each; without nodes, whose number differs by fit.
+    """
+    found, first = [], 0
+    for one, draws in zip(fits, chosen):
+        chains, count = one.draws.shape[:2]
+        own = (np.arange(chains)[:, None] * count + draws).ravel()
+        every = [of.with_draws(own) for of in one.level_effects(one.seed)]
+        held = saved_levels(every, len(fits), nodes=False)
+        found.append(replace(held, kept=None if held.kept is None else first + held.kept))
+        first += len(own)
+    populations = [joined(one) for one in zip(*(held.populations for held in found))]
+    if any(held.effects is None for held in found):
+        return SavedLevels(populations, None, None)
+    effects = [joined(one) for one in zip(*(held.effects for held in found))]
+    return SavedLevels(populations, effects, np.concatenate([held.kept for held in found]))
+
+
+def joined(every):
+    """One factor's effects at the draws of all fits."""
+    parts = {
+        name: np.concatenate([getattr(one, name) for one in every], axis=axis)
+        for name, axis in AXES_OF_DRAWS.items()
+        if hasattr(every[0], name)
+    }
+    return replace(every[0], **parts)
 
 
 def bytes_of(effects, nodes):
@@ -171,6 +203,7 @@ class LevelsWithoutData:
     """
 
     _levels = None
+    _again = f"; call {AGAIN} first"
 
     def level_effects(self, seed):
         """`LevelEffects` of the factors at all draws, of results with their data."""
@@ -234,12 +267,11 @@ class LevelsWithoutData:
         held = self._levels
         if held is None or held.effects is None or seed is not None:
             raise ArgumentError(
-                f"{what} needs the data of the fit: these results were loaded from a file, or "
-                f"saved without theirs; call {AGAIN} first"
+                f"{what} needs the data of the fit: {self._without_rows}{self._again}"
             )
         if count is not None and count > len(held.kept):
             raise ArgumentError(
                 f"{what}: effects were saved at {len(held.kept)} draws: give draws="
-                f"{len(held.kept)}, or call {AGAIN} first"
+                f"{len(held.kept)}{self._again.replace(';', ', or')}"
             )
         return held

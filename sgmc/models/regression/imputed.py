@@ -11,12 +11,19 @@ from sgmc.arguments.seeds import entropy, one_seed
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, DataError, NotSupported
+from sgmc.formula.design import DesignSpec
+from sgmc.formula.frames import as_frame
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.continuation import Continuation
 from sgmc.results.outcomes.rows import evenly
 from sgmc.results.report.summary import numbers
 
 TABLES_PER_SHARE = 100  # data sets per unit of missing information (White, Royston & Wood 2011)
+ROWS_TO_COMPARE = 2000
+ROUNDING = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
+COLUMNS = "weights", "offset", "exposure", "se"  # arguments that are columns of numbers
+# what lines of a summary tell of a single fit
+OF_ONE_FIT = "Intraclass correlation", "Heterogeneity", "effective degrees of freedom"
 TABLE = {"within": "within sd", "between": "between sd", "total": "total sd", "fmi": "fmi"}
 
 
@@ -48,29 +55,37 @@ def fit_imputed(model, formula, tables, of_model, of_fit):
     fits, units = [], None
     for k, table in enumerate(tables):
         one = model.from_formula(formula, table, **of_model)
-        if one.result_class() is not RegressionResults:
-            raise NotSupported(
-                "data sets in a list go with formulas without group terms, smooths and learned "
-                "scales: fit each data set, and pool draws of what is wanted"
-            )
+        kind = pooled_kind(one.result_class())
         if fits:
-            same_columns(fits[0].model.exog_names, one.exog_names, k)
+            first = fits[0].model
+            same_columns(first.exog_names, one.data.names, k)
+            kind.check_same(first, one.info(), table, k)
+            if not same_numbers(first.spec, one.spec, table):
+                one = by_recipe(one, first, table, of_model, k)
             one.data = replace(one.data, units=units)  # one prior for all
         stream = seed_sequence(seed, "imputation", k).generate_state(2, np.uint64)
         fits.append(one.fit(**{**how, "seed": int.from_bytes(stream.tobytes(), "little")}))
-        if type(fits[-1]) is not RegressionResults or fits[-1].weights is not None:
+        if fits[-1].weights is not None:
             raise NotSupported(
-                "data sets in a list go with the draws of a plain regression: leave out learned "
-                "scales, thousands of levels and decreasing steps"
+                "data sets in a list do not go with decreasing steps, whose draws have weights: "
+                "give a constant step_size"
             )
         units = fits[0].prior_units(one.data) if k == 0 else units
-    return ImputedResults.of_fits(fits, seed)
+    return kind.of_fits(fits, seed)
+
+
+def pooled_kind(kind):
+    """The class of pooled results of fits whose results are of a `kind`."""
+    if kind not in Imputed.kinds:
+        raise NotSupported(
+            "data sets in a list do not go with factors of thousands of levels, which are "
+            "integrated out beside the table: give them as a group term, (1 | g)"
+        )
+    return Imputed.kinds[kind]
 
 
 def check_tables(tables):
     """DataError where there is one data set alone, or they have other columns or rows."""
-    from sgmc.formula.frames import as_frame
-
     if len(tables) < 2:
         raise DataError(
             "data is a list of one table: give the table itself, or several imputed data sets"
@@ -101,36 +116,76 @@ def same_columns(first, other, k):
         )
 
 
-class ImputedResults(RegressionResults):
-    """The posterior of a regression from several imputed data sets: draws of the fits to all of
-    them, pooled.
+def same_numbers(first, other, table):
+    """Whether two recipes make the same columns of a table.  Those with ``center(x)`` or ``bs(x)``
+    keep means and knots of the table that they were made of, which some of its rows show.
+    """
+    some = as_frame(table)
+    some = some.iloc[evenly(len(some), min(len(some), ROWS_TO_COMPARE))]
+    return np.allclose(*(one.matrix(some) for one in (first, other)), **ROUNDING)
 
-    Estimates, intervals and predictions of new rows are those of all draws together.  `imputation`
-    has what the data sets differ by.  What needs the rows of a fit, such as `loo`, is of each fit
-    by itself: ``res.fits[0].loo()``.
+
+def by_recipe(model, first, table, given, k):
+    """The model of data set k with the design by the recipe of the `first`, for whose columns
+    coefficients then stand in all fits.
+    """
+    from sgmc.formula import caller_scope
+    from sgmc.formula.apply_design import read_new_rows
+
+    if not isinstance(first.spec, DesignSpec) or pooled_kind(model.result_class()).grouped:
+        raise DataError(
+            f"the formula makes other columns of data[{k}] than of data[0], as means or knots in "
+            "it, such as those of center(x) or bs(x), are those of each: make such columns before "
+            "the fit, with the same numbers in all data sets"
+        )
+    columns = {name: given.get(name) for name in (*COLUMNS, "subset")}
+    how = dict(outcome=model.family.outcome, missing=given.get("missing", "drop"))
+    read = read_new_rows(first.spec, table, scope=caller_scope(), **columns, **how)
+    model.take_table(read, model.formula, model.inputs)
+    return model
+
+
+class Imputed:
+    """What results of several imputed data sets are besides those of one.
 
     Attributes
     ----------
-    fits : list of RegressionResults
-        One a data set; empty for results that were loaded from a file.
-
-    References
-    ----------
-    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3,
-    doi:10.1002/9780470316696; Zhou & Reiter (2010), The American Statistician 64, 159-163,
-    doi:10.1198/tast.2010.09109, on draws that are pooled.
+    kinds : dict
+        A class of results to that of their pooled ones, its subclass here.
     """
 
+    kinds: dict = {}
+    grouped = False  # whether there are effects or smooths beside a design
     fits = ()
     _without_rows = "each data set has rows of its own: ask one of its `fits`"
+    _again = ""  # no rows bring back what a file has not
+
+    def __init_subclass__(cls, **how):
+        super().__init_subclass__(**how)
+        Imputed.kinds[cls.__bases__[1]] = cls
+
+    @classmethod
+    def check_same(cls, first, other, table, k):
+        """DataError where the model of data set k, a `table`, differs from the first in what draws
+        are of, by what results keep of the models.
+        """
+
+    @classmethod
+    def pooled_state(cls, fits, chosen):
+        """What pooled results keep besides draws and summaries, a dict of attributes; `chosen` are
+        the numbers of the draws that are taken of each chain of each fit.
+        """
+        return {}
 
     @classmethod
     def of_fits(cls, fits, seed):
         """Pool fits of the same model, a chain of each being a chain here."""
         state = {k: v for k, v in vars(fits[0]).items() if k not in ("_fit", "_kept")}
         fewest = min(one.draws.shape[1] for one in fits)
-        draws = np.concatenate([one.draws[:, evenly(one.draws.shape[1], fewest)] for one in fits])
+        chosen = [evenly(one.draws.shape[1], fewest) for one in fits]
+        draws = np.concatenate([one.draws[:, of] for one, of in zip(fits, chosen)])
         worst = min(range(len(fits)), key=lambda k: trust(fits[k].verdict))
+        state |= cls.pooled_state(fits, chosen)
         state |= {
             "draws": draws,
             "seed": seed,
@@ -206,7 +261,7 @@ class ImputedResults(RegressionResults):
             told += (
                 f" Take {np.ceil(TABLES_PER_SHARE * missing):.0f} data sets for stable intervals."
             )
-        lines = [line.replace("Sampling:", "Sampling of the first:", 1) for line in lines]
+        lines = [of_first(line) for line in lines]
         return left, right, [f"Verdict: {self.verdict}", told, *lines], details
 
     def summary(self, *arguments, **how):
@@ -226,6 +281,34 @@ class ImputedResults(RegressionResults):
     def __getstate__(self):
         # each fit has a file of its own
         return {k: v for k, v in vars(self).items() if k not in ("_fit", "_kept", "fits")}
+
+
+class ImputedResults(Imputed, RegressionResults):
+    """The posterior of a regression from several imputed data sets: draws of the fits to all of
+    them, pooled.
+
+    Estimates, intervals and predictions of new rows are those of all draws together.  `imputation`
+    has what the data sets differ by.  What needs the rows of a fit, such as `loo`, is of each fit
+    by itself: ``res.fits[0].loo()``.
+
+    Attributes
+    ----------
+    fits : list of RegressionResults
+        One a data set; empty for results that were loaded from a file.
+
+    References
+    ----------
+    Rubin (1987), Multiple Imputation for Nonresponse in Surveys, section 3.3,
+    doi:10.1002/9780470316696; Zhou & Reiter (2010), The American Statistician 64, 159-163,
+    doi:10.1198/tast.2010.09109, on draws that are pooled.
+    """
+
+
+def of_first(line):
+    """A line of the first fit's summary, which says so where it has numbers of that fit alone."""
+    if any(word in line for word in OF_ONE_FIT):
+        return f"data[0]: {line}"
+    return line.replace("Sampling:", "Sampling of data[0]:", 1)
 
 
 def trust(verdict):
