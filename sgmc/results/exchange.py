@@ -9,10 +9,10 @@ import pandas as pd
 from sgmc.arguments.limited import ENDS, is_records
 from sgmc.diagnostics import moments
 from sgmc.errors import MissingExtra, SGMCWarning, warn
+from sgmc.results.outcomes.offers import LAW, need
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.residuals import in_order, log_lik
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 OUTCOME, ROW, WARMUP = "y", "row", "warmup_posterior"
 DIMENSIONS = ("chain", "draw", ROW)
@@ -38,7 +38,7 @@ def to_arviz(results, wanted, more=None):
     `flat`, the name of the dimension and the labels.
     """
     if wanted.log_likelihood or wanted.posterior_predictive:
-        refuse_working(results, "to_arviz with log_likelihood or posterior_predictive")
+        need(results, "to_arviz with log_likelihood or posterior_predictive", LAW)
     from_dict = tree_maker()
     chains, draws, _ = results.draws.shape
     kept = (

@@ -175,7 +175,7 @@ REFUSED = {
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "update": (NotSupported, "has two designs", lambda: of().update(TABLE)),
     "a dot": (ArgumentError, "a dot would stand", lambda: of().update("~ . + g", TABLE)),
-    "deviance": (NotSupported, "has no unit deviance", lambda: of().deviance),
+    "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "prior_predict": (NotSupported, "second designs", draws_of_priors),
     "get_margeff": (NotSupported, "use avg_slopes", lambda: of().get_margeff()),
     "links": (ArgumentError, "several linear", lambda: of().avg_slopes("x", type="link")),

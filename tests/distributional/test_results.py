@@ -283,7 +283,7 @@ REFUSED = {
         "predictors of the mean alone",
         lambda: of(sigma=None).avg_slopes(of="sigma"),
     ),
-    "deviance": (NotSupported, "does not determine sigma", lambda: of().deviance),
+    "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "new rows": (NotSupported, "has two designs", lambda: of().update(TABLE)),
 }

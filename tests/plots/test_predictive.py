@@ -95,10 +95,10 @@ def test_rows_count_by_their_weights(people):
 @pytest.mark.parametrize(
     "name, how, text",
     [
-        ("churn", {"kind": "density"}, "are 0 and 1: use kind='groups'"),
-        ("churn", {"kind": "rootogram"}, "is for counts.*use kind='groups'"),
-        ("visits", {"kind": "density"}, "density is spikes: use kind='rootogram'"),
-        ("weight", {"kind": "rootogram"}, "is for counts.*use kind='density'"),
+        ("churn", {"kind": "density"}, "density, and .* whole numbers: leave kind"),
+        ("churn", {"kind": "rootogram"}, "needs counts.*leave kind"),
+        ("visits", {"kind": "density"}, "density, and .* whole numbers"),
+        ("weight", {"kind": "rootogram"}, "needs counts.*leave kind"),
         ("weight", {"kind": "density", "groups": 5}, "groups=5 is for kind='groups'"),
         ("weight", {"kind": "bars"}, "kind='bars' must be one of 'density'"),
     ],

@@ -251,7 +251,7 @@ def test_many_rows_are_thinned(res, df, monkeypatch):
 
 def test_what_has_no_probability_is_refused(df):
     for verb, text in (("poisson", "plot_loo_pit"), ("ols", "plot_loo_pit")):
-        with pytest.raises(NotSupported, match=f"calibration: outcomes of .* {text}"):
+        with pytest.raises(NotSupported, match=f"calibration needs events .* {text}"):
             getattr(sgmc, verb)("wins ~ x", df, seed=1, draws=200).calibration()
     times = df.assign(t=np.exp(df.z), d=df.y)
     res = sgmc.survreg("Surv(t, d) ~ x", times, seed=1, draws=200)

@@ -21,10 +21,10 @@ from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.search import units_of
 from sgmc.results.outcomes.loo import Loo, task_of, weights_of
+from sgmc.results.outcomes.offers import LAW, need
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.row_samples import Sample
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 AS_PARTS = {
     "progress": False,
@@ -136,7 +136,7 @@ class Refits(ByOtherNames):
 
 def refitted_task(results):
     """The `Task` of the rows of a fit that are to be left out by fits without them."""
-    refuse_working(results, "cross-validation")
+    need(results, "cross-validation", LAW)
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"cross-validation does not apply to cov_type={results.cov_type!r}: fit with "

@@ -5,22 +5,15 @@ import pandas as pd
 
 from sgmc.arguments.numbers import level
 from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
+from sgmc.results.outcomes.offers import LAW, NUMBERS, OBSERVED_TIMES, need
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 
 def r2(results, alpha):
     """Return the Bayesian R^2; see `Predictions.r2`."""
-    refuse_working(results, "r2")
+    need(results, "r2", LAW, NUMBERS, OBSERVED_TIMES)
     ends = [level(alpha) / 2, 1 - alpha / 2]
-    family = results.model.family
-    if family.several or family.outcome == "survival":
-        raise NotSupported(
-            f"r2 is of outcomes that are numbers, all of them known, and those of {family.name} "
-            "are not; use loo()",
-            because="mathematics",
-        )
     rows = fitted_rows(results, "r2").affordable()
     share = explained(rows)
     if not np.isfinite(share).all():

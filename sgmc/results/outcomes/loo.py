@@ -16,10 +16,10 @@ from sgmc.arguments.seeds import entropy
 from sgmc.arguments.types import Floats, Frame, Ints, Seed
 from sgmc.diagnostics import convergence
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
+from sgmc.results.outcomes.offers import LAW, need
 from sgmc.results.outcomes.residuals import in_order
 from sgmc.results.outcomes.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.rows import Rows, evenly, fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 if TYPE_CHECKING:
     from sgmc.results.results import Results
@@ -164,7 +164,7 @@ def loo(
 
 def begun(results: "Results", group: bool | str = False) -> LeaveOneOutTask:
     """The task of results; `group` is that of `MixedResults.loo`."""
-    refuse_working(results, "loo")
+    need(results, "loo", LAW)
     table = results.left_out(group) if hasattr(results, "left_out") else fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sgmc.errors import NotSupported
 from sgmc.results.outcomes.loo import (
     ALL_ROWS,
     MAX_WEIGHED,
@@ -12,33 +11,14 @@ from sgmc.results.outcomes.loo import (
     log_weights_of,
     without,
 )
+from sgmc.results.outcomes.offers import LAW, OBSERVED, OBSERVED_TIMES, RANKS, need
 from sgmc.results.outcomes.prediction import outcome_stream
 from sgmc.results.outcomes.rows import evenly
-from sgmc.results.outcomes.working import refuse_working
 
 
 def loo_pit(results, seed):
     """Return the rank of each outcome in its prediction; see `Criticism.loo_pit`."""
-    refuse_working(results, "loo_pit")
-    family = results.model.family
-    if family.several or (family.outcome == "binary" and "trials" not in results.model.given):
-        raise NotSupported(
-            f"loo_pit: an outcome of {results.model.family_name} is one of a few kinds and has no "
-            "rank; look at calibration() or pp_check()",
-            because="mathematics",
-        )
-    if family.outcome == "survival":
-        raise NotSupported(
-            "loo_pit: survival times may be censored, and have no rank then; look at "
-            "resid_cox_snell or survival()",
-            because="mathematics",
-        )
-    if family.limited:
-        raise NotSupported(
-            "loo_pit: some outcomes are censored or truncated, and have no rank then; look at "
-            "loo()",
-            because="mathematics",
-        )
+    need(results, "loo_pit", LAW, RANKS, OBSERVED_TIMES, OBSERVED)
     part, rng = left_out(results), outcome_stream(results, seed)
     out = np.empty(part.n)
     for here, rows, weights in weighed(results, part):

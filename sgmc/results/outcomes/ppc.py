@@ -6,21 +6,20 @@ import pandas as pd
 from sgmc.arguments.numbers import level, whole
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
+from sgmc.results.outcomes.offers import LAW, RESIDUALS, need
 from sgmc.results.outcomes.prediction import outcome_stream, simulated
-from sgmc.results.outcomes.residuals import numbers_only
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 CHECKED_DRAWS = 500
 
 
 def pp_check(results, groups, draws, alpha, seed):
     """Compare outcomes with simulated ones; see `Results.pp_check`."""
-    refuse_working(results, "pp_check")
+    need(results, "pp_check", LAW)
     count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
     if results.model.family.several:
         return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
-    numbers_only(results, "pp_check")
+    need(results, "pp_check", *RESIDUALS)
     everything = fitted_rows(results, "pp_check")
     rows, mean = everything.of_equal_weight(count), everything.affordable_mean()
     groups = whole("groups", groups, 1)

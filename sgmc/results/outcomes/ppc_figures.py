@@ -5,14 +5,13 @@ import numpy as np
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
 from sgmc.diagnostics import moments
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.results.outcomes import words
+from sgmc.results.outcomes.offers import CONTINUOUS, COUNTS, LAW, RESIDUALS, need
 from sgmc.results.outcomes.pit import some_of
 from sgmc.results.outcomes.ppc import pp_check
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
-from sgmc.results.outcomes.residuals import numbers_only
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
 
 KINDS = ("density", "rootogram", "groups")
 DRAWN_GROUPS = 10
@@ -24,7 +23,7 @@ def plot_pp_check(results, ax, kind, groups, draws, alpha, seed):
     from sgmc.plots.calibration import calibration
     from sgmc.plots.predictive import densities, rootogram
 
-    refuse_working(results, "plot_pp_check")
+    need(results, "plot_pp_check", LAW)
     family = results.model.family
     usual = usual_kind(family)
     given = usual if groups is None else "groups"
@@ -37,18 +36,9 @@ def plot_pp_check(results, ax, kind, groups, draws, alpha, seed):
         return calibration(table, words.mean(results.model), ax=ax)
     if groups is not None:
         raise ArgumentError(f"groups={groups} is for kind='groups', not for kind={kind!r}")
-    numbers_only(results, "plot_pp_check")
-    if kind == "rootogram" and not family.counts:
-        raise NotSupported(
-            f"kind='rootogram' is for counts, and outcomes of {family.name} are none: use "
-            f"kind={usual!r}"
-        )
-    if kind == "density" and usual != "density":
-        held = "0 and 1" if family.outcome == "binary" else "counts, whose density is spikes"
-        raise NotSupported(
-            f"kind='density' is for continuous outcomes, and those of {family.name} are {held}: "
-            f"use kind={usual!r}"
-        )
+    needed = COUNTS if kind == "rootogram" else CONTINUOUS
+    need(results, "plot_pp_check", *RESIDUALS)
+    need(results, f"plot_pp_check(kind={kind!r})", needed)
     count = DENSITIES if kind == "density" else ROOTOGRAM_DRAWS
     y, simulated = outcomes(results, whole("draws", count if draws is None else draws, 1), seed)
     name = str(results.model.endog_names)

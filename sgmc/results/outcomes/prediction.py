@@ -8,11 +8,10 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.rng import seed_sequence
 from sgmc.diagnostics import moments, row_ends
-from sgmc.errors import NotSupported
 from sgmc.results.outcomes import labels
 from sgmc.results.outcomes.beside import need_errors, need_trials
+from sgmc.results.outcomes.offers import LAW, NUMBERS, need
 from sgmc.results.outcomes.streams import Method, written
-from sgmc.results.outcomes.working import refuse_working
 
 
 def predict(results, exog, offset, transform, **how):
@@ -54,7 +53,7 @@ def simulated(rows, rng):
 
 def posterior_predict(results, exog, offset, trials, draws, seed, **how):
     """Simulate outcomes of rows; see `Results.posterior_predict`."""
-    refuse_working(results, "posterior_predict")
+    need(results, "posterior_predict", LAW)
     need_trials(results, exog, trials, "posterior_predict")
     need_errors(results, exog, how.get("se"), "posterior_predict")
     rows = results.table_rows(exog, offset, trials=trials, **how).of_equal_weight(
@@ -74,8 +73,7 @@ def outcome_draws(rows, rng):
 
 def mean_draws(results, exog, offset, draws, what, how):
     """E[y | x], or the linear predictor, of rows by each draw; see `Results.posterior_epred`."""
-    if results.model.family.several:
-        raise NotSupported(f"{what} does not apply to outcomes of several kinds: use predictions()")
+    need(results, what, NUMBERS)
     rows = results.table_rows(exog, offset, **how)
     rows = rows.of_equal_weight(whole("draws", draws, 1, none=True))
     rows.fits(what)
@@ -195,7 +193,7 @@ def mean_of(results):
 
 def outcomes_of(results, draws, seed):
     """Simulated outcomes, a `Method`: one random stream goes through all rows."""
-    refuse_working(results, "posterior_predict")
+    need(results, "posterior_predict", LAW)
     count, rng = whole("draws", draws, 1, none=True), outcome_stream(results, seed)
     return Method(
         "posterior_predict",

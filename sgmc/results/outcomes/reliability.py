@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 
 from sgmc.diagnostics import moments
-from sgmc.errors import NotSupported
 from sgmc.results.outcomes.loo import efficiency, leave_one_out
+from sgmc.results.outcomes.offers import EVENTS, need
 from sgmc.results.outcomes.pit import left_out, some_of, weighed
 from sgmc.results.outcomes.prediction import outcome_stream
 from sgmc.results.outcomes.rows import fitted_rows
@@ -101,7 +101,7 @@ def reliabilities(results, loo, seed):
     """`Reliability` of each kind of outcome by its name, of outcomes 0 and 1 of the one named
     None.
     """
-    refuse(results)
+    need(results, "calibration", EVENTS)
     rng = outcome_stream(results, seed)
     rows, mean = without_each(results, rng) if loo else with_all(results)
     mean = np.clip(mean, 0.0, 1.0)  # sums of weighted draws are off by rounding
@@ -114,23 +114,6 @@ def reliabilities(results, loo, seed):
         }
     trials = 1.0 if rows.trials is None else rows.trials
     return {None: Reliability.of(mean, weight * rows.y, weight * trials, rng)}
-
-
-def refuse(results):
-    """Refuse outcomes that are neither one of two nor one of several kinds."""
-    family = results.model.family
-    if family.several or family.outcome == "binary":
-        return
-    instead = (
-        "compare survival() with the times, or look at resid_cox_snell"
-        if family.outcome == "survival"
-        else "use plot_loo_pit(), which is for numbers"
-    )
-    raise NotSupported(
-        f"calibration: outcomes of {results.model.family_name} are not events with a probability; "
-        f"{instead}",
-        because="mathematics",
-    )
 
 
 def with_all(results):

@@ -7,10 +7,17 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.beside import need_errors, need_trials
 from sgmc.results.outcomes.labels import numbers
 from sgmc.results.outcomes.large import room_for
+from sgmc.results.outcomes.offers import (
+    LAW,
+    OBSERVED,
+    OBSERVED_TIMES,
+    RESIDUALS,
+    UNIT_DEVIANCE,
+    need,
+)
 from sgmc.results.outcomes.prediction import labelled
 from sgmc.results.outcomes.rows import family_of_rows, fitted_rows
 from sgmc.results.outcomes.streams import Method
-from sgmc.results.outcomes.working import refuse_working
 
 
 def fitted(results):
@@ -23,7 +30,7 @@ def fitted(results):
 
 def response(results):
     """y - E[y | x], of counts too."""
-    numbers_only(results, "resid_response")
+    need(results, "resid_response", *RESIDUALS)
     rows = fitted_rows(results, "resid_response").affordable()
     return numbers(in_order(rows, rows.y) - expected(rows), rows.index, "residual")
 
@@ -31,33 +38,6 @@ def response(results):
 def expected(rows):
     """E[y | x], averaged over draws, in the order of the data: of counts, counts."""
     return rows.average(lambda at, eta: rows.outcome(at).mean(eta))
-
-
-def numbers_only(results, what):
-    """Refuse residuals of outcomes that are kinds, or times that may be censored."""
-    refuse_times(results, what)
-    if results.model.family.several:
-        raise NotSupported(
-            f"{what}: outcomes of {results.model.family_name} are kinds, which have no residuals; "
-            "compare shares by pp_check(), or look at log_lik()",
-            because="mathematics",
-        )
-
-
-def refuse_times(results, what):
-    """Refuse what outcomes that may be censored do not have."""
-    if results.model.family.outcome == "survival":
-        raise NotSupported(
-            f"{what}: some survival times are censored, and what is missing of them has no "
-            "residual; use resid_cox_snell, survival(), loo() or log_lik()",
-            because="mathematics",
-        )
-    if results.model.family.limited:
-        raise NotSupported(
-            f"{what}: some outcomes are censored or truncated, and what is missing of them has no "
-            "residual; use loo() or log_lik()",
-            because="mathematics",
-        )
 
 
 def in_order(rows, column):
@@ -69,8 +49,7 @@ def in_order(rows, column):
 
 def pearson(results):
     """(y - E[y | x]) / sd(y | x), averaged over draws."""
-    refuse_working(results, "resid_pearson")
-    numbers_only(results, "resid_pearson")
+    need(results, "resid_pearson", LAW, *RESIDUALS)
     rows = fitted_rows(results, "resid_pearson").affordable()
 
     def residual(at, eta):
@@ -83,8 +62,7 @@ def pearson(results):
 
 def deviance_residuals(results):
     """sign(y - mu) times the root of the unit deviance at mu = E[y | x]."""
-    refuse_working(results, "resid_deviance")
-    numbers_only(results, "resid_deviance")
+    need(results, "resid_deviance", LAW, *RESIDUALS, UNIT_DEVIANCE)
     rows = fitted_rows(results, "resid_deviance").affordable()
     y, mean = in_order(rows, rows.y), expected(rows)
     beside = (None if one is None else in_order(rows, one) for one in (rows.trials, rows.se))
@@ -98,15 +76,14 @@ def deviance_residuals(results):
 
 def llf(results):
     """Log likelihood at the posterior means."""
-    refuse_working(results, "llf")
+    need(results, "llf", LAW)
     rows = fitted_rows(results, "llf").at_mean()
     return total(rows, rows.average(rows.log_density))
 
 
 def deviance(results):
     """Deviance at the posterior means."""
-    refuse_working(results, "deviance")
-    refuse_times(results, "deviance")
+    need(results, "deviance", LAW, OBSERVED_TIMES, OBSERVED, UNIT_DEVIANCE)
     rows = fitted_rows(results, "deviance").at_mean()
     return total(
         rows,
@@ -120,8 +97,7 @@ def deviance(results):
 
 def null_deviance(results):
     """Deviance of the best constant, beside the offset where there is one."""
-    refuse_working(results, "null_deviance")
-    refuse_times(results, "null_deviance")
+    need(results, "null_deviance", LAW, OBSERVED_TIMES, OBSERVED, UNIT_DEVIANCE)
     rows = fitted_rows(results, "null_deviance")
     family = family_of_rows(rows.family, rows.trials, rows.se)
     # that of the rows has the mode in it where the table was rotated
@@ -185,7 +161,7 @@ def refuse_name(results, endog):
     """ArgumentError for the name of a column, which does not tell which times are censored;
     NotSupported where there are no densities of outcomes.
     """
-    refuse_working(results, "log_lik")
+    need(results, "log_lik", LAW)
     if results.model.family.outcome == "survival" and isinstance(endog, str):
         raise ArgumentError(
             f"endog={endog!r} is not enough, as times may be censored: give endog=sgmc.Surv(time, "

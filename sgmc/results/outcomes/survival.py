@@ -8,24 +8,13 @@ from sgmc.arguments.numbers import level
 from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes import labels
+from sgmc.results.outcomes.offers import LAW, TIMES, need
 from sgmc.results.outcomes.rows import fitted_rows
-from sgmc.results.outcomes.working import refuse_working
-
-
-def refuse_others(results, what):
-    """NotSupported, naming `what` was asked for, for outcomes that are no survival times."""
-    refuse_working(results, what)
-    if results.model.family.outcome != "survival":
-        raise NotSupported(
-            f"{what} is of survival times, and {results.model.family_name} has other outcomes: use "
-            "get_prediction() or posterior_predict()",
-            because="mathematics",
-        )
 
 
 def survival(results, times, exog, offset, alpha, **how):
     """Return P(T > t | x) and its interval; see `Predictions.survival`."""
-    refuse_others(results, "survival")
+    need(results, "survival", LAW, TIMES)
     times = np.atleast_1d(vector("times", np.atleast_1d(times)))
     if (times < 0).any():
         raise ArgumentError(f"times={times[times < 0][0]:g} must be 0 or more")
@@ -39,7 +28,7 @@ def survival(results, times, exog, offset, alpha, **how):
 
 def quantiles(results, p, exog, offset, alpha, **how):
     """Return quantiles of survival times; see `Predictions.quantiles`."""
-    refuse_others(results, "quantiles")
+    need(results, "quantiles", LAW, TIMES)
     p = np.atleast_1d(vector("p", np.atleast_1d(p)))
     if not ((p > 0) & (p < 1)).all():
         wrong = p[~((p > 0) & (p < 1))][0]
@@ -84,7 +73,7 @@ def table(rows, functions, argument, name, alpha):
 
 def cox_snell(results):
     """Return Cox-Snell residuals; see `Predictions.resid_cox_snell`."""
-    refuse_others(results, "resid_cox_snell")
+    need(results, "resid_cox_snell", LAW, TIMES)
     rows = fitted_rows(results, "resid_cox_snell").affordable()
     low, high = rows.y["low"], rows.y["high"]
     if ((low != high) & (high < np.inf)).any():

@@ -10,7 +10,7 @@ from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.priors import normal
-from sgmc.results.outcomes.working import refuse_working
+from sgmc.results.outcomes.offers import LAW, need
 
 DRAWABLE = {
     "normal",
@@ -109,7 +109,7 @@ def refuse_other(results, what):
     what : str
         What was asked for.
     """
-    refuse_working(results, what)
+    need(results, what, LAW)
     if results.cov_type != "nonrobust":
         raise NotSupported(
             f"{what} does not apply to cov_type={results.cov_type!r}, whose draws are not of prior "

@@ -3,7 +3,6 @@
 import numpy as np
 
 from sgmc.core.limits import MAX_LOG_CUBED
-from sgmc.errors import NotSupported
 from sgmc.models.regression.bases.two_predictors import TwoPredictors
 from sgmc.models.regression.bases.varying import Columnless, Varying
 
@@ -96,12 +95,3 @@ class DistributionalFamily(TwoPredictors):
     def log_survival(self, times, eta, extra=None):
         """log P(T > t) of survival times."""
         return self.whole.log_survival(times, eta[0], self.all_extra(eta, extra))
-
-    def deviance(self, y, mean, extra=None):
-        """There is none: its unit would be that of a parameter that means do not tell."""
-        parameter = self.parts[:-1]
-        raise NotSupported(
-            f"{self.name} with predictors of {parameter} has no unit deviance, as a mean does not "
-            f"determine {parameter}: use llf, loo() or resid_pearson",
-            because="mathematics",
-        )

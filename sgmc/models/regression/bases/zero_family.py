@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import expit, gammaln, log_expit
 
 from sgmc.arguments import values
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import DataError
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.rising import log_rising
 from sgmc.models.regression.bases.two_predictors import TwoPredictors
@@ -128,14 +128,6 @@ class ZeroFamily(TwoPredictors, Counts):
             first = -np.log1p(rng.random(mu.shape) * np.expm1(-mu))
             count = 1 + rng.poisson(np.maximum(mu - first, 0.0))
         return np.where(none, 0.0, np.maximum(count, 1.0))
-
-    def deviance(self, y, mean, extra=None):
-        """There is none: a mean does not tell the probability of an outcome."""
-        raise NotSupported(
-            f"{self.name} has no unit deviance, as two predictors make its mean: use llf, loo() or "
-            "resid_pearson",
-            because="mathematics",
-        )
 
     @classmethod
     def check(cls, y, label):

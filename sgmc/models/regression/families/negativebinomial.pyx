@@ -7,7 +7,7 @@ from scipy.special import gammaln, xlogy
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.counts_in_part import NegativeBinomialInPart
 from sgmc.models.regression.bases.distributional import DistributionalFamily
@@ -229,14 +229,6 @@ class DispersionFamily(TwoPredictors, Counts):
     def simulate(self, eta, rng, extra=None):
         """Poisson counts whose means vary as a gamma variable."""
         return NegativeBinomialFamily.simulate(eta[0], rng, self.alpha(eta))
-
-    def deviance(self, y, mean, extra=None):
-        """There is none: its unit would be that of the dispersion, which means do not tell."""
-        raise NotSupported(
-            "negativebinomial with predictors of the dispersion has no unit deviance, as a mean "
-            "does not determine the dispersion: use llf, loo() or resid_pearson",
-            because="mathematics",
-        )
 
 
 class CensoredDispersion(DistributionalFamily):
