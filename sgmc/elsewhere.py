@@ -6,7 +6,7 @@ names what to use (tables of texts).  No name of these tables is listed by ``dir
 """
 
 from collections.abc import Collection, Mapping
-from functools import partial
+from functools import wraps
 from operator import attrgetter
 from typing import Any
 
@@ -41,6 +41,7 @@ TESTS = "use prob_positive, or hypothesis('x1 > 0')"
 JOINT = "use hypothesis(), which takes linear inequalities joined by & and |, or contrast()"
 ACCURACY = "compare posteriors by predictive accuracy instead: loo(), sgmc.compare()"
 SHARE = "use r2(), the Bayesian one, or loo() for predictive accuracy"
+SANDWICHES = "fit with cov_type='robust' (HC0), 'HC3' or 'cluster', then bse and cov_params()"
 CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
 SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
 LEVERAGE = "loo().pareto_k shows how much single rows decide"
@@ -73,9 +74,14 @@ WITHOUT_MEANING = {  # of statsmodels' results
     **dict.fromkeys(
         (
             "normalized_cov_params",
+            "use_t",
+        ),
+        CLASSICAL,
+    ),
+    **dict.fromkeys(
+        (
             "cov_kwds",
             "get_robustcov_results",
-            "use_t",
             "HC0_se",
             "HC1_se",
             "HC2_se",
@@ -85,7 +91,7 @@ WITHOUT_MEANING = {  # of statsmodels' results
             "cov_HC2",
             "cov_HC3",
         ),
-        CLASSICAL,
+        SANDWICHES,
     ),
     **dict.fromkeys(
         (
@@ -101,7 +107,13 @@ WITHOUT_MEANING = {  # of statsmodels' results
     ),
     **dict.fromkeys(("get_influence", "get_hat_matrix_diag", "outlier_test"), LEVERAGE),
     **dict.fromkeys(
-        ("plot_added_variable", "plot_ceres_residuals", "plot_partial_residuals"), PLOTS
+        (
+            "plot_added_variable",
+            "plot_ceres_residuals",
+            "plot_partial_residuals",
+            "plot_partregress",
+        ),
+        PLOTS,
     ),
     **dict.fromkeys(
         (
@@ -123,7 +135,6 @@ WITHOUT_MEANING = {  # of statsmodels' results
             "centered_tss",
             "uncentered_tss",
             "pearson_chi2",
-            "scale",
             "llf_scaled",
         ),
         "use deviance, or sums of resid_response and resid_pearson",
@@ -146,6 +157,11 @@ DRAWS = "use draws, an array (chain, draw, parameter), or to_frame()"
 STAN = "there is no Stan program; see diagnostics() and chain_diagnostics()"
 CLASSES = "use predict(), the probability of the outcome that the summary names, > 0.5 for a class"
 ESTIMATOR = "sgmc.sklearn has estimators with fit(), predict() and score()"
+EFFECTS = "use slopes(), comparisons() and predictions(), with avg_ before them for averages"
+PRIORS_ALONE = (
+    "fit with prior_only=True and posterior_predict(), or use prior_predict() of a model, such as "
+    "sgmc.OLS.from_formula(formula, data)"
+)
 BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
 
 OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
@@ -161,6 +177,17 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "observed_data": "use to_arviz().observed_data",
     "mean": "use params, or to_frame().mean()",
     "sd": "use bse",
+    "scale": "use params['sigma'] ** 2, the variance of the errors, of models that have sigma",
+    **dict.fromkeys(("prior_predictive", "sample_prior_predictive"), PRIORS_ALONE),
+    **dict.fromkeys(("interpret", "marginaleffects", "margeff"), EFFECTS),
+    **dict.fromkeys(("info", "describe"), "use summary(), or to_frame().describe() of the draws"),
+    "sample": "use to_frame().sample(n), or resume() for more draws",
+    "eval_measures": ACCURACY,
+    "vif": "a ConditionWarning names the directions that the data do not inform",
+    "roc_auc": "use calibration(), or scikit-learn's roc_auc_score(y, res.fittedvalues)",
+    **dict.fromkeys(("odds_ratios", "odds_ratio"), "use summary(exponentiate=True)"),
+    "thin": "give thin= to the fit, or take to_frame().iloc[::2]",
+    "data": "results have no table: keep your own",
     "quantile": "use to_frame().quantile(), or conf_int()",
     **dict.fromkeys(("coef", "coefficients"), "use params; with group terms also ranef()"),
     "VarCorr": "use cov_re with group terms; their sds are rows sd(...) of summary_frame()",
@@ -240,11 +267,21 @@ def attribute(results: Any, name: str) -> Any:
     if name in SAME_ON_RESULTS:
         ours, how = SAME_ON_RESULTS[name]
         found = attrgetter(ours)(results)
-        return partial(found, **how) if how else found
+        return with_arguments(found, how) if how else found
     if (told := on_results(name)) is not None:
         raise AttributeError(told)
     unknown = f"{type(results).__name__!r} object has no attribute {name!r}"
     raise AttributeError(unknown + near(name, results))
+
+
+def with_arguments(method: Any, how: Mapping[str, Any]) -> Any:
+    """Return a method with other defaults, and with its documentation."""
+
+    @wraps(method)
+    def made(*given: Any, **named: Any) -> Any:
+        return method(*given, **{**how, **named})
+
+    return made
 
 
 def near(name: str, holder: Any) -> str:
@@ -303,12 +340,17 @@ SAME_IN_MODULE = {
     "Flat": "flat",
     "LKJ": "lkj",
     "MvNormal": "mvnormal",
+    **dict.fromkeys(("LKJCholeskyCov", "LKJCorr"), "lkj"),
     "double_exponential": "laplace",
     "loo_compare": "compare",
 }
 
 VERB_OF_GROUPS = "group terms such as (1 | g) are part of any formula: sgmc.ols, sgmc.logit, ..."
 HALF_CAUCHY = "use half_t(1, scale), which is the half-Cauchy"
+WEIGHTED = (
+    "weights= of sgmc.ols are frequencies; known standard errors of the outcomes are se=, and "
+    "variances that differ have predictors, sigma='~ z'"
+)
 ESTIMATORS = "use sgmc.sklearn, or a verb with a formula, such as sgmc.logit('y ~ x', df)"
 BY_RESULTS = "it is a method of results, as in sgmc.logit('y ~ x', df)"
 PRIORS = (
@@ -345,10 +387,18 @@ IN_MODULE = {
     "PHReg": "use sgmc.survreg, parametric survival times; Cox's model is not part of this package",
     **dict.fromkeys(("LogisticRegression", "LinearRegression", "Ridge", "Lasso"), ESTIMATORS),
     **dict.fromkeys(("BayesianRidge", "GammaRegressor", "PoissonRegressor"), ESTIMATORS),
+    **dict.fromkeys(("wls", "WLS", "gls", "GLS"), WEIGHTED),
+    "from_formula": "use a verb, sgmc.ols('y ~ x', df), or sgmc.OLS.from_formula('y ~ x', df)",
+    "interpret": f"{BY_RESULTS}: slopes(), comparisons(), predictions()",
+    "set_option": "there are no global options: give arguments in the call",
     **dict.fromkeys(("regression", "regress"), "use a verb: sgmc.ols, sgmc.logit, ..."),
     **dict.fromkeys(
         (
             "loo",
+            "kfold",
+            "slopes",
+            "comparisons",
+            "predictions",
             "waic",
             "r2",
             "summary",
@@ -368,9 +418,13 @@ IN_MODULE = {
     "get_rdataset": "use sgmc.datasets.load(name)",
     "Surv2": "use sgmc.Surv",
 }
-IN_DATASETS = dict.fromkeys(
-    ("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()"
-) | dict.fromkeys(("get", "fetch", "load_data", "get_rdataset"), "use sgmc.datasets.load(name)")
+IN_DATASETS = (
+    dict.fromkeys(
+        ("load_iris", "load_diabetes", "load_data", "load_dataset"), "use sgmc.datasets.load(name)"
+    )
+    | dict.fromkeys(("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()")
+    | dict.fromkeys(("get", "fetch", "get_rdataset"), "use sgmc.datasets.load(name)")
+)
 
 
 IN_SKLEARN = {  # of `sgmc.sklearn`
@@ -506,7 +560,11 @@ ROUNDING = "use summary_frame().round(3)"
 OF_METHODS = {  # of all methods, or as method.argument of one
     **dict.fromkeys(("type", "which", "linear", "kind", "scale"), SCALE),
     **dict.fromkeys(("return_std", "se_fit", "interval"), INTERVAL),
-    **{f"predict.{name}": INTERVAL for name in ("level", "alpha", *INTERVALS)},
+    **{
+        f"{method}.{name}": INTERVAL
+        for method in ("predict", "get_prediction")
+        for name in ("level", "alpha", *INTERVALS)
+    },
     **dict.fromkeys(("re_formula", "include_group_specific", "re_form"), EFFECTS_LEFT_OUT),
     **dict.fromkeys(("allow_new_levels", "sample_new_groups"), "use new_levels="),
     **dict.fromkeys(("digits", "round_to", "float_format", "precision"), ROUNDING),

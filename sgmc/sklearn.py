@@ -131,14 +131,14 @@ class _BayesianEstimator(BaseEstimator):
         with warnings.catch_warnings():
             if self._cloned:  # one of many fits: a fold, or a candidate
                 warnings.simplefilter("ignore", SGMCWarning)
-            self.posterior_ = model.fit(
-                prior=self.prior,
-                sampler=self.sampler,
-                draws=self.draws,
-                chains=self.chains,
-                seed=seed,
-                **(self.fit_options or {}),
-            )
+            how = {
+                "prior": self.prior,
+                "sampler": self.sampler,
+                "draws": self.draws,
+                "chains": self.chains,
+                "seed": seed,
+            }
+            self.posterior_ = model.fit(**{**how, **(self.fit_options or {})})
         equations = self.posterior_.model.equations
         self._set_coefficients(self.posterior_.params.to_numpy()[: equations * len(names)])
         return self

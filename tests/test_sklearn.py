@@ -384,3 +384,13 @@ def test_without_scikit_learn_the_error_names_the_extra():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.strip() == "logit"
     assert 'pip install "sgmc[sklearn]"' in done.stderr.strip().split("\n")[-1]
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
+def test_fit_options_take_the_place_of_arguments():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 2))
+    y = (X[:, 0] + rng.normal(size=100) > 0).astype(int)
+    how = {"draws": 500, "chains": 2, "threads": 1}
+    made = BayesianLogisticRegression(fit_options=how, random_state=1)
+    assert made.fit(X, y).posterior_.draws.shape[:2] == (2, 500)

@@ -154,8 +154,9 @@ def glm(formula: Any, data: Any, *, family: Any, link: str | None = None, **give
     family : str or statsmodels family
         ``"binomial"``, ``"poisson"``, ``"negativebinomial"``, ``"gaussian"``, ``"gamma"``,
         ``"inversegaussian"`` or ``"beta"``, or e.g.
-        ``sm.families.Binomial(sm.families.links.Probit())``.  Dispersions are parameters,
-        also where statsmodels wants them given.
+        ``sm.families.Binomial(sm.families.links.Probit())``.  Dispersions are parameters, unless
+        they are given, as in ``sm.families.NegativeBinomial(alpha=0.5)``; so is the 1 that
+        statsmodels takes where alpha is not.
     link : str, optional
         Default that of the verb: ``"logit"`` of binomial (also ``"probit"``, ``"cloglog"``,
         ``"loglog"``, ``"cauchit"``) and of beta, ``"identity"`` of gaussian (also ``"log"``), else
@@ -181,19 +182,23 @@ def glm(formula: Any, data: Any, *, family: Any, link: str | None = None, **give
     >>> sgmc.glm("y ~ x", df, family="binomial", link="probit")       # sgmc.probit("y ~ x", df)
     >>> sgmc.glm("y ~ x", df, family=sm.families.Gamma(sm.families.links.Log()))
     """
+    if isinstance(family, type) and family.__module__.startswith("statsmodels."):
+        family = family()  # with its own link
     name = (
         family.lower()
         if isinstance(family, str)
         else getattr(family, "__name__", type(family).__name__).lower()
     )
     # of statsmodels' families
-    own = None if isinstance(family, type) else getattr(family, "link", None)
+    own = getattr(family, "link", None)
     if link is None and own is not None:
         link = type(own).__name__.lower()
     name = name.replace(".", "").replace("_", "")  # R's inverse.gaussian
     if name in FAMILIES_ELSEWHERE:
         raise ArgumentError(f"family={family!r} is not one of glm(): {FAMILIES_ELSEWHERE[name]}")
     name = SAME_FAMILIES.get(name, name)
+    if getattr(family, "alpha", 1.0) != 1.0:  # statsmodels has 1 where nobody gave it
+        given.setdefault("alpha", family.alpha)
     known = links(name)
     if not known:
         there = sorted({model.family.distribution for model in room("families").values()} - {None})

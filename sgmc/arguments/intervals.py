@@ -9,10 +9,20 @@ from typing import Any, TypeVar
 
 from sgmc.arguments.numbers import fraction
 from sgmc.elsewhere import INTERVALS
+from sgmc.errors import ArgumentError
 
 R = TypeVar("R")
 ALPHA, LEVEL = "alpha", "level"
 DIGITS = 12  # of 1 - level, so that 0.95 is the complement of 0.05
+
+
+def refuse_unclear(called: str, share: float) -> None:
+    """ArgumentError for a probability without a name that would be meant for that of intervals."""
+    if 0.5 < share < 1:
+        raise ArgumentError(
+            f"{called}({share:g}): write level={share:g} for intervals of {100 * share:g} %, or "
+            f"alpha={share:g} for those of {100 - 100 * share:g} %"
+        )
 
 
 def with_level(method: Callable[..., R]) -> Callable[..., R]:
@@ -21,8 +31,12 @@ def with_level(method: Callable[..., R]) -> Callable[..., R]:
     own, other = (ALPHA, LEVEL) if ALPHA in taken.parameters else (LEVEL, ALPHA)
     called = method.__name__
 
+    place = list(taken.parameters).index(own)
+
     @functools.wraps(method)
     def made(*given: Any, **named: Any) -> R:
+        if own == ALPHA and len(given) > place and isinstance(given[place], float):
+            refuse_unclear(called, given[place])
         for name in [name for name in named if name == other or name in INTERVALS]:
             value = named.pop(name)
             if value is None and name == other:  # its default

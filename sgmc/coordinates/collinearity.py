@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sgmc.errors import ConditionWarning
+from sgmc.errors import ConditionWarning, PriorWarning
 
 PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 # of what its columns would tell of a direction one by one: if they tell as much together, they are
@@ -10,6 +10,45 @@ PRIOR_ALONE = 0.99  # share of a direction's precision that comes from the prior
 NOT_COLLINEAR = 0.01
 LEADING = 0.3  # of the largest loading, from which a coefficient is named
 MOST_NAMED = 6
+UNDETERMINED = 1 - 1e-8  # the prior's share of a direction from which rounding is all that is left
+# log likelihood that default priors may cost: a tenth of it is noise, and posteriors of separated
+# outcomes lose less than 2
+MOST_LOST = 10.0
+
+
+def overruled(mode, priors, slope):
+    """A PriorWarning, in a list, where default priors of slopes keep the mode from what the data
+    say, as those of a year and its square do: each is far smaller than what the two have together.
+
+    To second order the log likelihood is g' H^-1 g / 2 larger at its own maximum, g being the
+    slope of the log density of these priors, and H the curvature of the log likelihood.
+
+    Parameters
+    ----------
+    mode : Mode
+    priors : PriorTable
+    slope : array (d,)
+        g.
+    """
+    L, share = mode.axes
+    told = share < UNDETERMINED
+    along = (L[:, told].T @ slope) / (1 - share[told])
+    lost = 0.5 * float(((L[:, told].T @ slope) * along).sum())
+    if not lost > MOST_LOST:
+        return []
+    away = np.abs(L[:, told] @ along)
+    away = [(away[j] / priors.used[j].scale, j) for j in priors.defaults]
+    far = max(away)[0]
+    names = [priors.names[j] for out, j in sorted(away, reverse=True) if out > LEADING * far]
+    return [
+        PriorWarning(
+            f"default priors hide what the data say of {listed(names)}: with coefficients up to "
+            f"{far:,.0f} of their prior sds farther out the log likelihood would be larger by "
+            f"about {lost:,.0f}.",
+            "Centre predictors before they are squared or multiplied, take poly(x, 2), or give "
+            "prior='flat' or priors in the units of the data.",
+        )
+    ]
 
 
 def collinearity(mode, names, rows, auxiliary=0, chosen=None, unseen=None):

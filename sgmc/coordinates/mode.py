@@ -112,6 +112,11 @@ class PriorTerms:
         """Put normal laws in the place of the horseshoes."""
         self.location[self.table.shrunk], self.scale[self.table.shrunk] = places, sds
 
+    def slope_of(self, theta, places):
+        """The gradient of the log density of the normal priors at some places alone."""
+        rows = self.rows[places]
+        return -rows.T @ ((rows @ theta - self.location[places]) / self.scale[places] ** 2)
+
     def __call__(self, theta):
         """(log density, gradient, precision matrix) at theta;
         curvatures are those of quadratic majorisers.

@@ -111,7 +111,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     _stopping = None  # of a fit with accuracy=
     _kept = None  # the table of a regression, see `effects.kept`
     stand_in, _unknown = "", False
-    _without_rows = "these results were loaded from a file, or saved without theirs"
+    _without_rows = (
+        "these results were loaded from a file, or saved without theirs; what "
+        "resume(data=<the table of the fit>) returns has them"
+    )
 
     def __init__(self, state: dict[str, Any], fit: "Fit | None" = None) -> None:
         self.__dict__.update(state)

@@ -234,9 +234,7 @@ OF_INNER = {
     ),
     "coefficient_draws needs the data of the fit: these results": lambda: (
         LevelsResults.saved_effects(
-            SimpleNamespace(
-                _levels=None, _without_rows=LevelsResults._without_rows, _again=LevelsResults._again
-            ),
+            SimpleNamespace(_levels=None, _without_rows=LevelsResults._without_rows),
             "coefficient_draws",
             None,
             None,

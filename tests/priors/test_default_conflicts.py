@@ -65,7 +65,7 @@ def test_regressions():
     x, e = random.normal(size=(2, 300))
     frame = pd.DataFrame({"x": x, "z": x + 0.02 * e, "y": e + 0.5 * random.normal(size=300)})
     found, result = contradictions(lambda: sgmc.ols("y ~ x + z", frame, seed=1))
-    assert len(found) == 1 and "the default prior of z, x contradicts" in found[0]
+    assert len(found) == 1 and "default priors hide what the data say of z, x" in found[0]
     wide = {"*": sgmc.normal(0, 1000)}
     assert contradictions(lambda: sgmc.ols("y ~ x + z", frame, prior=wide, seed=1))[0] == []
 
@@ -78,3 +78,38 @@ def test_rare_outcomes_are_no_conflict():
     frame["y"] = np.arange(10_000) % 2000 == 0
     found, result = contradictions(lambda: sgmc.logit("y ~ x", frame, seed=1))
     assert found == [] and result.params["Intercept"] < -7.5
+
+
+def years(n=800):
+    """A curve of the year."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"year": rng.integers(2000, 2012, n)})
+    df["y"] = ((df.year - 2005) / 4) ** 2 + rng.normal(size=n)
+    df["hit"] = (df.y > 1).astype(int)
+    df["g"] = np.arange(n) % 10
+    return df.assign(c=df.year - 2005)
+
+
+@pytest.mark.parametrize(
+    ("verb", "formula"),
+    [
+        ("ols", "y ~ year + I(year**2)"),
+        ("logit", "hit ~ year + I(year**2)"),
+        ("ols", "y ~ year + I(year**2) + (1 | g)"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sgmc.errors.GroupsWarning")
+def test_priors_that_hide_what_data_say_are_named_with_a_cure(verb, formula):
+    """A year and its square have large coefficients that nearly cancel, each beyond its default
+    prior; the curve is then lost.  Followed, the advice brings it back.
+    """
+    df, fit = years(), getattr(sgmc, verb)
+    with pytest.warns(PriorWarning, match=r"hide what the data say of .*year.* Centre"):
+        lost = fit(formula, df, seed=1)
+    assert not any("do not determine" in str(one) for one in lost.warnings)
+    for again in ({"formula": formula.replace("year", "c")}, {"formula": formula, "prior": "flat"}):
+        found = fit(again.pop("formula"), df, seed=1, **again)
+        assert not any(isinstance(one, PriorWarning) for one in found.warnings)
+        ends = df.drop_duplicates("year").sort_values("year").iloc[[0, 5]]
+        fall = [-np.diff(one.predict(ends))[0] for one in (found, lost)]
+        assert fall[0] > fall[1] + (1.0 if verb == "ols" else 0.2)

@@ -135,3 +135,26 @@ def test_updated_fits_label_the_new_rows():
     res = sgmc.logit("y ~ x", FRAME, **HOW)
     new = frame(100, 1)
     assert res.update(new).fittedvalues.index.equals(new.dropna().index)
+
+
+def test_effects_by_row_have_labels():
+    """Beside predictions they are assigned by these: missing rows, subsets and other orders move
+    nothing; `rowid` is the number of the row in the table.
+    """
+    rng = np.random.default_rng(2)
+    df = pd.DataFrame({"x": rng.normal(size=40), "g": list("abcd") * 10})
+    df["y"] = df.x + rng.normal(size=40)
+    df.loc[[1, 4, 7], "x"] = np.nan
+    res = sgmc.ols("y ~ x + g", df, seed=1, subset="y > -1")
+    found = res.predictions()
+    np.testing.assert_array_equal(found.index, found.rowid)
+    beside = df.assign(a=found.estimate, b=res.fittedvalues).dropna()
+    assert len(beside) == len(found) < 37
+    np.testing.assert_allclose(beside.a, beside.b)
+    new = df.dropna().sample(frac=1, random_state=1)
+    beside = new.assign(p=res.predictions(new).estimate)
+    np.testing.assert_allclose(beside.p, res.predict(new))
+    slopes = res.slopes(data=new)  # a line a row and term
+    of_x = slopes[slopes.term == "x"]
+    assert of_x.index.equals(new.index) and list(of_x.rowid) == list(range(len(new)))
+    np.testing.assert_array_equal(of_x.x, new.x)

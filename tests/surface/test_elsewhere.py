@@ -121,7 +121,9 @@ def test_draws_of_the_mean_have_the_effects_of_groups(grouped, df):
 
 def test_several_kinds_have_no_one_mean(df):
     fit = sgmc.mnlogit("g ~ x", df, seed=1, draws=20)
-    with pytest.raises(sgmc.errors.NotSupported, match="posterior_epred does not apply"):
+    with pytest.raises(
+        sgmc.errors.NotSupported, match="posterior_epred needs outcomes that are numbers"
+    ):
         fit.posterior_epred()
 
 
@@ -324,6 +326,27 @@ def test_the_probability_of_intervals_by_any_name(res, name):
     pd.testing.assert_frame_equal(
         res.predictions(**{name: 0.9}), res.predictions(level=0.9), check_frame_type=False
     )
+
+
+def test_a_probability_without_a_name_is_refused_where_it_is_that_of_the_interval(res, df):
+    for call in (res.hdi, res.conf_int, res.summary_frame, res.get_prediction(df).summary_frame):
+        with pytest.raises(ArgumentError, match=r"write level=0\.9 for intervals of 90 %"):
+            call(0.9)
+    with pytest.raises(ArgumentError, match="the probability of intervals is level="):
+        res.summary(0.9)
+    assert res.conf_int(0.1).equals(res.conf_int(level=0.9))
+    assert res.hdi.__doc__ == res.conf_int.__doc__
+
+
+def test_families_of_statsmodels_by_class_and_with_a_dispersion():
+    families = pytest.importorskip("statsmodels.api").families
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"k": rng.poisson(2, 100)})
+    known = sgmc.glm("k ~ 1", frame, family=families.NegativeBinomial(alpha=0.5), seed=1)
+    same = sgmc.negativebinomial("k ~ 1", frame, alpha=0.5, seed=1)
+    np.testing.assert_array_equal(known.draws, same.draws)
+    with pytest.raises(ArgumentError, match="'inversepower' is not one of the gamma family"):
+        sgmc.glm("k + 1 ~ 1", frame, family=families.Gamma)
 
 
 def test_alpha_of_effects(res):

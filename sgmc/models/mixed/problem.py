@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import collinearity
+from sgmc.coordinates.collinearity import collinearity, overruled
 from sgmc.coordinates.dispersion import exact_fit
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.modes import ModeSearch
@@ -272,12 +272,16 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         warnings = warnings + exact_fit(kernel.glm, mode.theta[-priors.auxiliary])
     warnings = warnings + undecided(near, effects)
     if data.intercept is not None:
-        warnings = warnings + collinearity(
-            of_coefficients(mode, data.d),
-            data.names,
-            data.n,
-            chosen=priors.chosen[: data.d],
-            unseen=getattr(data.source, "unseen", None),
+        hidden = overruled(mode, priors, terms.slope_of(mode.theta, priors.defaults))
+        warnings = warnings + (
+            hidden
+            or collinearity(
+                of_coefficients(mode, data.d),
+                data.names,
+                data.n,
+                chosen=priors.chosen[: data.d],
+                unseen=getattr(data.source, "unseen", None),
+            )
         )
     if settings.robust:
         refuse_near_zero(settings.cov_type, near, effects)

@@ -203,7 +203,6 @@ class LevelsWithoutData:
     """
 
     _levels = None
-    _again = f"; call {AGAIN} first"
 
     def level_effects(self, seed):
         """`LevelEffects` of the factors at all draws, of results with their data."""
@@ -266,12 +265,9 @@ class LevelsWithoutData:
         """
         held = self._levels
         if held is None or held.effects is None or seed is not None:
-            raise ArgumentError(
-                f"{what} needs the data of the fit: {self._without_rows}{self._again}"
-            )
+            raise ArgumentError(f"{what} needs the data of the fit: {self._without_rows}")
         if count is not None and count > len(held.kept):
             raise ArgumentError(
-                f"{what}: effects were saved at {len(held.kept)} draws: give draws="
-                f"{len(held.kept)}{self._again.replace(';', ', or')}"
+                f"{what}: effects were saved at {len(held.kept)} draws: give draws={len(held.kept)}"
             )
         return held

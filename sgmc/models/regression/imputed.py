@@ -158,7 +158,6 @@ class Imputed:
     grouped = False  # whether there are effects or smooths beside a design
     fits = ()
     _without_rows = "each data set has rows of its own: ask one of its `fits`"
-    _again = ""  # no rows bring back what a file has not
 
     def __init_subclass__(cls, **how):
         super().__init_subclass__(**how)

@@ -48,7 +48,8 @@ class Refits(ByOtherNames):
         elpd_i = log p(y_i | y without the fold of i), by an exact fit for each fold, where `loo`
         approximates what leaving out single rows gives (Vehtari, Gelman & Gabry 2017, section
         3.3, doi:10.1007/s11222-016-9696-4).  A `RefitWarning` says how many of the fits are not
-        trustworthy.
+        trustworthy.  A row with a frequency weight is left out with all of its copies, of which
+        `loo` leaves out one.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import collinearity
+from sgmc.coordinates.collinearity import collinearity, overruled
 from sgmc.coordinates.dispersion import dispersed_mode, exact_fit
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import (
@@ -100,7 +100,9 @@ class RegressionMode:
         alone = collinearity(
             self.mode, priors.names, data.n, priors.auxiliary, priors.chosen, unseen
         )
-        return walls, self.warnings + warnings + alone
+        hidden = overruled(self.mode, priors, self.terms.slope_of(self.mode.theta, priors.defaults))
+        # directions that data do tell are no matter of collinearity
+        return walls, self.warnings + warnings + (hidden or alone)
 
     def separated(self, data, family):
         """Walls, and what to warn of where outcomes are separated."""

@@ -43,11 +43,11 @@ def by_row(results, places, quantities, link, kinds, level):
         quantity = quantities[k]
         shown = piece.frame[[name for name in names if name in piece.frame]].iloc[at]
         shown = beside(shown.assign(**quantity.cell), TAKEN)
-        rowid = np.arange(piece.start + at.start, piece.start + at.stop)
         for j, one in enumerate(value):
-            columns = {"rowid": rowid, **of_kind(kinds, j), **quantity.labels}
+            columns = {"rowid": piece.rows[at], **of_kind(kinds, j), **quantity.labels}
             head = pd.DataFrame(columns, index=shown.index)
-            found.add(pd.concat([head, shown], axis=1), one, weights, k)
+            lines = pd.concat([head, shown], axis=1).set_axis(piece.labels[at])
+            found.add(lines, one, weights, k, labelled=True)
 
     shared = slopes_together(results, places, quantities, link)
     for k, quantity in enumerate(quantities):
@@ -109,7 +109,7 @@ def one_by_one(results, places, quantity, link):
 def refuse_unknown_rows(piece, at, known, parts, quantity, names):
     """DataError for rows that have no value."""
     place = at.start + int(np.argmin(known))
-    row = piece.start + place
+    row = piece.rows[place]
     if any(np.isinf(one).any() for one in parts):
         raise DataError(f"row {row} of the data has an infinite value: leave it out, or rescale")
     own = piece.frame.iloc[place]

@@ -103,8 +103,9 @@ class Effects(ByOtherNames):
         Returns
         -------
         DataFrame
-            ``rowid``, ``group`` (of outcomes of several kinds), ``estimate``, ``std_error``,
-            ``conf_low``, ``conf_high``, and the model's variables.
+            ``rowid``, the number of the row in the table, ``group`` (of outcomes of several kinds),
+            ``estimate``, ``std_error``, ``conf_low``, ``conf_high``, and the model's variables; the
+            index has the labels of the rows.
 
         Raises
         ------

@@ -13,6 +13,7 @@ from sgmc.arguments.values import finite
 from sgmc.errors import ArgumentError, DataError
 from sgmc.formula.frames import as_frame
 from sgmc.results.outcomes.beside import with_exposure
+from sgmc.results.outcomes.labels import index_of, labels_of_fit
 from sgmc.results.outcomes.pieces import Pieces
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
@@ -26,6 +27,9 @@ class Piece(NamedTuple):
     ----------
     start : int
         Number of the first one.
+    rows : array (n,)
+        Their numbers in the table that the user gave.
+    labels : Index
     frame : DataFrame
     weight : array (n,)
     offset : array (n,) or None
@@ -34,6 +38,8 @@ class Piece(NamedTuple):
     """
 
     start: int
+    rows: np.ndarray
+    labels: pd.Index
     frame: pd.DataFrame
     weight: np.ndarray
     offset: np.ndarray | None
@@ -68,7 +74,9 @@ class FitPlaces:
         if kept is None:
             raise ArgumentError(
                 "the rows of the fit are not here as they were given (they are in a prepared file, "
-                "on a cluster, or were not saved): give data=, e.g. a sample of them or their file"
+                "on a cluster, of several data sets, or were not saved): give data=, e.g. a sample "
+                "of them or their file; figures and sgmc.datagrid take a loaded fit after "
+                "resume(data=<the table of the fit>)"
             )
         self.results, self.kept, self.by, self.n = results, kept, list(by), kept.n
         names = results.model.exog_names if kept.table is None else kept.table.columns
@@ -79,13 +87,16 @@ class FitPlaces:
         """All rows, a `Piece` at a time."""
         kept, names = self.kept, self.results.model.exog_names
         size, importance = piece_size(self.results), kept.importance
+        known = index_of(labels_of_fit(self.results))
+        known = pd.RangeIndex(self.n) if known is None else known
         for start in range(0, self.n, size):
             at = slice(start, min(start + size, self.n))
             frame = kept.part(at, names)
             weight = np.ones(len(frame)) if importance is None else importance[at]
             offset = None if kept.offset is None else np.asarray(kept.offset[at])
             by = frame[self.by] if kept.table is None else kept.taken(at, self.by)
-            yield Piece(start, frame, weight, offset, complete(by))
+            rows = np.asarray(kept.rows[at])
+            yield Piece(start, rows, known[at], frame, weight, offset, complete(by))
 
 
 def refuse_others(by, columns):
@@ -147,14 +158,18 @@ class NewPlaces:
         for start, frame, beside in self.source.parts(piece_size(self.results)):
             if not isinstance(frame, pd.DataFrame):
                 dense = frame.toarray() if hasattr(frame, "toarray") else np.asarray(frame)
-                frame = designed(dense, self.results.model.exog_names)
+                names = self.results.model.exog_names
+                frame = designed(dense, names).set_axis(range(start, start + len(dense)))
+            rows = np.arange(start, start + len(frame))
+            # rows of files are numbered from the first one on
+            labels = frame.index if self.source.source is None else pd.Index(rows)
             frame = frame.reset_index(drop=True)
             weight = beside["weights"]
             weight = np.ones(len(frame)) if weight is None else weighed(weight, len(frame))
             offset = with_exposure(self.results, frame, beside["offset"], beside["exposure"])
             by = {name: beside[key] for name, key in zip(self.by, self.keys)}
             by = pd.DataFrame(by, index=frame.index)
-            yield Piece(start, frame, weight, offset, complete(by))
+            yield Piece(start, rows, labels, frame, weight, offset, complete(by))
 
 
 def weighed(weight, n):

@@ -54,12 +54,20 @@ class Summaries:
         alpha = 1 - fraction("level", probability, advice="give e.g. 0.95")
         self.ends = [alpha / 2, 1 - alpha / 2]
         self.columns, self.numbers, self.draws, self.size = [], [], [], 0
-        self.places, self.weights = [], None
+        self.places, self.weights, self.labelled = [], None, False
 
-    def add(self, columns: Frame, draws: Floats, weights: Floats | None, place: int = 0) -> None:
+    def add(
+        self,
+        columns: Frame,
+        draws: Floats,
+        weights: Floats | None,
+        place: int = 0,
+        labelled: bool = False,
+    ) -> None:
         """Rows with their columns, a DataFrame, and draws (row, draw); those of a lower place come
-        first in the table.
+        first in the table.  It has their index where they are `labelled`.
         """
+        self.labelled = labelled
         self.places.append(place)
         self.columns.append(columns)
         with np.errstate(invalid="ignore"):
@@ -70,9 +78,9 @@ class Summaries:
     def table(self) -> EffectTable:
         """All rows, an `EffectTable`: the columns that name an effect, numbers, other columns."""
         order = sorted(range(len(self.places)), key=self.places.__getitem__)
-        columns = pd.concat([self.columns[k] for k in order], ignore_index=True)
+        columns = pd.concat([self.columns[k] for k in order], ignore_index=not self.labelled)
         numbers = np.concatenate([self.numbers[k] for k in order])
-        numbers = pd.DataFrame(numbers, columns=NUMBERS)
+        numbers = pd.DataFrame(numbers, columns.index, NUMBERS)
         first = [name for name in ("rowid", "term", "contrast", "group") if name in columns]
         rest = [name for name in columns if name not in first]
         out = EffectTable(pd.concat([columns[first], numbers, columns[rest]], axis=1))

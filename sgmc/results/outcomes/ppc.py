@@ -1,5 +1,7 @@
 """Posterior predictive checks: statistics of the outcomes against those of simulated ones."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
@@ -11,6 +13,7 @@ from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.rows import fitted_rows
 
 CHECKED_DRAWS = 500
+SINGLE_ROWS = 100_000
 
 
 def pp_check(results, groups, draws, alpha, seed):
@@ -18,18 +21,17 @@ def pp_check(results, groups, draws, alpha, seed):
     need(results, "pp_check", LAW)
     count = min(CHECKED_DRAWS, len(results.flat)) if draws is None else whole("draws", draws, 1)
     if results.model.family.several:
-        return shares(results, fitted_rows(results, "pp_check").of_equal_weight(count), alpha, seed)
+        rows = single_rows(fitted_rows(results, "pp_check"))
+        return shares(results, rows.of_equal_weight(count), alpha, seed)
     need(results, "pp_check", *RESIDUALS)
-    everything = fitted_rows(results, "pp_check")
+    everything = single_rows(fitted_rows(results, "pp_check"))
     rows, mean = everything.of_equal_weight(count), everything.affordable_mean()
     groups = whole("groups", groups, 1)
     if groups > rows.n:
         raise ArgumentError(f"groups={groups} is more than the {rows.n} rows")
     # 0 / 1 where nothing was tried
     trials = np.ones(rows.n) if rows.trials is None else np.maximum(rows.trials, 1)
-    w = (1.0 if rows.trials is None else rows.trials) * (
-        np.ones(rows.n) if rows.frequency is None else rows.frequency
-    )
+    w = np.ones(rows.n) if rows.trials is None else rows.trials
     group = np.empty(rows.n, dtype=int)
     group[np.argsort(mean, kind="stable")] = np.arange(rows.n) * groups // rows.n
     group = group[rows.place(slice(None))]  # of the table's rows
@@ -50,16 +52,25 @@ def pp_check(results, groups, draws, alpha, seed):
     )
 
 
+def single_rows(rows):
+    """The rows, each as often as its frequency weight says, so that each copy has an outcome of its
+    own; at most SINGLE_ROWS, in proportion to the weights.
+    """
+    if rows.frequency is None:
+        return rows
+    count = int(min(max(round(rows.frequency.sum()), 1), SINGLE_ROWS))
+    return replace(rows.among(moments.systematic(rows.frequency, count)), frequency=None)
+
+
 def shares(results, rows, alpha, seed):
     """The share of each kind of outcome, a row a kind."""
     kinds = results.model.kinds
-    w = np.ones(rows.n) if rows.frequency is None else rows.frequency
-    fitted = w @ rows.mean()[rows.place(slice(None))] / w.sum()
+    fitted = rows.mean()[rows.place(slice(None))].mean(axis=0)
     replicated = np.zeros((len(kinds), rows.m))
-    for at, y in simulated(rows, outcome_stream(results, seed)):
+    for _, y in simulated(rows, outcome_stream(results, seed)):
         for k in range(len(kinds)):
-            replicated[k] += w[at] @ (y == k) / w.sum()
-    observed = np.bincount(rows.y.astype(int), w, len(kinds)) / w.sum()
+            replicated[k] += (y == k).sum(axis=0) / rows.n
+    observed = np.bincount(rows.y.astype(int), minlength=len(kinds)) / rows.n
     return frame([f"share of {kind}" for kind in kinds], observed, fitted, replicated, alpha)
 
 

@@ -4,12 +4,11 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import whole
-from sgmc.diagnostics import moments
 from sgmc.errors import ArgumentError
 from sgmc.results.outcomes import words
 from sgmc.results.outcomes.offers import CONTINUOUS, COUNTS, LAW, RESIDUALS, need
 from sgmc.results.outcomes.pit import some_of
-from sgmc.results.outcomes.ppc import pp_check
+from sgmc.results.outcomes.ppc import pp_check, single_rows
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.rows import fitted_rows
 
@@ -56,11 +55,8 @@ def outcomes(results, count, seed):
     """Outcomes (row,) and simulated ones (draw, row): of all rows, or of many some; rows with
     frequency weights in proportion to these.
     """
-    rows = some_of(fitted_rows(results, "plot_pp_check"))
+    rows = some_of(single_rows(fitted_rows(results, "plot_pp_check")))
     rows = rows.of_equal_weight(min(count, rows.m))
     y, simulated = rows.y, outcome_draws(rows, outcome_stream(results, seed))
-    if rows.frequency is not None:
-        at = moments.systematic(rows.frequency, len(y))
-        y, simulated = y[at], simulated[:, at]
     known = np.isfinite(simulated).all(axis=0)
     return y[known], simulated[:, known]

@@ -28,6 +28,8 @@ def contradicted(fit, draws, weights, names):
         Of what is reported; other than the parameters' own, as thresholds are, it is not judged.
     """
     priors = fit.problem.priors
+    if any(isinstance(one, PriorWarning) for one in fit.problem.warnings):
+        return []  # the search for the mode has found it, and in all coefficients together
     if getattr(priors, "names", None) != list(names[: len(getattr(priors, "names", ()))]):
         return []
     found = []

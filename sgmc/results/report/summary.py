@@ -14,7 +14,7 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc import registry
 from sgmc.arguments.names import texts
-from sgmc.errors import NotSupported
+from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.report.ratios import ratio_name, ratios_of
 from sgmc.results.report.shown import Shown
 
@@ -131,6 +131,10 @@ def summary(results, alpha, title, names, details=False, exponentiate=False, r2=
         ratio_name(results)  # refused before anything else
     measured = measures(results, r2, elpd)
     yname, xname = names
+    if not isinstance(yname, str | None):
+        raise ArgumentError(
+            f"yname={yname!r} must be a name of the outcome; the probability of intervals is level="
+        )
     shown, listed = Shown.of(results, yname), parameter_names(results, xname)
     out = PosteriorSummary()
     frame = results.summary_frame(alpha)
