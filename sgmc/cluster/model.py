@@ -18,8 +18,8 @@ from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.formula import parser
 from sgmc.formula.response import Response
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.data import RegressionData, equations
 from sgmc.models.regression.model import Regression
+from sgmc.models.regression.rows.data import RegressionData, equations
 
 FEWEST_RESERVOIR = 100
 

@@ -14,10 +14,10 @@ from sgmc.core.interrupts import handled
 from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.data import check_outcomes, equations, of_table
-from sgmc.models.regression.from_arrays import from_arrays, outcome_name
 from sgmc.models.regression.options import option
 from sgmc.models.regression.prior_predictive import PriorPredictive
+from sgmc.models.regression.rows.data import check_outcomes, equations, of_table
+from sgmc.models.regression.rows.from_arrays import from_arrays, outcome_name
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -362,7 +362,7 @@ class Regression(PriorPredictive):
             return room("scales")["learned"].of(self, prior, checked)
         if len(self.parameter_names()) < MANY:
             return self
-        return room("grouped")["levels"].of(self, prior, checked) or self
+        return room("levels")["levels"].of(self, prior, checked) or self
 
     def parameter_names(self):
         """Names of what is sampled."""
