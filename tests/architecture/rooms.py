@@ -66,13 +66,29 @@ TABLE = {
     ),
     "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
     "models": ("a folder per model, each with a line of its own here", ""),
+    "models/bases/start": (
+        "where chains of models that are not regressions begin, and with what steps",
+        BELOW + " coordinates fit",
+    ),
     "models/bases": (
         "the base of models that are not regressions, for the package's own and users'",
-        BELOW + " subsampling coordinates diagnostics fit results tuning",
+        BELOW + " subsampling coordinates diagnostics fit results tuning models/bases/start",
+    ),
+    "models/regression/bases/functions": (
+        "log-gamma functions without cancellation, and what counts have of them",
+        "",
     ),
     "models/regression/bases": (
         "the base of families, and of their compiled models",
         BELOW + " coordinates",
+    ),
+    "models/regression/bases/in_part": (
+        "the base of families whose outcomes are censored or truncated",
+        BELOW + " models/regression/bases/functions models/regression/bases",
+    ),
+    "models/regression/bases/predictors": (
+        "the base of families of several linear predictors",
+        BELOW + " coordinates models/regression/bases/functions models/regression/bases",
     ),
     "models/regression/rows": (
         "outcomes and design, checked, as rows of one table; few rows, or sums, that say the same",

@@ -19,7 +19,7 @@ from sgmc.models.bases.priors import check
 from sgmc.models.bases.problem import SomeRecord
 from sgmc.models.bases.refusals import refuse
 from sgmc.models.bases.results import ModelResults
-from sgmc.models.bases.search import first_place, own_start
+from sgmc.models.bases.start.search import first_place, own_start
 from sgmc.models.communities.pairs import of_matrix
 from sgmc.models.factorization import data as ratings
 from sgmc.models.factorization.results import FactorResults

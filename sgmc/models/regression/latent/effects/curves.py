@@ -6,7 +6,7 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
 from sgmc.formula.coded import beside
-from sgmc.models.regression.bases.two_predictors import with_columns
+from sgmc.models.regression.bases.predictors.two_predictors import with_columns
 
 
 @dataclass(frozen=True)

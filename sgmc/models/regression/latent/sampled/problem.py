@@ -31,7 +31,7 @@ from sgmc.fit.parts import (
     rotating_paths,
 )
 from sgmc.fit.problem import SEARCH, Problem
-from sgmc.models.regression.bases.two_predictors import shifts
+from sgmc.models.regression.bases.predictors.two_predictors import shifts
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_warnings import undecided
 from sgmc.models.regression.latent.densities.effects_prior import Loaded

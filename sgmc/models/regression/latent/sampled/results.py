@@ -12,7 +12,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.core import phases
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError
-from sgmc.models.regression.bases.two_predictors import of_columns
+from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.info import ModelInfo
 from sgmc.models.regression.latent.effects.banked import banked_effects
 from sgmc.models.regression.latent.effects.curves import (

@@ -6,7 +6,7 @@ from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
-from sgmc.models.regression.bases.two_predictors import predictors_of
+from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
 from sgmc.models.regression.latent.shrunk.conditionals import conditioned
 from sgmc.models.regression.latent.shrunk.groups import (
     MOST_COEFFICIENTS,

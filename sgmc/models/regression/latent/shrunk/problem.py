@@ -26,7 +26,7 @@ from sgmc.fit.parts import (
 )
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
-from sgmc.models.regression.bases.two_predictors import of_columns, predictors_of, shifts
+from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
 from sgmc.models.regression.latent.shrunk.centre import LearnedScales, about, search
 from sgmc.models.regression.latent.shrunk.conditionals import (
     TURNS_WARMUP,

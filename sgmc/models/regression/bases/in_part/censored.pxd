@@ -1,4 +1,4 @@
-from sgmc.models.regression.bases.in_part cimport InPart
+from sgmc.models.regression.bases.in_part.interval cimport InPart
 
 cdef class Censored(InPart):
     cdef Py_ssize_t law

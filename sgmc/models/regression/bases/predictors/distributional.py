@@ -4,8 +4,8 @@ import numpy as np
 
 from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.errors import NotSupported
-from sgmc.models.regression.bases.two_predictors import TwoPredictors
-from sgmc.models.regression.bases.varying import Columnless, Varying
+from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
+from sgmc.models.regression.bases.predictors.varying import Columnless, Varying
 
 
 class DistributionalFamily(TwoPredictors):

@@ -5,7 +5,7 @@ import numpy as np
 
 from libc.math cimport log, log1p
 
-from sgmc.models.regression.bases.binet cimport SERIES_START
+from sgmc.models.regression.bases.functions.binet cimport SERIES_START
 
 cdef double MAX_FACTORS = 4.0             # factors that are multiplied one by one
 cdef double LARGE_BASE = 1e6              # from here 1 / (a + y) - 1 / a would cancel

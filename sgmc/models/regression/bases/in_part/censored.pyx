@@ -9,7 +9,7 @@ from libc.math cimport exp, expm1, fmin, log, log1p
 from sgmc.arguments.limited import limited, numbers_of_ends
 from sgmc.core import limits
 from sgmc.models.regression.bases.dispersed import rounding_of, rounding_of_logs
-from sgmc.models.regression.bases.in_part cimport (
+from sgmc.models.regression.bases.in_part.interval cimport (
     AFTER, BEFORE, BETWEEN, OBSERVED, InPart, Interval, Parts,
 )
 

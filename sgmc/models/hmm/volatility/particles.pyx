@@ -5,7 +5,7 @@ from libc.string cimport memset
 from sgmc.core.contract cimport OK, Batch, Scratch, row_of
 from sgmc.core.rng cimport bitgen_t
 from sgmc.core.simd cimport exponential
-from sgmc.models.hmm.volatility cimport GridVolatility
+from sgmc.models.hmm.volatility.grid cimport GridVolatility
 
 cdef enum:
     BACK = 2                      # draws of the state before, for each particle and step

@@ -5,10 +5,10 @@ from libc.math cimport exp, expm1, fmax, hypot, log, log1p
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Design
-from sgmc.models.regression.bases.overdispersed cimport (
+from sgmc.models.regression.bases.functions.overdispersed cimport (
     LARGEST_LOG, Count, expected_of, held, overdispersed, share, softplus,
 )
-from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 
 
 cdef class CountsWithZeros(TwoDesignsModel):

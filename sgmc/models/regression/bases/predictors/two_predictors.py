@@ -4,7 +4,7 @@ from copy import copy
 
 import numpy as np
 
-from sgmc.models.regression.bases.two_designs import TwoDesignsModel
+from sgmc.models.regression.bases.predictors.two_designs import TwoDesignsModel
 
 
 def of_columns(family, columns):

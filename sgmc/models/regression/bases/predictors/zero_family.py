@@ -6,9 +6,9 @@ from scipy.special import expit, gammaln, log_expit
 from sgmc.arguments import values
 from sgmc.errors import DataError, NotSupported
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
-from sgmc.models.regression.bases.rising import log_rising
-from sgmc.models.regression.bases.two_predictors import TwoPredictors
-from sgmc.models.regression.bases.zeros import CountsWithZeros
+from sgmc.models.regression.bases.functions.rising import log_rising
+from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
+from sgmc.models.regression.bases.predictors.zeros import CountsWithZeros
 from sgmc.priors import exponential
 
 COUNT_DISTRIBUTIONS = ("poisson", "negativebinomial")

@@ -1,7 +1,7 @@
 """Regressions whose scale, dispersion or precision has a linear predictor of its own."""
 from sgmc.core.contract cimport OK, Design
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 
 
 cdef class Columnless(Design):

@@ -6,8 +6,8 @@ import numpy as np
 
 from sgmc.arguments.numbers import whole
 from sgmc.errors import DataError, NotSupported
-from sgmc.models.hmm import particle_bias
 from sgmc.models.hmm.sequences import Sequences, outcomes
+from sgmc.models.hmm.volatility import particle_bias
 from sgmc.priors import normal
 
 FEWEST_STEPS = 10
@@ -116,8 +116,8 @@ class StochasticVolatility(Sequences):
         return made
 
     def kernel(self):
-        from sgmc.models.hmm.particles import ParticleVolatility
-        from sgmc.models.hmm.volatility import GridVolatility
+        from sgmc.models.hmm.volatility.grid import GridVolatility
+        from sgmc.models.hmm.volatility.particles import ParticleVolatility
 
         given = self.y, self.windows, self.used_buffer
         if self.particles is None:
@@ -125,7 +125,7 @@ class StochasticVolatility(Sequences):
         return ParticleVolatility(*given, self.particles)
 
     def result_class(self):
-        from sgmc.models.hmm.volatility_results import VolatilityResults
+        from sgmc.models.hmm.volatility.results import VolatilityResults
 
         return VolatilityResults
 

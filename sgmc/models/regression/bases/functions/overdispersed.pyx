@@ -1,7 +1,7 @@
 """Negative binomial counts of mean exp(eta) and variance mu + alpha mu^2, u = log alpha."""
 from libc.math cimport exp
 
-from sgmc.models.regression.bases.rising cimport Rising, rising
+from sgmc.models.regression.bases.functions.rising cimport Rising, rising
 
 LARGEST_LOG = 300.0
 LARGEST_LOG_ALPHA = 150.0

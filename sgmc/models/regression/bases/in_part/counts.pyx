@@ -9,8 +9,10 @@ import numpy as np
 
 from libc.math cimport INFINITY, exp, expm1, floor, lgamma, log, log1p, sqrt
 
-from sgmc.models.regression.bases.in_part cimport AFTER, BEFORE, OBSERVED, InPart, Interval, Parts
-from sgmc.models.regression.bases.overdispersed cimport (
+from sgmc.models.regression.bases.in_part.interval cimport (
+    AFTER, BEFORE, OBSERVED, InPart, Interval, Parts,
+)
+from sgmc.models.regression.bases.functions.overdispersed cimport (
     LARGEST_LOG, LARGEST_LOG_ALPHA, Count, expected_of, held, overdispersed, share,
 )
 

@@ -3,7 +3,7 @@ that cancel nowhere when a density adds several of them up.
 """
 from libc.math cimport log
 
-from sgmc.models.regression.bases.binet cimport SERIES_START, Binet, binet
+from sgmc.models.regression.bases.functions.binet cimport SERIES_START, Binet, binet
 
 
 cdef Gammas gammas(double a, double log_a) noexcept nogil:
