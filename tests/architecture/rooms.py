@@ -88,7 +88,7 @@ TABLE = {
     ),
     "models/regression/bases/predictors": (
         "the base of families of several linear predictors",
-        BELOW + " coordinates models/regression/bases/functions models/regression/bases",
+        BELOW + " models/regression/bases/functions models/regression/bases",
     ),
     "models/regression/rows": (
         "outcomes and design, checked, as rows of one table; few rows, or sums, that say the same",
@@ -101,20 +101,26 @@ TABLE = {
     "models/regression": (
         "regressions: model, posterior, results, priors alone, fits made again",
         BELOW + " coordinates diagnostics formula prepared fit results results/effects tuning"
-        " models/regression/bases models/regression/rows models/regression/mode",
+        " models/regression/bases models/regression/bases/predictors"
+        " models/regression/rows models/regression/mode",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",
-        BELOW + " models/regression/bases models/regression/mode models/regression",
+        BELOW + " models/regression/bases models/regression/bases/functions"
+        " models/regression/bases/in_part models/regression/bases/predictors"
+        " models/regression/mode models/regression",
     ),
 }
-MODEL = BELOW + " coordinates samplers samplers/bases diagnostics formula fit results models/bases"
+MODEL = (
+    BELOW + " coordinates samplers samplers/bases diagnostics formula fit results"
+    " models/bases/start models/bases"
+)
 TABLE |= {
     f"models/{name}": (f"{what}: model, compiled kernels, data, results", MODEL)
     for name, what in {
         "communities": "networks of communities (MMSB)",
         "factorization": "matrix factorisation (BPMF, PPMF)",
-        "hmm": "sequences (HMM, LinearGaussian, StochasticVolatility)",
+        "hmm": "sequences (HMM, LinearGaussian)",
         "ica": "independent components",
         "lda": "topics",
         "mixture": "mixtures",
@@ -122,13 +128,20 @@ TABLE |= {
         "user": "users' models in JAX or compiled; the check of a model",
     }.items()
 }
+TABLE["models/hmm/volatility"] = (
+    "stochastic volatility, on a grid or by particles: model, kernels, results",
+    MODEL + " models/hmm",
+)
 TABLE["models/mixed"] = (
     "the covariance of a group's effects as a compiled function, where users' modules cimport it",
     "",
 )
 ROOM = "models/regression"
 LATENT = f"{ROOM}/latent"
-REGRESSION = BELOW + f" coordinates fit formula results {ROOM}/bases {ROOM}/rows {ROOM}/mode {ROOM}"
+REGRESSION = (
+    BELOW + f" coordinates fit formula results {ROOM}/bases {ROOM}/bases/predictors"
+    f" {ROOM}/rows {ROOM}/mode {ROOM}"
+)
 TABLE |= {
     LATENT: ("a folder per way of treating effects, each with a line of its own here", ""),
     f"{LATENT}/densities": (
@@ -141,7 +154,7 @@ TABLE |= {
     ),
     f"{LATENT}/effects": (
         "draws of effects given other parameters; rows, tables, figures and files that have them",
-        BELOW + f" diagnostics formula plots results {ROOM}/bases {LATENT}/densities",
+        BELOW + f" diagnostics formula plots results {ROOM}/bases/predictors {LATENT}/densities",
     ),
     f"{LATENT}/integrated": (
         "effects integrated out: groups as rows, mode, coordinates, posterior, model, results",
