@@ -45,7 +45,6 @@ HOMES = {
     f"{MODELS}.regression.latent.sampled.results": "CrossedResults CrossedInfo",
     f"{MODELS}.regression.latent.covariance.crossed_effects": "CrossedEffects",
     f"{MODELS}.regression.latent.effects.curves": "CurveDraws",
-    f"{MODELS}.regression.latent.shrunk.info": "LearnedInfo",
     f"{MODELS}.regression.latent.shrunk.groups": "LearnedPriors Group",
     f"{MODELS}.lda.results": "LDAResults LDAInfo",
     f"{MODELS}.communities.results": "MMSBResults MMSBInfo",
@@ -106,7 +105,11 @@ RENAMED = {
     "Taylor": (f"{MODELS}.regression.updated.taylor", "ExpandedRows"),
 }
 # classes that another one has taken up: name in files of earlier releases -> name
-JOINED = {"DispersionResults": "RegressionResults", "ZeroResults": "RegressionResults"}
+JOINED = {
+    "DispersionResults": "RegressionResults",
+    "ZeroResults": "RegressionResults",
+    "LearnedInfo": "ModelInfo",
+}
 # classes that refuse a state of its own: what they are made of again
 ARGUMENTS = {"Constant": ("h",), "Polynomial": ("a", "b", "gamma"), "Cyclical": ("h", "period")}
 

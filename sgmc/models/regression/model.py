@@ -269,6 +269,11 @@ class Regression(PriorPredictive):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
+    def kind(self):
+        """The class that is fitted again by the formula: of what a model was made from, if any."""
+        return type(self)
+
+    @property
     def endog_names(self):
         """Name of the outcome."""
         return self.data.endog_name

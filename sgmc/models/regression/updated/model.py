@@ -131,6 +131,10 @@ class UpdatedRegression(Regression):
         elif trials is None:
             family.check(y[kept], names)
 
+    @property
+    def kind(self):
+        return self.earlier.model.kind
+
     def suited(self, prior, checked):
         return self
 

@@ -15,8 +15,7 @@ class UpdatedInfo(ModelInfo):
 
     def __init__(self, model):
         super().__init__(model)
-        first = model.earlier.model
-        self.kind, self.inputs = first.kind, first.inputs
+        self.inputs = model.earlier.model.inputs
 
     def heading(self, fit):
         # old and new rows

@@ -25,7 +25,6 @@ class MixedInfo(ModelInfo):
     def __init__(self, model):
         super().__init__(model)
         grouping = model.grouping
-        self.kind = type(model.fixed)  # whose formula has the group terms
         self.effects, self.groups = model.effects, getattr(grouping, "spec", None)
         self.factor_levels, self.sizes = [grouping.levels], [np.diff(grouping.starts)]
         if grouping.sub is not None:
@@ -34,10 +33,6 @@ class MixedInfo(ModelInfo):
 
     def heading(self, fit):
         left, right = super().heading(fit)
-        weight = fit.problem.table.weight
-        n = len(fit.problem.table.y)
-        rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
-        right = [(k, rows if k == "No. Observations" else v) for k, v in right]
         return left, [*right, ("No. Groups", f"{len(self.sizes[0])}")]
 
     def remarks(self, fit):

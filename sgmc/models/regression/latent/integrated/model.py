@@ -43,6 +43,10 @@ class MixedRegression(Regression):
     def __repr__(self):
         return f"{self.fixed!r} with {len(self.grouping.levels)} levels of {self.grouping.name}"
 
+    @property
+    def kind(self):
+        return type(self.fixed)  # whose formula has the group terms
+
     @staticmethod
     def effects_of(grouping):
         """The `Effects` of a grouping."""

@@ -61,6 +61,10 @@ class LevelsRegression(Regression):
     def __repr__(self):
         return f"{self.whole!r}, {len(self.split.columns)} of {self.split.term} integrated out"
 
+    @property
+    def kind(self):
+        return type(self.whole)
+
     def result_class(self):
         from sgmc.models.regression.latent.levels.results import LevelsResults
 

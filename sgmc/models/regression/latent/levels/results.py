@@ -38,15 +38,12 @@ class LevelsInfo(ModelInfo):
 
     def __init__(self, model):
         super().__init__(model)
-        self.kind, self.spec, self.split = type(model.whole), model.split, model.split
+        self.spec, self.split = model.split, model.split
         self.sizes = np.diff(model.grouping.starts)
         self.df_model += len(model.split.columns)
 
     def heading(self, fit):
         left, right = super().heading(fit)
-        weight, n = fit.problem.table.weight, len(fit.problem.table.y)
-        rows = f"{n}" if weight is None else f"{weight.sum():g} in {n} rows"
-        right = [(k, rows if k == "No. Observations" else v) for k, v in right]
         return left, [*right, ("Integrated out", f"{len(self.split.columns)}")]
 
     def remarks(self, fit):

@@ -65,7 +65,6 @@ class CrossedInfo(ModelInfo):
     def __init__(self, model):
         super().__init__(model)
         crossing = model.grouping
-        self.kind = type(model.fixed)
         # smooths have the spectra, which no result reads
         self.effects = replace(model.effects, spectral=[], spectrum=None)
         self.groups = crossing.spec

@@ -73,10 +73,9 @@ class LearnedRegression(Regression):
         at = len(names) - len(self.family.auxiliary)
         return names[:at] + [one.name for one in self.groups] + names[at:]
 
-    def info(self):
-        from sgmc.models.regression.latent.shrunk.info import LearnedInfo
-
-        return LearnedInfo(self)
+    @property
+    def kind(self):
+        return type(self.whole)
 
     def suited(self, prior, checked):
         return self
