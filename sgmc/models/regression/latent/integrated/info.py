@@ -49,9 +49,7 @@ class MixedInfo(ModelInfo):
         by = f"{rule.nodes} quadrature nodes per group" if rule.nodes > 1 else "Laplace's method"
         if rule.nodes > 1 and rule.scheme.scattered:
             by = f"{rule.nodes} points of importance sampling per group"
-        off = f" (error of log density differences: about {max(rule.error, 1e-9):.1g})"
-        line = f"Effects are integrated out by {by}{'' if np.isnan(rule.error) else off}."
-        return [line, *super().details(fit)]
+        return [f"Effects are integrated out by {by}{rule.shown}.", *super().details(fit)]
 
     def heterogeneity(self, fit):
         """I^2 of estimates with known standard errors, in a list, where there is one effect per

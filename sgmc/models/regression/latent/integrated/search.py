@@ -43,6 +43,13 @@ class IntegrationRule(NamedTuple):
     error: float
     scheme: object = None
 
+    @property
+    def shown(self):
+        """Its error in words; empty where it is not known."""
+        if np.isnan(self.error):
+            return ""
+        return f" (error of log density differences: about {max(self.error, 1e-9):.1g})"
+
 
 @dataclass(frozen=True)
 class IntegratedExpansion:

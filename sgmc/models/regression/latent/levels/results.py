@@ -61,9 +61,7 @@ class LevelsInfo(ModelInfo):
         rule = fit.problem.own.rule
         if not rule.nodes:
             return super().details(fit)
-        off = f" (error of log density differences: about {max(rule.error, 1e-9):.1g})"
-        known = "" if np.isnan(rule.error) else off
-        line = f"Each is integrated out by {rule.nodes} quadrature nodes{known}."
+        line = f"Each is integrated out by {rule.nodes} quadrature nodes{rule.shown}."
         return [line, *super().details(fit)]
 
     def ranges(self, fit):
