@@ -48,7 +48,7 @@ UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each 
 # few small functions are called in loops the compiler chooses what to inline: Cython would inline
 # its helpers everywhere.
 LOOPED = (
-    "sgmc/models/regression/bases/gammas.",
+    "sgmc/models/regression/bases/functions/gammas.",
     "sgmc/models/regression/families/beta.",
     "sgmc/samplers/sgbd.",
     *C_SOURCES,

@@ -26,7 +26,7 @@ from crossed_gibbs import SHOWN, Logit, Normal
 
 import sgmc
 from sgmc.diagnostics.convergence import ess
-from sgmc.models.crossed.correlation import at_centre
+from sgmc.models.regression.latent.sampled.centre.correlation import at_centre
 
 SHORT, LONG, CHAINS = 200, 300, 4  # draws of a chain: those with all effects, and more of them
 SD, OTHER = 0.8, 0.5  # of the effects

@@ -27,10 +27,11 @@ ROOMS = {
     "subsampling": "sgmc.subsampling",
     "families": "sgmc.models.regression.families",
     "terms": "sgmc.terms",
-    "grouped": "sgmc.models.mixed",
-    "crossed": "sgmc.models.crossed",
-    "scales": "sgmc.models.scales",
-    "updates": "sgmc.models.updated",
+    "grouped": "sgmc.models.regression.latent.integrated",
+    "levels": "sgmc.models.regression.latent.levels",
+    "crossed": "sgmc.models.regression.latent.sampled",
+    "scales": "sgmc.models.regression.latent.shrunk",
+    "updates": "sgmc.models.regression.updated",
     "cluster": "sgmc.cluster",
 }
 ALIASES = {"samplers": {"sgbd": "vsgbd"}}

@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.errors import SeparationWarning, SGMCWarning
 from sgmc.fit import choose, noise
-from sgmc.models.regression.from_arrays import is_lent
+from sgmc.models.regression.rows.from_arrays import is_lent
 
 N, D = 24_000, 80
 NOTE = "The design matrix is used in place, without a copy."

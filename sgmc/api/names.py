@@ -28,7 +28,7 @@ FIXED = {
     "sgmc.models.factorization.model": ("BPMF", "PPMF"),
     "sgmc.models.hmm.model": ("HMM",),
     "sgmc.models.hmm.statespace": ("LinearGaussian",),
-    "sgmc.models.hmm.stochastic_volatility": ("StochasticVolatility",),
+    "sgmc.models.hmm.volatility.model": ("StochasticVolatility",),
     "sgmc.models.network.model": ("BNN",),
     "sgmc.models.ica.model": ("ICA",),
     "sgmc.priors": (

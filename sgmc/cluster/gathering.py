@@ -16,7 +16,7 @@ from sgmc.coordinates.mode import Mode
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.memory import available
 from sgmc.errors import DataError, OutOfMemoryError, ReservoirWarning
-from sgmc.models.regression.search import find_regression_mode, resolve_priors
+from sgmc.models.regression.mode.search import find_regression_mode, resolve_priors
 from sgmc.results.report.verdict import TRUSTED_ERROR
 
 FIRST_RESERVOIR = 50_000  # rows that a reservoir has at first, or so many a parameter

@@ -18,8 +18,8 @@ from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.formula import parser
 from sgmc.formula.response import Response
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.data import RegressionData, equations
 from sgmc.models.regression.model import Regression
+from sgmc.models.regression.rows.data import RegressionData, equations
 
 FEWEST_RESERVOIR = 100
 
@@ -29,7 +29,7 @@ class PartitionedRegression(Regression):
 
     Attributes
     ----------
-    kind : type
+    written : type
         The class of the regression.
     blocks : object
         With ``map_blocks(function)``.
@@ -64,7 +64,7 @@ class PartitionedRegression(Regression):
         client, asked = inputs.pop("client"), inputs.pop("reservoir")
         refuse_inputs(inputs)
         self = cls.__new__(cls)
-        self.kind, self.formula = kind, formula
+        self.written, self.formula = kind, formula
         self.blocks = blocks_of(data, client)
         self.reservoir = whole("reservoir", asked, FEWEST_RESERVOIR, none=True)
         self.traffic = Traffic()
@@ -154,6 +154,10 @@ class PartitionedRegression(Regression):
             f"<{self.family.title} model: {str(self.formula)!r}, {self.seen} rows in "
             f"{self.partitions} partitions>"
         )
+
+    @property
+    def kind(self):
+        return self.written
 
     def info(self):
         from sgmc.cluster.results import PartitionedInfo

@@ -14,7 +14,7 @@ from sgmc.core.design import design
 from sgmc.core.expansion import expand, leverages, of_rows
 from sgmc.fit.noise import outstanding
 from sgmc.formula.moments import Moments
-from sgmc.models.regression.search import beyond_offsets
+from sgmc.models.regression.mode.search import beyond_offsets
 
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most
 

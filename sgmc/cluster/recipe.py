@@ -16,8 +16,8 @@ from sgmc.formula.frames import as_frame
 from sgmc.formula.reader import VALID, numbers_of
 from sgmc.formula.spreads import of_rows
 from sgmc.formula.subsets import subset_mask
-from sgmc.models.regression.data import total_offset
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.rows.data import total_offset
+from sgmc.models.regression.rows.prepare import DesignTable
 
 BESIDE = ("weights", "offset", "exposure", "se")
 

@@ -15,10 +15,6 @@ class PartitionedInfo(ModelInfo):
 
     cluster = None
 
-    def __init__(self, model):
-        super().__init__(model)
-        self.kind = model.kind
-
     def heading(self, fit):
         # all rows, not those that stand for them
         left, right = super().heading(fit)

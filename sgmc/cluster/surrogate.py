@@ -27,9 +27,9 @@ from sgmc.core.design import design, rotate
 from sgmc.core.expansion import expand
 from sgmc.formula.spreads import Numbers
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
-from sgmc.models.regression.data import PriorUnits, RegressionData
-from sgmc.models.regression.prepare import pick, prepare
 from sgmc.models.regression.problem import built
+from sgmc.models.regression.rows.data import PriorUnits, RegressionData
+from sgmc.models.regression.rows.prepare import pick, prepare
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sgmc.samplers.bases.lockstep cimport Lockstep
 from sgmc.samplers.bases.metropolis cimport Metropolis
 from sgmc.samplers.bases.subsampled cimport SubsampledMetropolis
 from sgmc.models.hmm.emissions cimport GaussianHidden
-from sgmc.models.hmm.volatility cimport Grid, GridVolatility
+from sgmc.models.hmm.volatility.grid cimport Grid, GridVolatility
 from sgmc.models.hmm.windows cimport Span
 
 cdef enum:

@@ -66,31 +66,61 @@ TABLE = {
     ),
     "tuning": ("races of samplers' settings", BELOW + " diagnostics plots fit results"),
     "models": ("a folder per model, each with a line of its own here", ""),
+    "models/bases/start": (
+        "where chains of models that are not regressions begin, and with what steps",
+        BELOW + " coordinates fit",
+    ),
     "models/bases": (
         "the base of models that are not regressions, for the package's own and users'",
-        BELOW + " subsampling coordinates diagnostics fit results tuning",
+        BELOW + " subsampling coordinates diagnostics fit results tuning models/bases/start",
+    ),
+    "models/regression/bases/functions": (
+        "log-gamma functions without cancellation, and what counts have of them",
+        "",
     ),
     "models/regression/bases": (
         "the base of families, and of their compiled models",
         BELOW + " coordinates",
     ),
+    "models/regression/bases/in_part": (
+        "the base of families whose outcomes are censored or truncated",
+        BELOW + " models/regression/bases/functions models/regression/bases",
+    ),
+    "models/regression/bases/predictors": (
+        "the base of families of several linear predictors",
+        BELOW + " models/regression/bases/functions models/regression/bases",
+    ),
+    "models/regression/rows": (
+        "outcomes and design, checked, as rows of one table; few rows, or sums, that say the same",
+        BELOW + " coordinates formula prepared fit results models/regression/bases",
+    ),
+    "models/regression/mode": (
+        "searches for the posterior mode: a first guess, bounds, check loss, modes at infinity",
+        BELOW + " coordinates diagnostics formula models/regression/bases models/regression/rows",
+    ),
     "models/regression": (
-        "regressions: data, posterior, results",
+        "regressions: model, posterior, results, priors alone, fits made again",
         BELOW + " coordinates diagnostics formula prepared fit results results/effects tuning"
-        " models/regression/bases",
+        " models/regression/bases models/regression/bases/predictors"
+        " models/regression/rows models/regression/mode",
     ),
     "models/regression/families": (
         "a file per family: compiled model, outcomes, class; the verb comes by itself",
-        BELOW + " models/regression models/regression/bases",
+        BELOW + " models/regression/bases models/regression/bases/functions"
+        " models/regression/bases/in_part models/regression/bases/predictors"
+        " models/regression/mode models/regression",
     ),
 }
-MODEL = BELOW + " coordinates samplers samplers/bases diagnostics formula fit results models/bases"
+MODEL = (
+    BELOW + " coordinates samplers samplers/bases diagnostics formula fit results"
+    " models/bases/start models/bases"
+)
 TABLE |= {
     f"models/{name}": (f"{what}: model, compiled kernels, data, results", MODEL)
     for name, what in {
         "communities": "networks of communities (MMSB)",
         "factorization": "matrix factorisation (BPMF, PPMF)",
-        "hmm": "sequences (HMM, LinearGaussian, StochasticVolatility)",
+        "hmm": "sequences (HMM, LinearGaussian)",
         "ica": "independent components",
         "lda": "topics",
         "mixture": "mixtures",
@@ -98,26 +128,76 @@ TABLE |= {
         "user": "users' models in JAX or compiled; the check of a model",
     }.items()
 }
+TABLE["models/hmm/volatility"] = (
+    "stochastic volatility, on a grid or by particles: model, kernels, results",
+    MODEL + " models/hmm",
+)
 TABLE["models/mixed"] = (
-    "regressions with grouped effects: densities of groups, model, results",
-    MODEL + " plots models/regression models/regression/bases models/regression/families",
+    "the covariance of a group's effects as a compiled function, where users' modules cimport it",
+    "",
 )
-TABLE["models/crossed"] = (
-    "regressions whose grouping factors cross, or with smooths: effects among the parameters",
-    MODEL + " plots splines models/mixed models/regression models/regression/bases",
+ROOM = "models/regression"
+LATENT = f"{ROOM}/latent"
+REGRESSION = (
+    BELOW + f" coordinates fit formula results {ROOM}/bases {ROOM}/bases/predictors"
+    f" {ROOM}/rows {ROOM}/mode {ROOM}"
 )
-TABLE["models/scales"] = (
-    "regressions whose prior scales are learned: density, centre, coordinates, model",
-    MODEL + " models/regression models/regression/bases",
-)
-TABLE["models/updated"] = (
-    "regressions carried on with new rows: what is kept of the earlier ones, posterior, results",
-    MODEL + " sources models/regression",
-)
+TABLE |= {
+    LATENT: ("a folder per way of treating effects, each with a line of its own here", ""),
+    f"{LATENT}/densities": (
+        "compiled densities: of groups, effects integrated out; of effects; of these given rows",
+        f"errors arguments core models/mixed {ROOM}/bases",
+    ),
+    f"{LATENT}/covariance": (
+        "what effects are called; sds and correlations: priors, signs, what groups say of them",
+        BELOW + f" coordinates splines models/mixed {ROOM} {LATENT}/densities",
+    ),
+    f"{LATENT}/effects": (
+        "draws of effects given other parameters; rows, tables, figures and files that have them",
+        BELOW + f" diagnostics formula plots results {ROOM}/bases/predictors {LATENT}/densities",
+    ),
+    f"{LATENT}/integrated": (
+        "effects integrated out: groups as rows, mode, coordinates, posterior, model, results",
+        REGRESSION
+        + f" diagnostics models/mixed {LATENT}/densities {LATENT}/covariance {LATENT}/effects",
+    ),
+    f"{LATENT}/levels": (
+        "coefficients of a factor's very many levels integrated out",
+        REGRESSION
+        + " diagnostics models/mixed"
+        + f" {LATENT}/densities {LATENT}/effects {LATENT}/integrated",
+    ),
+    f"{LATENT}/sampled/blocks": (
+        "coefficients and effects together: their design, its products, precisions as an arrow",
+        BELOW + f" coordinates formula {ROOM}/rows {LATENT}/densities",
+    ),
+    f"{LATENT}/sampled/centre": (
+        "where chains of effects begin: Laplace's approximation, and what it says of mixing",
+        BELOW + f" coordinates {LATENT}/densities {LATENT}/sampled/blocks",
+    ),
+    f"{LATENT}/sampled/independent": (
+        "effects and parameters drawn independently: exactly for normal outcomes, else proposed",
+        BELOW + f" coordinates fit {ROOM}/rows {LATENT}/sampled/blocks {LATENT}/sampled/centre",
+    ),
+    f"{LATENT}/sampled": (
+        "effects of crossed factors and smooths among the parameters: posterior, model, results",
+        REGRESSION
+        + f" models/mixed {LATENT}/densities {LATENT}/covariance {LATENT}/effects"
+        + f" {LATENT}/integrated {LATENT}/sampled/blocks {LATENT}/sampled/centre"
+        + f" {LATENT}/sampled/independent",
+    ),
+    f"{LATENT}/shrunk": (
+        "coefficients whose prior scales are learned: density, centre, draws, posterior, model",
+        REGRESSION,
+    ),
+    f"{ROOM}/updated": (
+        "regressions carried on with new rows: what is kept of earlier ones, posterior, results",
+        REGRESSION + " diagnostics sources",
+    ),
+}
 TABLE["cluster"] = (
     "regressions of rows in partitions on other machines: passes, reservoir, posterior, model",
-    BELOW
-    + " coordinates diagnostics formula fit results models/regression models/regression/bases",
+    REGRESSION + " diagnostics",
 )
 TABLE |= {
     "sklearn": ("estimators for scikit-learn", BELOW + " formula models/regression/families"),

@@ -11,8 +11,8 @@ import sgmc
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.core.design import design
-from sgmc.models.regression.data import RegressionData
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.rows.data import RegressionData
+from sgmc.models.regression.rows.prepare import DesignTable
 
 from ..families.tables import FAMILIES
 from .counts import BUDWORM, CASES, LINK, MOTHS, ROLE, at_mode, data, errors, fitted

@@ -6,8 +6,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import SGMCWarning
-from sgmc.models.crossed.correlation import at_centre
-from sgmc.models.crossed.gram import Gram
+from sgmc.models.regression.latent.sampled.blocks.gram import Gram
+from sgmc.models.regression.latent.sampled.centre.correlation import at_centre
 
 from .tables import problem_of, table
 

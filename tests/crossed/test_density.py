@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from sgmc.core import engine
-from sgmc.models.crossed.centre import CentreSearch
+from sgmc.models.regression.latent.sampled.centre.search import CentreSearch
 
 from .tables import problem_of, table
 

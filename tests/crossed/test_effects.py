@@ -5,8 +5,8 @@ import pytest
 
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.expansion import of_prior
-from sgmc.models.crossed.effects import Blocks, EffectsPrior, Loaded
 from sgmc.models.mixed.loading import Loading
+from sgmc.models.regression.latent.densities.effects_prior import Blocks, EffectsPrior, Loaded
 
 STEP = 1e-6  # of central differences, whose errors are about its square and rounding over it
 NEAR = dict(rtol=1e-6, atol=1e-6)

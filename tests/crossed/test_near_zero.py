@@ -12,7 +12,7 @@ import pytest
 import sgmc
 from sgmc.diagnostics.near_zero import near_zero
 from sgmc.errors import ConvergenceWarning, SGMCWarning
-from sgmc.models.crossed import problem
+from sgmc.models.regression.latent.sampled import problem
 from sgmc.results.checks.visited import not_near_zero
 
 BOUNDS = 0.05, 0.1

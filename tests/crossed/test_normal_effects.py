@@ -6,8 +6,8 @@ import pytest
 
 import sgmc
 from sgmc.fit import choose
-from sgmc.models.crossed import proposals
-from sgmc.models.crossed.normal_effects import NormalEffects
+from sgmc.models.regression.latent.sampled.independent import proposals
+from sgmc.models.regression.latent.sampled.independent.normal_effects import NormalEffects
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 

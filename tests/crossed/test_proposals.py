@@ -9,7 +9,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.coordinates.grid import Grid
-from sgmc.models.crossed import proposals
+from sgmc.models.regression.latent.sampled.independent import proposals
 
 N, G, H = 150, 12, 3
 PRIOR = {

@@ -7,7 +7,7 @@ from _ext import probes
 import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.fit.settings import check_settings
-from sgmc.models.crossed.setup import set_up
+from sgmc.models.regression.latent.sampled.setup import set_up
 
 from .tables import published
 

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported, SGMCWarning
-from sgmc.models.crossed import results as crossed_results
+from sgmc.models.regression.latent.sampled import results as crossed_results
 
 from .tables import table
 

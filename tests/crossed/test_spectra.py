@@ -9,10 +9,10 @@ from _ext import probes
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.core.expansion import of_prior
-from sgmc.models.crossed.effects import Blocks, EffectsPrior, Loaded
-from sgmc.models.crossed.overlapping import Overlapping
-from sgmc.models.crossed.spectrum import Spectrum
 from sgmc.models.mixed.loading import Loading
+from sgmc.models.regression.latent.densities.effects_prior import Blocks, EffectsPrior, Loaded
+from sgmc.models.regression.latent.densities.overlapping import Overlapping
+from sgmc.models.regression.latent.densities.spectrum import Spectrum
 
 LEVELS, WAVES, REGIONS, D = 5, 7, 4, 2
 STEP = 1e-6  # of central differences, whose errors are about its square and rounding over it

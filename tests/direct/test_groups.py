@@ -12,8 +12,8 @@ from scipy import stats
 
 import sgmc
 from sgmc.coordinates import grid, integrated
-from sgmc.models.crossed.gram import as_sparse
-from sgmc.models.regression import effect_sums
+from sgmc.models.regression.latent.sampled.blocks.gram import as_sparse
+from sgmc.models.regression.rows import effect_sums
 
 from .cases import departures
 

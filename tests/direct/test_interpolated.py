@@ -12,11 +12,12 @@ from scipy import sparse
 import sgmc
 from sgmc.coordinates import integrated
 from sgmc.fit.settings import check_settings
-from sgmc.models.crossed import direct, inverse_root, work
-from sgmc.models.crossed.elimination import Elimination
-from sgmc.models.crossed.gram import as_sparse
-from sgmc.models.crossed.interpolated import InterpolatedSums
-from sgmc.models.crossed.inverse_root import inverse_root_times
+from sgmc.models.regression.latent.sampled.blocks import inverse_root
+from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination
+from sgmc.models.regression.latent.sampled.blocks.gram import as_sparse
+from sgmc.models.regression.latent.sampled.blocks.inverse_root import inverse_root_times
+from sgmc.models.regression.latent.sampled.independent import direct, work
+from sgmc.models.regression.latent.sampled.independent.interpolated import InterpolatedSums
 
 from ..crossed.insteval import Collapsed, by_importance
 from .test_groups import assert_right, conditional, designed, fitted_several
@@ -228,7 +229,7 @@ def test_wide_noise_of_effects_is_seen(monkeypatch):
     """Which the numbers above do not show: in the test of covariances."""
     times = inverse_root.inverse_root_times
     monkeypatch.setattr(
-        "sgmc.models.crossed.interpolated.inverse_root_times",
+        "sgmc.models.regression.latent.sampled.independent.interpolated.inverse_root_times",
         lambda product, z: times(product, np.sqrt(2) * z),
     )
     with pytest.raises(AssertionError):

@@ -6,7 +6,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.coordinates import transport
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.rows.prepare import DesignTable
 
 from .cases import PRIOR, departures, formula, quadrature, table
 

@@ -7,7 +7,7 @@ import pytest
 
 import sgmc
 from sgmc.core.engine import full
-from sgmc.models.regression import summed
+from sgmc.models.regression.rows import summed
 
 from .cases import formula, table
 

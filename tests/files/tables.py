@@ -11,7 +11,7 @@ import sgmc
 from sgmc import formula as front
 from sgmc.core import storage
 from sgmc.errors import SGMCWarning
-from sgmc.models.regression import recession
+from sgmc.models.regression.mode import recession
 from sgmc.prepared.writing import of_table
 
 FEW_BYTES, FEW_ROWS = 1 << 10, 1 << 12

@@ -12,7 +12,7 @@ import sgmc
 from sgmc.core import storage
 from sgmc.errors import DataError, NotSupported, OutOfMemoryError, ReadingWarning
 from sgmc.fit import chains
-from sgmc.models.regression.data import check_outcomes
+from sgmc.models.regression.rows.data import check_outcomes
 from tests.files.tables import fitted, frame, prepared, streamed
 
 SMALL, LARGE = 100_000, 300_000  # rows: both are more than any chunk has

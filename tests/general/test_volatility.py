@@ -15,7 +15,7 @@ from sgmc.core.engine import scores
 from sgmc.core.expansion import of_rows
 from sgmc.core.rng import Rng
 from sgmc.errors import ArgumentError, DataError, NotSupported, ParticleWarning
-from sgmc.models.hmm.particle_bias import shifts
+from sgmc.models.hmm.volatility.particle_bias import shifts
 from sgmc.subsampling.uniform import Uniform
 
 from .volatilities import integrated, quadrature, simulated
@@ -137,7 +137,7 @@ def test_bias_falls_geometrically_with_the_buffer(long):
 
 def by_particles(model, theta, particles, times, buffer=20):
     """Gradients summed over all windows, each by a filter of its own: (times, 3)."""
-    from sgmc.models.hmm.particles import ParticleVolatility
+    from sgmc.models.hmm.volatility.particles import ParticleVolatility
 
     kernel = ParticleVolatility(model.y, model.windows, buffer, particles)
     rng = Rng(np.random.SeedSequence(4))

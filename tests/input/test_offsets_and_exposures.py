@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
-from sgmc.models.regression.data import total_offset
+from sgmc.models.regression.rows.data import total_offset
 
 
 def test_the_sum_of_both():

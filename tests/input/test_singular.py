@@ -32,16 +32,20 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "coordinates/recession.py": "of finite tables",
     "coordinates/integrated.py": "tabulated within a try; a table's precisions have roots",
     "coordinates/grid.py": "its callers tabulate within a try",
-    "models/regression/effect_sums.py": "as in coordinates/integrated.py",
+    "models/regression/rows/effect_sums.py": "as in coordinates/integrated.py",
     "coordinates/whole.py": "triangular with a unit diagonal, or a rotation",
-    "models/mixed/direct.py": "of a mode's precision, whose eigenvalues are positive",
-    "models/mixed/given_sd.py": "of such a precision; nodes are made within a try",
-    "models/regression/summed.py": "least squares, and roots that were looked at",
+    "models/regression/latent/integrated/direct.py": (
+        "of a mode's precision, whose eigenvalues are positive"
+    ),
+    "models/regression/latent/integrated/given_sd.py": (
+        "of such a precision; nodes are made within a try"
+    ),
+    "models/regression/rows/summed.py": "least squares, and roots that were looked at",
     "results/effects/sums.py": "of finite averages",
     "coordinates/shrinkage.py": "the whitener refuses a singular one first",
     "coordinates/separation_transform.py": "triangular with a unit diagonal",
     "coordinates/whitening.py": "invertible by construction; a finite matrix has eigenvalues",
-    "models/regression/bounded.py": "blocks of a mode's precision; slopes within margins",
+    "models/regression/mode/bounded.py": "blocks of a mode's precision; slopes within margins",
     "models/regression/prior_outcomes.py": "triangular with a unit diagonal",
     "priors/joint.py": "of a covariance that has a root",
     "results/priors/distributions.py": "of a precision whose inverse has a root",
@@ -54,22 +58,34 @@ SAFE = {  # calls outside of a try, and why they do not raise
     "formula/blocks.py": "of a finite contrast",
     "formula/r_words.py": "triangular, with a diagonal that was looked at",
     "models/communities/start.py": "of a table of zeros and ones",
-    "models/crossed/correlation.py": "of a posterior's precision, which has a root",
-    "models/crossed/centre.py": "of finite slopes, and of sds that are kept from zero",
+    "models/regression/latent/sampled/centre/correlation.py": (
+        "of a posterior's precision, which has a root"
+    ),
+    "models/regression/latent/sampled/centre/search.py": (
+        "of finite slopes, and of sds that are kept from zero"
+    ),
     "models/ica/model.py": "of finite channels with finite squares",
     "models/ica/results.py": "the rank of the start is checked",
-    "models/mixed/coordinates.py": "of a mode's precision, whose eigenvalues are positive",
-    "models/mixed/left_out.py": "of a covariance made larger than rounding",
-    "models/mixed/random_effects.py": "of correlations, with a diagonal larger by rounding",
-    "models/mixed/search.py": "of finite curvatures, whose eigenvalues are made positive",
+    "models/regression/latent/integrated/coordinates.py": (
+        "of a mode's precision, whose eigenvalues are positive"
+    ),
+    "models/regression/latent/effects/left_out.py": "of a covariance made larger than rounding",
+    "models/regression/latent/effects/random_effects.py": (
+        "of correlations, with a diagonal larger by rounding"
+    ),
+    "models/regression/latent/integrated/search.py": (
+        "of finite curvatures, whose eigenvalues are made positive"
+    ),
     "models/mixture/results.py": "triangular with a unit diagonal",
-    "models/regression/trimmed.py": "of finite tables",
-    "models/scales/coordinates.py": "of a precision that expectation propagation has factored",
-    "models/scales/rotated.py": "of a finite precision",
-    "models/updated/account.py": "of finite precisions; those of modes have roots",
-    "models/updated/prior.py": "of a mode's precision, scaled to a unit diagonal",
-    "models/updated/taylor.py": "of coordinates that were solved for by the fit",
-    "models/updated/weighed.py": "undoes the centring: triangular with a unit diagonal",
+    "models/regression/mode/trimmed.py": "of finite tables",
+    "models/regression/latent/shrunk/coordinates.py": (
+        "of a precision that expectation propagation has factored"
+    ),
+    "models/regression/latent/shrunk/rotated.py": "of a finite precision",
+    "models/regression/updated/account.py": "of finite precisions; those of modes have roots",
+    "models/regression/updated/prior.py": "of a mode's precision, scaled to a unit diagonal",
+    "models/regression/updated/taylor.py": "of coordinates that were solved for by the fit",
+    "models/regression/updated/weighed.py": "undoes the centring: triangular with a unit diagonal",
     "results/checks/differences.py": "a Cholesky factor or positive sds",
     "results/checks/printed.py": "of coordinates' scales; the rest is within a try",
     "results/checks/second_order.py": "of finite scores",

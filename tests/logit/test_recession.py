@@ -14,8 +14,8 @@ from sgmc.coordinates.recession import Programme, independent, recessions
 from sgmc.core.design import design
 from sgmc.errors import SeparationWarning
 from sgmc.fit.settings import check_settings
-from sgmc.models.regression import recession
-from sgmc.models.regression.recession import Likelihood
+from sgmc.models.regression.mode import recession
+from sgmc.models.regression.mode.recession import Likelihood
 
 BINARY, COUNTS = "binary", "counts"
 

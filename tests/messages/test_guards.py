@@ -23,15 +23,15 @@ from sgmc.core.remainders import Remainders
 from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported
 from sgmc.gradients import saga
-from sgmc.models.mixed.group_level import GroupLevel
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.mixed.marginal import Marginal
-from sgmc.models.mixed.nested import Nested
-from sgmc.models.mixed.quadrature import Quadrature
 from sgmc.models.regression.bases.cumulative import Cumulative
 from sgmc.models.regression.bases.known import Known
 from sgmc.models.regression.coordinates import preconditioner
-from sgmc.models.scales.shrinking import ShrunkPrior
+from sgmc.models.regression.latent.densities.group_level import GroupLevel
+from sgmc.models.regression.latent.densities.marginal import Marginal
+from sgmc.models.regression.latent.densities.nested import Nested
+from sgmc.models.regression.latent.densities.quadrature import Quadrature
+from sgmc.models.regression.latent.shrunk.shrinking import ShrunkPrior
 from sgmc.registry import room
 from sgmc.samplers.bases.paths import Path
 

@@ -19,23 +19,23 @@ from sgmc.models.bases.priors import check
 from sgmc.models.bases.problem import SomeRecord
 from sgmc.models.bases.refusals import refuse
 from sgmc.models.bases.results import ModelResults
-from sgmc.models.bases.search import first_place, own_start
+from sgmc.models.bases.start.search import first_place, own_start
 from sgmc.models.communities.pairs import of_matrix
-from sgmc.models.crossed import refusals as crossed
-from sgmc.models.crossed.names import refuse_more
-from sgmc.models.crossed.problem import ThinnedRecord
-from sgmc.models.crossed.smooth_results import Smooths
 from sgmc.models.factorization import data as ratings
 from sgmc.models.factorization.results import FactorResults
 from sgmc.models.hmm.results import SequenceResults
 from sgmc.models.hmm.sequences import outcomes
 from sgmc.models.ica.results import ICAResults
 from sgmc.models.lda.results import LDAResults
-from sgmc.models.mixed.effects import named
-from sgmc.models.mixed.levels_problem import inexact, refuse_strata
-from sgmc.models.mixed.levels_results import LevelsResults
-from sgmc.models.regression import check_loss
-from sgmc.models.updated import problem as updated
+from sgmc.models.regression.latent.covariance.crossed_effects import refuse_more
+from sgmc.models.regression.latent.covariance.group_effects import named
+from sgmc.models.regression.latent.effects.smooth_results import Smooths
+from sgmc.models.regression.latent.levels.problem import inexact, refuse_strata
+from sgmc.models.regression.latent.levels.results import LevelsResults
+from sgmc.models.regression.latent.sampled import refusals as crossed
+from sgmc.models.regression.latent.sampled.problem import ThinnedRecord
+from sgmc.models.regression.mode import check_loss
+from sgmc.models.regression.updated import problem as updated
 from sgmc.models.user import check as checking
 from sgmc.results.report.ratios import ratio_name
 from sgmc.subsampling.uniform import Uniform

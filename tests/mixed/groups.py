@@ -7,7 +7,7 @@ import pandas as pd
 
 import sgmc
 from sgmc.formula.spreads import of_array
-from sgmc.models.mixed.model import MixedRegression
+from sgmc.models.regression.latent.integrated.model import MixedRegression
 
 from .tables import published
 

@@ -10,9 +10,9 @@ from scipy import special
 
 from sgmc import registry
 from sgmc.core.design import design
-from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.mixed.quadrature import Quadrature
+from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal
+from sgmc.models.regression.latent.densities.quadrature import Quadrature
 
 # parameters of families besides coefficients
 OWN = {

@@ -9,9 +9,9 @@ import pytest
 
 import sgmc
 from sgmc.core.expansion import expand
-from sgmc.models.mixed import levels_problem
-from sgmc.models.mixed.group_level import GroupLevel
 from sgmc.models.regression import model
+from sgmc.models.regression.latent.densities.group_level import GroupLevel
+from sgmc.models.regression.latent.levels import problem as levels_problem
 
 SIGMA, ROWS = 0.7, 1500
 FORMULA = "y ~ x + f * g"

@@ -10,7 +10,7 @@ from scipy import special
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import effects_of_fit
+from sgmc.models.regression.latent.effects.random_effects import effects_of_fit
 
 from .tables import table_of
 

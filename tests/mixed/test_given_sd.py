@@ -12,7 +12,7 @@ import sgmc
 from sgmc.coordinates.conditioned import Conditioned
 from sgmc.core.engine import full_many
 from sgmc.errors import NotSupported
-from sgmc.models.mixed import given_sd
+from sgmc.models.regression.latent.integrated import given_sd
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 

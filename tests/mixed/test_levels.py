@@ -8,9 +8,9 @@ from scipy import stats
 import sgmc
 from sgmc.core import deadline
 from sgmc.fit.settings import check_settings
-from sgmc.models.mixed.levels import LevelsRegression
-from sgmc.models.mixed.split import worth_it
 from sgmc.models.regression import model
+from sgmc.models.regression.latent.levels.model import LevelsRegression
+from sgmc.models.regression.latent.levels.split import worth_it
 
 LEVELS, ROWS, SIGMA = 300, 3000, 0.7
 

@@ -10,8 +10,8 @@ from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import NotSupported, QuadratureWarning, SGMCWarning
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.mixed.quadrature import Quadrature
-from sgmc.models.mixed.rules import SETS, scattered_rule
+from sgmc.models.regression.latent.densities.quadrature import Quadrature
+from sgmc.models.regression.latent.densities.rules import SETS, scattered_rule
 
 from .tables import family_of, marginal, slopes
 

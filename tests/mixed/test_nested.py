@@ -6,11 +6,11 @@ from scipy import special, stats
 
 from sgmc.core.design import design
 from sgmc.core.expansion import expand, of_rows
-from sgmc.models.mixed.gaussian import GaussianMarginal
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.mixed.nested import Nested
-from sgmc.models.mixed.quadrature import Quadrature
-from sgmc.models.mixed.rows import subgroups
+from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal
+from sgmc.models.regression.latent.densities.nested import Nested
+from sgmc.models.regression.latent.densities.quadrature import Quadrature
+from sgmc.models.regression.latent.integrated.rows import subgroups
 
 from .tables import family_of, slopes
 

@@ -10,7 +10,7 @@ from scipy import special
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed.random_effects import effects_of_fit
+from sgmc.models.regression.latent.effects.random_effects import effects_of_fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 COPIES = 20_000  # of one draw of the parameters

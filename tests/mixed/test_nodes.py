@@ -9,7 +9,7 @@ from sgmc import registry
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ModeWarning, QuadratureWarning, SGMCWarning
 from sgmc.fit.settings import check_settings
-from sgmc.models.mixed import search
+from sgmc.models.regression.latent.integrated import search
 
 from ..verdict import grouped
 from .groups import mixed

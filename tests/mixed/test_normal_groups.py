@@ -10,10 +10,10 @@ from scipy import integrate
 import sgmc
 from sgmc.core.expansion import expand
 from sgmc.fit import choose
-from sgmc.models.mixed import given_sd, problem
-from sgmc.models.mixed.normal_groups import NormalGroups
-from sgmc.models.mixed.rows import GroupedRows
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.latent.integrated import given_sd, problem
+from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups
+from sgmc.models.regression.latent.integrated.rows import GroupedRows
+from sgmc.models.regression.rows.prepare import DesignTable
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 FAMILIES = "logit", "poisson", "negativebinomial"

@@ -9,8 +9,9 @@ import pytest
 import sgmc
 from sgmc import registry
 from sgmc.errors import ArgumentError
-from sgmc.models.mixed import saved_effects, split
 from sgmc.models.regression import model
+from sgmc.models.regression.latent.effects import saved_effects
+from sgmc.models.regression.latent.levels import split
 
 from ..verdict import grouped
 from .tables import table_of

@@ -5,7 +5,7 @@ import pytest
 
 import sgmc
 from sgmc.core.engine import density
-from sgmc.models.mixed.coordinates import with_signs
+from sgmc.models.regression.latent.integrated.coordinates import with_signs
 
 from .tables import published
 

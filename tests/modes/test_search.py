@@ -9,7 +9,7 @@ from scipy import stats
 import sgmc
 from sgmc.coordinates import modes
 from sgmc.errors import ArgumentError, ModesWarning, NotSupported, SGMCWarning
-from sgmc.models.bases import search as general
+from sgmc.models.bases.start import search as general
 
 from .cases import TwoNormals, clusters, problem, quiet, regression, searched
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sgmc.models.crossed.results import CrossedResults
+from sgmc.models.regression.latent.sampled.results import CrossedResults
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 pytestmark = pytest.mark.skipif(not DOCS.is_dir(), reason="an installation has no docs")

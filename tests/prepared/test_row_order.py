@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.models.regression import problem
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.rows.prepare import DesignTable
 from sgmc.prepared import records
 
 N = 20_000

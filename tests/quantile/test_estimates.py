@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.models.regression import check_loss
 from sgmc.models.regression.families.quantreg import QuantRegFamily
+from sgmc.models.regression.mode import check_loss
 
 from .cases import (
     TAUS,

@@ -6,9 +6,9 @@ from scipy import stats
 
 from sgmc.core.design import design as stored
 from sgmc.core.expansion import expand, of_rows, row_curvatures
-from sgmc.models.regression.check_loss import ROW, calibration
 from sgmc.models.regression.families.quantreg import QuantRegFamily
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.mode.check_loss import ROW, calibration
+from sgmc.models.regression.rows.prepare import DesignTable
 
 from .cases import TAUS, design, spreading
 

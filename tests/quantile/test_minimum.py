@@ -5,8 +5,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import ConditionWarning, DataError
-from sgmc.models.regression.check_loss import minimiser
-from sgmc.models.regression.prepare import DesignTable
+from sgmc.models.regression.mode.check_loss import minimiser
+from sgmc.models.regression.rows.prepare import DesignTable
 
 from .cases import TAUS, by_simplex, check_loss, design, real, spreading
 

@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.coordinates.whitening import Coordinates
 from sgmc.diagnostics import moments
-from sgmc.models.mixed.fold import FoldedEffects
+from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.results.checks.stein import checked
 from sgmc.results.report.accuracy import accuracy, quantiles_of
 

@@ -117,7 +117,7 @@ def test_a_forecast_counts_cells_and_draws(monkeypatch):
 
 
 def of_data(X):
-    from sgmc.models.regression.data import RegressionData
+    from sgmc.models.regression.rows.data import RegressionData
 
     names = [f"x{j}" for j in range(X.shape[1])]
     terms = {name: slice(j, j + 1) for j, name in enumerate(names)}

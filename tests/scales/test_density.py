@@ -10,9 +10,14 @@ from sgmc.coordinates.maps import Warp
 from sgmc.coordinates.propagation import Sites
 from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.expansion import of_prior
-from sgmc.models.scales.locals import Local
-from sgmc.models.scales.propagation import shrunken
-from sgmc.models.scales.shrinking import LOCAL_KINDS, Shrunk, ShrunkMap, ShrunkPrior
+from sgmc.models.regression.latent.shrunk.locals import Local
+from sgmc.models.regression.latent.shrunk.propagation import shrunken
+from sgmc.models.regression.latent.shrunk.shrinking import (
+    LOCAL_KINDS,
+    Shrunk,
+    ShrunkMap,
+    ShrunkPrior,
+)
 
 D, WHERE, REST = 6, [1, 2, 4, 5], [0, 3]
 GROUP, LOCAL = [0, 0, 1, 1], ["half_cauchy", "half_cauchy", "root_gamma", "none"]

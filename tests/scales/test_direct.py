@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.models.scales import direct
+from sgmc.models.regression.latent.shrunk import direct
 
 DRAWS = 5000  # of four chains: independent ones, so that standard errors are of 20,000
 NODES = 70  # of either number of the grid, less than an sd apart: integrals are right to 1e-4

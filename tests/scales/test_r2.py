@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.models.scales.groups import Group
+from sgmc.models.regression.latent.shrunk.groups import Group
 
 DRAWS = 20_000
 

@@ -15,9 +15,9 @@ import sgmc
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.fit.settings import check_settings
-from sgmc.models.scales.conditionals import ScaleConditionals
-from sgmc.models.scales.model import LearnedRegression
-from sgmc.models.scales.shrinking import Shrunk
+from sgmc.models.regression.latent.shrunk.conditionals import ScaleConditionals
+from sgmc.models.regression.latent.shrunk.model import LearnedRegression
+from sgmc.models.regression.latent.shrunk.shrinking import Shrunk
 
 REPLICATES, STEPS = 3000, 3
 # z of the largest of some 40 differences: above 4.2 with probability .001

@@ -10,9 +10,9 @@ from sgmc import formula
 from sgmc.core import engine
 from sgmc.errors import ArgumentError, FormulaError, ResolutionWarning
 from sgmc.fit.settings import check_settings
-from sgmc.models.crossed import problem
-from sgmc.models.crossed.centre import CentreSearch
-from sgmc.models.crossed.names import effects_of_crossing
+from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_crossing
+from sgmc.models.regression.latent.sampled import problem
+from sgmc.models.regression.latent.sampled.centre.search import CentreSearch
 
 from .normality import departure
 

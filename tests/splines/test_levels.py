@@ -13,8 +13,8 @@ from sgmc import formula
 from sgmc.core import engine
 from sgmc.errors import DataError, FormulaError
 from sgmc.fit.settings import check_settings
-from sgmc.models.crossed import problem as crossed
-from sgmc.models.crossed.names import effects_of_crossing
+from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_crossing
+from sgmc.models.regression.latent.sampled import problem as crossed
 
 from .areas import NAMES, NEIGHBOURS, PIECES, TREE, scaled_covariance, table
 from .normality import departure

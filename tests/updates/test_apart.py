@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.models.updated.weighed import Weighed
+from sgmc.models.regression.updated.weighed import Weighed
 
 
 def test_errors_of_independent_draws():

@@ -8,8 +8,8 @@ import sgmc
 from sgmc.coordinates.mode import Mode
 from sgmc.coordinates.whitening import whitener
 from sgmc.errors import DataError
-from sgmc.models.updated.account import expansion
-from sgmc.models.updated.past import Past
+from sgmc.models.regression.updated.account import expansion
+from sgmc.models.regression.updated.past import Past
 
 from .months import carried
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.models.updated import taylor
+from sgmc.models.regression.updated import taylor
 
 PLACE, A = np.array([0.5, -1.0]), np.array([[2.0, 0.0], [1.0, 0.5]])
 CUBIC, QUARTIC = np.array([0.7, -0.4]), np.array([1.2, 0.3])

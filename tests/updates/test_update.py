@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.models.updated.past import Past
-from sgmc.models.updated.taylor import ExactRows
+from sgmc.models.regression.updated.past import Past
+from sgmc.models.regression.updated.taylor import ExactRows
 from tests.updates.months import apart, carried, month, months
 
 FORMULAS = {

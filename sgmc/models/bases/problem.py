@@ -32,11 +32,11 @@ from sgmc.fit.parts import (
     Starts,
 )
 from sgmc.fit.problem import ANY_MAP, SEARCH, Problem
-from sgmc.models.bases.derived import local_plan, own_plan
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.refusals import refuse
-from sgmc.models.bases.search import (
+from sgmc.models.bases.start.derived import local_plan, own_plan
+from sgmc.models.bases.start.search import (
     first_place,
     free_start,
     refuse_search,

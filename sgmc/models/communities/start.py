@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from sgmc.models.bases.clusters import clusters
+from sgmc.models.bases.start.clusters import clusters
 
 MOST_DENSE = 500  # nodes up to which eigenvectors are those of a dense matrix
 TRIES = 3  # clusterings from starts at random

@@ -8,7 +8,7 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.clusters import clusters
+from sgmc.models.bases.start.clusters import clusters
 from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant
 from sgmc.priors import dirichlet, normal
 

@@ -9,8 +9,8 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.tables import matrix
 from sgmc.errors import ArgumentError, DataError
-from sgmc.models.bases.clusters import clusters
 from sgmc.models.bases.model import Model
+from sgmc.models.bases.start.clusters import clusters
 from sgmc.priors import dirichlet, inverse_gamma, normal
 
 

@@ -1,7 +1,7 @@
 """Regressions in which a formula has predictors of the scale, dispersion or precision."""
 
 from sgmc.errors import ArgumentError
-from sgmc.models.regression.bases.distributional import DistributionalFamily
+from sgmc.models.regression.bases.predictors.distributional import DistributionalFamily
 from sgmc.models.regression.two_parts import TwoDesigns
 
 

@@ -16,7 +16,7 @@ class ModelInfo:
 
     def __init__(self, model):
         data = model.data
-        self.kind, self.family, self.options = type(model), model.family, model.options
+        self.kind, self.family, self.options = model.kind, model.family, model.options
         self.family_name, self.title = model.family.name, model.family.title
         self.formula, self.spec, self.levels, self.inputs = (
             model.formula,
@@ -43,6 +43,8 @@ class ModelInfo:
         left and right column.
         """
         n, weight = fit.problem.model.n, fit.problem.table.weight
+        if fit.problem.rows.grouped:  # of the data's rows, not of the groups that chains see
+            n = len(fit.problem.table.y)
         rows = f"{n}" if weight is None else f"{weight.sum():.12g} in {n} rows"
         return (
             [("Dep. Variable", self.endog_names), ("Model", self.family.title)],

@@ -17,7 +17,7 @@ from sgmc.coordinates.densities import LONGEST_PULLED
 from sgmc.core import storage
 from sgmc.core.memory import MB, Forecast, available
 from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
-from sgmc.models.regression.prepare import SHUFFLED_ROWS, stays
+from sgmc.models.regression.rows.prepare import SHUFFLED_ROWS, stays
 from sgmc.results.checks.stein import MAX_QUADRATIC_DRAWS
 from sgmc.results.effects.kept import copied_bytes
 

@@ -14,10 +14,10 @@ from sgmc.core.interrupts import handled
 from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.bases import errors
-from sgmc.models.regression.data import check_outcomes, equations, of_table
-from sgmc.models.regression.from_arrays import from_arrays, outcome_name
 from sgmc.models.regression.options import option
 from sgmc.models.regression.prior_predictive import PriorPredictive
+from sgmc.models.regression.rows.data import check_outcomes, equations, of_table
+from sgmc.models.regression.rows.from_arrays import from_arrays, outcome_name
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -269,6 +269,11 @@ class Regression(PriorPredictive):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     @property
+    def kind(self):
+        """The class that is fitted again by the formula: of what a model was made from, if any."""
+        return type(self)
+
+    @property
     def endog_names(self):
         """Name of the outcome."""
         return self.data.endog_name
@@ -362,7 +367,7 @@ class Regression(PriorPredictive):
             return room("scales")["learned"].of(self, prior, checked)
         if len(self.parameter_names()) < MANY:
             return self
-        return room("grouped")["levels"].of(self, prior, checked) or self
+        return room("levels")["levels"].of(self, prior, checked) or self
 
     def parameter_names(self):
         """Names of what is sampled."""

@@ -10,9 +10,9 @@ from sgmc.coordinates.modes import ModeSearch
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.core.design import design
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.models.regression.bounded import with_ends, without_ends
-from sgmc.models.regression.recession import Likelihood
-from sgmc.models.regression.search import RegressionMode, first_guess
+from sgmc.models.regression.mode.bounded import with_ends, without_ends
+from sgmc.models.regression.mode.recession import Likelihood
+from sgmc.models.regression.mode.search import RegressionMode, first_guess
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.errors import NotSupported
-from sgmc.models.regression.prepare import in_file, prepare
-from sgmc.models.regression.search import moments_of_outcomes, resolve_priors
+from sgmc.models.regression.mode.search import moments_of_outcomes, resolve_priors
+from sgmc.models.regression.rows.prepare import in_file, prepare
 from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.rows import Rows
 from sgmc.results.priors.distributions import from_spoken, prior_draws

@@ -25,27 +25,27 @@ from sgmc.fit.paths import refuse_unbounded
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem, Workspace
 from sgmc.fit.tolerance import SMALLEST_BATCH
-from sgmc.models.regression.bounded import (
-    bounds_intercept,
-    refuse_beside_ends,
-    with_ends,
-    without_ends,
-)
 from sgmc.models.regression.coordinates import (
     chosen_coordinates,
     preconditioner,
     rotated_prior,
     triangular_coordinates,
 )
-from sgmc.models.regression.prepare import as_given, in_file, prepare, stays
-from sgmc.models.regression.prior_alone import Alone, prior_found, silent
-from sgmc.models.regression.search import (
+from sgmc.models.regression.mode.bounded import (
+    bounds_intercept,
+    refuse_beside_ends,
+    with_ends,
+    without_ends,
+)
+from sgmc.models.regression.mode.search import (
     explained,
     find_regression_mode,
     moments_of_outcomes,
     resolve_priors,
 )
-from sgmc.models.regression.summed import transport_of
+from sgmc.models.regression.prior_alone import Alone, prior_found, silent
+from sgmc.models.regression.rows.prepare import as_given, in_file, prepare, stays
+from sgmc.models.regression.rows.summed import transport_of
 
 # the exact sampler of lopsided columns: where several meet, what their maps leave is skewed, and a
 # draw of nuts costs about as many gradients as one of mala, which has a tenth of its worth

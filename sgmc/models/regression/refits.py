@@ -18,8 +18,8 @@ from sgmc.core.interrupts import handled
 from sgmc.core.phases import counting, watched
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
+from sgmc.models.regression.mode.search import units_of
 from sgmc.models.regression.prior_predictive import PriorPredictive
-from sgmc.models.regression.search import units_of
 from sgmc.results.outcomes.loo import Loo, task_of, weights_of
 from sgmc.results.outcomes.offers import LAW, need
 from sgmc.results.outcomes.residuals import in_order

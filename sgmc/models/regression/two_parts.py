@@ -9,7 +9,7 @@ import numpy as np
 from sgmc.arguments.choices import one_of
 from sgmc.core.storage import spans
 from sgmc.errors import NotSupported
-from sgmc.models.regression.bases.zero_family import COUNT_DISTRIBUTIONS
+from sgmc.models.regression.bases.predictors.zero_family import COUNT_DISTRIBUTIONS
 from sgmc.models.regression.model import Regression
 from sgmc.priors import learns
 

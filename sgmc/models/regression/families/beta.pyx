@@ -9,7 +9,7 @@ from sgmc.core.limits import HALF_LOG_2PI
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary
 from sgmc.models.regression.bases.proportions import Proportions
-from sgmc.models.regression.bases.gammas cimport Gammas, gammas
+from sgmc.models.regression.bases.functions.gammas cimport Gammas, gammas
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import half_t

@@ -1,5 +1,5 @@
 """Hurdle counts: a probability of 0, and counts of at least 1."""
-from sgmc.models.regression.bases.zero_family import ZeroFamily
+from sgmc.models.regression.bases.predictors.zero_family import ZeroFamily
 from sgmc.models.regression.two_parts import TwoParts
 
 

@@ -8,8 +8,8 @@ from sgmc.core.contract cimport OK, Batch, Design, Model, Scratch
 from sgmc.errors import DataError
 from sgmc.models.regression.bases.glm cimport Glm, picked
 from sgmc.models.regression.bases.kinds import Kinds
-from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
-from sgmc.models.regression.bases.two_predictors import refuse_unsound
+from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.predictors.two_predictors import refuse_unsound
 from sgmc.models.regression.model import Regression
 
 cdef enum:

@@ -9,18 +9,18 @@ from libc.math cimport exp
 from sgmc.core.contract cimport OK
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.counts_in_part import NegativeBinomialInPart
-from sgmc.models.regression.bases.distributional import DistributionalFamily
+from sgmc.models.regression.bases.in_part.counts import NegativeBinomialInPart
+from sgmc.models.regression.bases.predictors.distributional import DistributionalFamily
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
-from sgmc.models.regression.bases.overdispersed cimport (
+from sgmc.models.regression.bases.functions.overdispersed cimport (
     LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
 )
 from sgmc.models.regression.bases.known import with_known
-from sgmc.models.regression.bases.limited import LimitedFamily
-from sgmc.models.regression.bases.rising cimport Rising, rising
-from sgmc.models.regression.bases.rising import log_rising
-from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
-from sgmc.models.regression.bases.two_predictors import TwoPredictors
+from sgmc.models.regression.bases.in_part.limited import LimitedFamily
+from sgmc.models.regression.bases.functions.rising cimport Rising, rising
+from sgmc.models.regression.bases.functions.rising import log_rising
+from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential

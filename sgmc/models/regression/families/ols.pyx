@@ -5,11 +5,11 @@ from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
-from sgmc.models.regression.bases.censored cimport Censored
+from sgmc.models.regression.bases.in_part.censored cimport Censored
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
-from sgmc.models.regression.bases.limited import LimitedFamily
+from sgmc.models.regression.bases.in_part.limited import LimitedFamily
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential

@@ -4,11 +4,11 @@ from scipy.special import gammaln, xlogy
 
 from sgmc.core cimport simd
 from sgmc.core.contract cimport OK
-from sgmc.models.regression.bases.counts_in_part import PoissonInPart
+from sgmc.models.regression.bases.in_part.counts import PoissonInPart
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Counts
 from sgmc.models.regression.bases.glm cimport Glm
 from sgmc.models.regression.bases.known import Known
-from sgmc.models.regression.bases.limited import LimitedFamily
+from sgmc.models.regression.bases.in_part.limited import LimitedFamily
 from sgmc.models.regression.model import Regression
 
 

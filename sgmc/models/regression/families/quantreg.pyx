@@ -11,7 +11,7 @@ from sgmc.core.contract cimport OK, Design
 from sgmc.errors import NotSupported
 from sgmc.models.regression.bases.family import Continuous
 from sgmc.models.regression.bases.glm cimport Glm
-from sgmc.models.regression.check_loss import calibration, few_beyond
+from sgmc.models.regression.mode.check_loss import calibration, few_beyond
 from sgmc.models.regression.model import Regression
 from sgmc.priors import learns
 

@@ -5,7 +5,7 @@ from libc.math cimport exp, log1p
 
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Design
-from sgmc.models.regression.bases.binet cimport Binet, binet
+from sgmc.models.regression.bases.functions.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of
 from sgmc.models.regression.bases.family import Auxiliary, Continuous

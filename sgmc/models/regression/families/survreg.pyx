@@ -7,10 +7,10 @@ from sgmc.arguments.limited import is_bounded, limited
 from sgmc.arguments.survival import check_times, logs_of, uncensored
 from sgmc.core.limits import MAX_LOG_CUBED
 from sgmc.errors import ArgumentError
-from sgmc.models.regression.bases.censored cimport CensoredTimes
+from sgmc.models.regression.bases.in_part.censored cimport CensoredTimes
 from sgmc.models.regression.bases.family import Auxiliary, Continuous
 from sgmc.models.regression.bases.known import with_known
-from sgmc.models.regression.bases.limited import log_densities
+from sgmc.models.regression.bases.in_part.limited import log_densities
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential

@@ -1,5 +1,5 @@
 """Zero-inflated counts: zeros of their own beside those of the count."""
-from sgmc.models.regression.bases.zero_family import ZeroFamily
+from sgmc.models.regression.bases.predictors.zero_family import ZeroFamily
 from sgmc.models.regression.two_parts import TwoParts
 
 

@@ -1,0 +1,1 @@
+"""Where chains of models that are no regressions begin, and with what steps."""

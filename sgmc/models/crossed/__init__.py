@@ -1,1 +1,0 @@
-"""Regressions whose grouping factors cross: effects are sampled together with everything else."""

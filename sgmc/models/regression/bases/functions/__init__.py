@@ -1,0 +1,1 @@
+"""Functions that families of counts and proportions are made of."""

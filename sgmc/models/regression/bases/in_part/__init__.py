@@ -1,0 +1,1 @@
+"""Outcomes that are known in part: censored, truncated, or both."""

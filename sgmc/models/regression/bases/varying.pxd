@@ -1,5 +1,0 @@
-from sgmc.models.regression.bases.dispersed cimport Dispersed
-from sgmc.models.regression.bases.two_designs cimport TwoDesignsModel
-
-cdef class Varying(TwoDesignsModel):
-    cdef readonly Dispersed whole

@@ -1,0 +1,1 @@
+"""What effects are called, and their standard deviations and correlations."""

@@ -1,0 +1,1 @@
+"""Compiled densities of groups and of effects."""

@@ -1,0 +1,52 @@
+# Sums over nodes of a group's effects
+from sgmc.models.mixed.loading cimport MOST_EFFECTS
+from sgmc.models.regression.latent.densities.marginal cimport Marginal, Place
+
+cdef enum:
+    MOST_SQUARES = MOST_EFFECTS * MOST_EFFECTS
+    EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
+
+cdef struct Frame:                # nodes of a group: z_k = centre + B t_k
+    double[MOST_EFFECTS] centre
+    double[MOST_EFFECTS] score                # h + M (beta - beta_0)
+    double[MOST_SQUARES] B
+    double[MOST_SQUARES] KL                   # K Lambda
+    double log_det
+
+cdef struct Room:                 # a group's scratch
+    double *eta                   # m
+    double *block                 # linear predictors of rows and nodes, or of rows at one node
+    double *y                     # outcomes of such a block
+    double *density
+    double *r                     # scores: node by node, rows, `width` numbers
+    double *mean                  # scores averaged over nodes, score by score
+    double *t                     # weights of nodes, then posterior probabilities
+    double *z                     # nodes x q
+    double *b                     # Lambda z
+    double *R                     # nodes x q: sum_i z_i r_ik
+    double *rest                  # for `information`
+    double *work                  # of the design
+
+cdef class Nodes(Marginal):
+    cdef readonly Py_ssize_t nodes, count     # as the rule counts them, of a group
+    cdef readonly Py_ssize_t sets             # of nodes, of which each group has one
+    cdef readonly object rule
+    cdef readonly double[:, :, ::1] t
+    cdef readonly double[:, ::1] weight
+    cdef readonly const signed char[::1] idle     # groups whose rows have no effects: Z is zero
+    cdef Room divided(self, Py_ssize_t m, double *work) noexcept nogil
+    # where the nodes of a group are, whose linear predictors without effects are in room.eta
+    cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil
+    # probabilities, scores and sums of all nodes into room; the log density of the group
+    cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
+                   double *value) except -1 nogil
+    cdef int place_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,
+                         Room *room) noexcept nogil
+    cdef void shift(self, Py_ssize_t start, Py_ssize_t m, const double *eta, const double *b,
+                    double *out) noexcept nogil
+    cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,
+                      double *out) noexcept nogil
+    # scores of the first `count` effects of room.b into room.r, log densities added to `total`
+    cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                           Room *room, double *total) except -1 nogil
+    cdef double normalise(self, Room *room) noexcept nogil

@@ -1,0 +1,15 @@
+# Quadrature placed around an anchor
+from sgmc.models.regression.latent.densities.information cimport Informed
+from sgmc.models.regression.latent.densities.marginal cimport Place
+from sgmc.models.regression.latent.densities.nodes cimport Frame, Room
+
+cdef class Quadrature(Informed):
+    cdef readonly const double[:, :] centre   # beta_0 of each group
+    cdef readonly double[:, ::1] h, K, M
+    # what the places of nodes add to the gradient r, with that by the entries of Lambda
+    cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
+                           double *r) except -1 nogil
+    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room) except -1 nogil
+    cdef double expand_group(self, const Place *at, Py_ssize_t start, Py_ssize_t m,
+                             const double *b, Room *room, double *R, double *K) except? -1 nogil
+    cdef int cross(self, Py_ssize_t start, Py_ssize_t m, Room *room, double *M) except -1 nogil

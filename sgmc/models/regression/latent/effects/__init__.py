@@ -1,0 +1,1 @@
+"""Effects given draws of all other parameters, and what results make of them."""

@@ -1,0 +1,1 @@
+"""Regressions with grouped effects, which are integrated out."""

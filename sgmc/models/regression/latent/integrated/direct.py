@@ -1,0 +1,256 @@
+"""Independent draws of regressions with normal errors and an effect of each group, of their
+subgroups, too, or two effects that are not correlated: sums over the rows of each group tell the
+density of (sds, sigma), with coefficients and effects integrated out.
+
+With e = y - X beta, S_g = Z_g'W Z_g and r = sd / sigma, the effects leave
+
+    -W u - sum_g log(a_g) / 2 - (e'We - sum_g r^2 (Z_g'W e)^2 / a_g) / (2 sigma^2)
+
+with a_g = 1 + S_g r^2 of the log density.  e'We is split into squares within the groups, of what
+is left of the rows by their own regression on Z, and (Z_g'W e)^2 / S_g: these have the weight
+1 / a_g, so that nothing cancels.  All is quadratic in beta.
+
+Whatever the effects, the rows of a group count by their products alone: few rows have the same.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from sgmc.arguments.types import Floats, Ints
+from sgmc.coordinates.integrated import ConditionallyNormal, Sums
+from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.transport import Transport
+from sgmc.core.design import design
+from sgmc.fit.problem import Problem
+from sgmc.fit.tolerance import SMALLEST_BATCH
+from sgmc.models.mixed.loading import Loading
+from sgmc.models.regression.bases.family import Family
+from sgmc.models.regression.bases.glm import Glm
+from sgmc.models.regression.latent.integrated.rows import GroupedRows
+from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, SHARES_AT_ONCE, GroupSums
+
+TIMES_FEWER = 2  # rows per row that stands for them, at least
+MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
+
+
+@dataclass(frozen=True)
+class NestedSums(Sums):
+    """Sums over the rows of groups and of their subgroups, which have an effect each; a group may
+    be its own subgroup.
+
+    With z and v the covariates of a group's effect and of a subgroup's, and h running over the
+    subgroups, the effects of these leave of the products of any columns a, b
+
+        sum_h [a'Wb - (v'Wa)(v'Wb) / S_h + (v'Wa)(v'Wb) / (S_h (1 + r_2^2 S_h))],  S_h = v'Wv,
+
+    in which nothing cancels; then those of the groups take off the part along z.
+
+    Attributes
+    ----------
+    within : array (k, k)
+        Products of what is left of the columns (X, e) by their regressions on v in each subgroup.
+    between : array (subgroups, k)
+        v'W(X, e).
+    told : array (subgroups,)
+        S_h; where it is zero, so are the products with v.
+    across : array (subgroups,)
+        v'Wz.
+    outer : array (groups,), array (groups, k)
+        The same products of what is left of z, with itself and with the columns, summed over the
+        subgroups of each group.
+    first : array (groups,) of int
+        First subgroup of each group.
+    weight : float
+    """
+
+    within: Floats
+    between: Floats
+    told: Floats
+    across: Floats
+    outer: tuple[Floats, Floats]
+    first: Ints
+    weight: float
+
+    @classmethod
+    def of(cls, columns: Floats, Z: Floats, w: Floats, starts: Ints, groups: Ints) -> "NestedSums":
+        """Of columns (n, k), covariates (z, v) (n, 2), weights, first rows of subgroups and first
+        subgroups of groups, both with an end.
+        """
+        begin, (z, v) = starts[:-1], Z.T
+        told = np.add.reduceat(w * v**2, begin)
+        size = np.where(told > 0, told, 1.0)
+        across = np.add.reduceat(w * v * z, begin)
+        between = np.add.reduceat((w * v)[:, None] * columns, begin, axis=0)
+        sizes = np.diff(starts)
+        left = columns - v[:, None] * np.repeat(between / size[:, None], sizes, axis=0)
+        apart = w * (z - v * np.repeat(across / size, sizes))
+        first = groups[:-1]
+        outer = (
+            np.add.reduceat(np.add.reduceat(apart * z, begin), first),
+            np.add.reduceat(np.add.reduceat(apart[:, None] * left, begin, axis=0), first, axis=0),
+        )
+        within = left.T @ (w[:, None] * left)
+        return cls(within, between, told, across, outer, first, float(w.sum()))
+
+    @cached_property
+    def gathered(self) -> sparse.csr_array:
+        """Products of v'Wz with v'W(X, e, z), (subgroups, groups (k + 1)), each in the columns of
+        its group.
+        """
+        products = self.across[:, None] * np.column_stack([self.between, self.across])
+        m, k = products.shape
+        group = np.searchsorted(self.first, np.arange(m), side="right") - 1
+        columns = k * group[:, None] + np.arange(k)
+        parts = products.ravel(), columns.ravel(), k * np.arange(m + 1)
+        return sparse.csr_array(parts, shape=(m, k * len(self.first)))
+
+    @property
+    def count(self) -> int:
+        """Zero: effects are no parameters."""
+        return 0
+
+    @property
+    def operations(self) -> float:
+        """See `Sums`."""
+        return 4.0 * self.between.size * self.between.shape[1]
+
+    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
+        size = max(1, SHARES_AT_ONCE // self.between.size)
+        parts = [self.of_few(ratios[a : a + size]) for a in range(0, len(ratios), size)]
+        found, logs = (np.concatenate(one) for one in zip(*parts))
+        return found, logs
+
+    def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return `at` of few ratios."""
+        k = len(self.within)
+        more = ratios[:, 1:] ** 2 * self.told
+        share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))
+        products = (self.between[:, :, None] * self.between[:, None]).reshape(-1, k * k)
+        found = self.within + (share @ products).reshape(-1, k, k)
+        outer = (share @ self.gathered).reshape(len(ratios), -1, k + 1)
+        told, pull = self.outer[0] + outer[..., k], self.outer[1] + outer[..., :k]
+        further = ratios[:, :1] ** 2 * told
+        pull *= (ratios[:, :1] / np.sqrt(1 + further))[..., None]
+        logs = 0.5 * (np.log1p(more).sum(axis=1) + np.log1p(further).sum(axis=1))
+        return found - np.swapaxes(pull, 1, 2) @ pull, logs
+
+    def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
+        return z
+
+
+def grouped_transport(
+    problem: Problem,
+    glm: Glm,
+    loading: Loading,
+    rows: GroupedRows,
+    terms: PriorTerms,
+    mode: Mode,
+) -> Transport | None:
+    """Return the transport of a regression with effects of groups that are not correlated; None
+    where sums would be too large, or the density of (sds, sigma) has no table.
+
+    Parameters
+    ----------
+    problem : Problem
+    glm : Glm
+        Of the rows without effects, sigma among its parameters.
+    loading : Loading
+        Of all effects.
+    rows : GroupedRows
+    terms : PriorTerms
+        Of the coefficients, normal ones.
+    mode : Mode
+    """
+    table, d = rows.table, len(mode.theta) - 1 - loading.q
+    size = max(len(table.y), len(rows.level) * (d + 1)) * (d + 1)
+    if (
+        loading.size > loading.q
+        or not isinstance(table.X, np.ndarray)
+        or size > MOST_GROUPED_NUMBERS
+        or problem.coordinates.map is None
+    ):
+        return None
+    X, beta = np.asarray(table.X, dtype=float), mode.theta[:d]
+    e = table.y - X @ beta - (0.0 if table.offset is None else table.offset)
+    weight = np.ones(len(e)) if table.weight is None else table.weight
+    _, slope, precision = terms(mode.theta)
+    sums = sums_of(rows, X, e, weight)
+    if sums is None:
+        return None
+    covariance = np.linalg.inv(mode.precision)[d:, d:]
+    return ConditionallyNormal.tabulated(
+        mode.theta[d:],
+        covariance,
+        map=problem.coordinates.map,
+        prior=problem.prior,
+        beta=beta,
+        slope=slope[:d],
+        precision=precision[:d, :d],
+        sums=sums,
+        loading=loading,
+        rounding=glm.rounding,
+    )
+
+
+def sums_of(rows: GroupedRows, X: Floats, e: Floats, weight: Floats) -> Sums | None:
+    """Return the sums of rows; None where they would be too large."""
+    starts, Z = rows.starts, rows.Z
+    if Z.shape[1] == 1 and rows.subgroups is None:
+        sums = GroupSums.of(X, e, Z[:, 0], weight, starts)
+        return sums if len(sums.told) <= MOST_KINDS else None
+    first = np.arange(len(starts))  # each group is its own subgroup
+    if rows.subgroups is not None:
+        starts, first = rows.subgroups.starts, rows.subgroups.first
+    if Z.shape[1] > 2 or (Z.shape[1] == 1 and rows.subgroups is not None):
+        return None
+    return NestedSums.of(np.column_stack([X, e]), Z, weight, starts, first)
+
+
+def summed_groups(rows: GroupedRows, glm: Glm, family: Family) -> tuple[GroupedRows, Glm] | None:
+    """Return rows with the sums of each group's, or subgroup's, fewer in large ones, and their
+    compiled model without effects; None where they would hardly be fewer, or mini-batches cost
+    less.
+
+    With Q R the columns of the design, of the effects and the outcomes of a group by the roots of
+    the weights, the rows of R with one weight for all have the products of the group's rows.
+
+    Parameters
+    ----------
+    rows : GroupedRows
+    glm : Glm
+        Of all rows, with normal errors.
+    family : Family
+    """
+    table, inner = rows.table, rows.subgroups
+    starts = inner.starts if inner else rows.starts
+    if not isinstance(table.X, np.ndarray) or table.se is not None:
+        return None
+    (n, d), k = table.X.shape, table.X.shape[1] + rows.Z.shape[1] + 1
+    sizes = np.minimum(np.diff(starts), k)
+    weight = np.ones(n) if table.weight is None else table.weight
+    total = np.add.reduceat(weight, starts[:-1])
+    # a mini-batch is of so many groups at least: where all of these rows are no more than its own,
+    # exact steps cost less
+    batch = SMALLEST_BATCH * n / len(rows.level)
+    if sizes.sum() > min(n / TIMES_FEWER, batch) or not (total > 0).all():
+        return None
+    y = table.y if table.offset is None else table.y - table.offset
+    columns = np.column_stack([table.X, rows.Z, y]) * np.sqrt(weight)[:, None]
+    parts = [
+        np.linalg.qr(columns[a:b], mode="r") * np.sqrt(m / w)
+        for a, b, m, w in zip(starts[:-1], starts[1:], sizes, total)
+    ]
+    few = np.concatenate(parts)
+    X, Z = (np.ascontiguousarray(one) for one in (few[:, :d], few[:, d:-1]))
+    none = dict.fromkeys(("trials", "offset", "strata", "order", "working"))
+    own = np.repeat(total / sizes, sizes)
+    small = replace(table, X=X, y=few[:, -1].copy(), weight=own, **none)
+    made = family.kernel(design(X), small.y, None, own)
+    if family.auxiliary:
+        made.rounding = glm.rounding
+    ends = np.append(0, np.cumsum(sizes))
+    found = replace(rows, table=small, starts=ends[inner.first] if inner else ends, Z=Z)
+    return replace(found, subgroups=inner and replace(inner, starts=ends)), made

@@ -1,0 +1,255 @@
+"""The posterior mode with effects integrated out, and how well nodes integrate them."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from sgmc.coordinates.mode import Mode, distant
+from sgmc.coordinates.newton import Target, find_mode
+from sgmc.core import deadline
+from sgmc.core.deadline import OutOfTime, RateEstimator
+from sgmc.core.expansion import expand, of_rows
+from sgmc.errors import DataError
+
+WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
+FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
+WARM_TOLERANCE, TOLERANCE = (
+    0.1,
+    1e-2,
+)  # of the last step, in posterior sds: of the next it is the square
+FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a direction counts as flat
+LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
+DRAWS = 6  # of the Laplace approximation at which two rules are compared
+SAVED = 0.2  # share of what is enough by which rules are made coarser for their speed
+CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
+
+
+class IntegrationRule(NamedTuple):
+    """How effects were integrated out.
+
+    Attributes
+    ----------
+    nodes : int
+        Of each effect, or points of each group; 0 where integrals are in closed form.
+    error : float
+        Of differences of log posterior densities, nats: against a finer rule of the scheme.
+    scheme : Scheme or None
+    """
+
+    nodes: int
+    error: float
+    scheme: object = None
+
+    @property
+    def shown(self):
+        """Its error in words; empty where it is not known."""
+        if np.isnan(self.error):
+            return ""
+        return f" (error of log density differences: about {max(self.error, 1e-9):.1g})"
+
+
+@dataclass(frozen=True)
+class IntegratedExpansion:
+    """The log posterior around a place, and its curvature; see `newton.Evaluation`."""
+
+    value: float
+    gradient: np.ndarray
+    hessian: np.ndarray
+    prior: np.ndarray
+
+    @cached_property
+    def curvature(self):
+        """The `Curvature` of the log posterior, with its sign changed."""
+        return Curvature(self.hessian + self.prior)
+
+
+class Integrated(Target):
+    """The log posterior with effects integrated out, nodes placed anew at each step; where it is
+    not concave steps are by the absolute values of its curvatures (Dauphin et al. 2014,
+    arXiv:1406.2572).
+
+    Parameters
+    ----------
+    kernel : Quadrature or GaussianMarginal
+    terms : PriorTerms
+    groups : int
+        The first so many, scaled to all; 0: all.
+    tolerance : float
+        Of the last step, which `mode_at` takes: of the next one it is the square.
+    """
+
+    def __init__(self, kernel, terms, groups, tolerance):
+        self.kernel, self.terms, self.groups = kernel, terms, groups
+        self.tolerance, self.pace = tolerance, RateEstimator()
+
+    def evaluate(self, theta, distance):
+        """See `Target`."""
+        value, slope, hessian = self.pace.run(
+            lambda: expand(self.kernel.anchored(theta, self.groups), theta, self.groups)
+        )
+        more, gradient, prior = self.terms(theta)
+        known = np.isfinite(value + more) and np.isfinite(hessian).all()
+        value = value + more if known and np.isfinite(slope).all() else np.nan
+        return IntegratedExpansion(value, slope + gradient, hessian, prior)
+
+    def step(self, theta, here):
+        """See `Target`."""
+        return here.curvature.step(here.gradient)
+
+    def found(self, here, distance, last):
+        """See `Target`."""
+        return distance < self.tolerance and here.curvature.values.min() > 0
+
+
+def mode_at(theta, here, whole=True):
+    """The `Mode` at a place, the curvature being that of an `IntegratedExpansion` close to it."""
+    return Mode(theta, here.curvature.positive() - here.prior, here.prior, whole=whole)
+
+
+def find(kernel, terms, start, near=False):
+    """The mode, and the kernel with nodes around it.
+
+    Parameters
+    ----------
+    kernel : Quadrature or GaussianMarginal
+    terms : PriorTerms
+    start : array (dim,)
+    near : bool
+        Whether the mode is known to be near: then some of the groups have nothing to add.
+
+    Returns
+    -------
+    kernel : Quadrature or GaussianMarginal
+    mode : Mode
+    warnings : list of SGMCWarning
+    """
+    groups, reached = 0 if near else warm_groups(kernel), None
+    try:
+        if groups:
+            reached = find_mode(Integrated(kernel, terms, groups, WARM_TOLERANCE), start)
+            start = reached.ahead
+        reached = find_mode(Integrated(kernel, terms, 0, TOLERANCE), start)
+    except OutOfTime as up:
+        return *unfinished(kernel, terms, start, up.reached or reached), []
+    theta, distance = reached.ahead, reached.distance
+    if reached.status == "found":  # the last step leads about to the square of its length
+        distance = distance**2
+    return kernel.anchored(theta), mode_at(theta, reached.here), distant(distance)
+
+
+def near_mode(kernel, terms, start):
+    """A place near the mode of a kernel; the start where there is none, or the time is up."""
+    try:
+        found = find_mode(Integrated(kernel, terms, 0, WARM_TOLERANCE), start)
+    except (OutOfTime, DataError):
+        return start
+    return found.ahead if found.status == "found" else start
+
+
+def unfinished(kernel, terms, start, reached):
+    """Kernel and `Mode` of a search whose time is up: where it is, or after one step by few groups,
+    around which nodes are placed in few groups alone.
+    """
+    few = max(1, min(kernel.n, int(np.searchsorted(kernel.starts, FEW_GROUPED_ROWS))))
+    with deadline.suspended():
+        if reached is None:
+            reached = find_mode(Integrated(kernel, terms, few, np.inf), start)
+            start = reached.ahead
+        else:
+            start = reached.theta
+        return kernel.anchored(start, few), mode_at(start, reached.here, whole=False)
+
+
+def warm_groups(kernel):
+    """Groups of the warm start, or 0 where there are too few to bother."""
+    groups = max(WARM_GROUPS, int(np.searchsorted(kernel.starts, WARM_ROWS)))
+    return groups if kernel.n > 5 * groups else 0
+
+
+class Curvature:
+    """A symmetric matrix by the eigenvalues that it has where its diagonal is scaled to one.
+
+    Parameters
+    ----------
+    matrix : array (d, d)
+    """
+
+    def __init__(self, matrix):
+        self.scale = 1 / np.sqrt(np.maximum(np.abs(np.diag(matrix)), 1e-300))
+        self.values, self.vectors = linalg.eigh(matrix * np.outer(self.scale, self.scale))
+        self.size = np.maximum(np.abs(self.values), FLAT_CURVATURE)
+
+    def step(self, gradient):
+        """A step up, and its length in sds."""
+        white = self.vectors.T @ (self.scale * gradient) / np.sqrt(self.size)
+        length = float(np.sqrt(white @ white))
+        white *= min(1.0, LONGEST / length) if length else 1.0
+        return self.scale * (self.vectors @ (white / np.sqrt(self.size))), length
+
+    def positive(self):
+        """The matrix with absolute eigenvalues."""
+        found = (self.vectors * self.size) @ self.vectors.T
+        return found / np.outer(self.scale, self.scale)
+
+
+def normal_points(mode, seed):
+    """The mode, and draws of the Gaussian around it, at which rules are compared."""
+    random = np.random.default_rng(seed)
+    root = linalg.cholesky(linalg.inv(mode.precision), lower=True)
+    z = random.normal(size=(DRAWS, len(mode.theta)))
+    return [mode.theta, *(mode.theta + z @ root.T)]
+
+
+def with_rule(kernel, points, nodes, scheme):
+    """The kernel with enough nodes, and its `IntegrationRule`; its error is NaN where time
+    is up before it is known.
+
+    Parameters
+    ----------
+    kernel : Quadrature
+        Anchored at the mode.
+    points : list of array (dim,)
+        At which rules are compared, a place in the middle first.
+    nodes : int or None
+        As given; None: as many as differences of log densities need.
+    scheme : Scheme
+    """
+    rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
+    some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
+    pace = RateEstimator()
+    try:
+        values = pace.run(lambda: densities(kernel, points, some), scheme.count(kernel.nodes))
+    except OutOfTime:
+        return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
+    while True:
+        finer = kernel.with_nodes(scheme.finer(kernel.nodes))
+        try:
+            better = pace.run(lambda: densities(finer, points, some), scheme.count(finer.nodes))
+        except OutOfTime:
+            return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
+        apart = (better - better[0]) - (values - values[0])
+        error = float(np.abs(apart).max()) * kernel.n / some
+        enough = scheme.enough * (1.0 if kernel.nodes >= scheme.first else SAVED)
+        if nodes or error <= enough or finer.nodes > scheme.most:
+            break
+        kernel, values = finer, better
+    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes)
+    while error <= scheme.enough and fewer:  # as few as will do: time goes with their number
+        coarser = kernel.with_nodes(fewer)
+        try:
+            values = pace.run(lambda: densities(coarser, points, some), scheme.count(fewer))
+        except OutOfTime:
+            break
+        apart = float(np.abs(values - values[0] - best).max()) * kernel.n / some
+        if not apart <= SAVED * scheme.enough:  # or no number
+            break
+        kernel, error, fewer = coarser, apart, scheme.coarser(fewer)
+    return kernel, IntegrationRule(kernel.nodes, error, scheme)
+
+
+def densities(kernel, points, groups):
+    """Log densities of the first groups at some points."""
+    return np.array([of_rows(kernel, one, slice(0, groups), slope=False)[0] for one in points])

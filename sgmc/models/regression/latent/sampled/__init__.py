@@ -1,0 +1,1 @@
+"""Regressions with crossed factors or smooths: effects are sampled with all else."""

@@ -1,0 +1,1 @@
+"""The design of coefficients and effects together, and precisions made of it."""

@@ -1,0 +1,196 @@
+"""The design of coefficients and effects together, factors as codes."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from sgmc.formula.coded import CodedTable, grown
+from sgmc.models.regression.latent.densities.effects_prior import Blocks
+from sgmc.models.regression.rows.prepare import DesignTable, copied
+
+
+@dataclass(frozen=True)
+class CrossedRows:
+    """Rows as the compiled model reads them, sorted by the factor of most levels.
+
+    Attributes
+    ----------
+    fixed : Table
+        With the columns of the coefficients alone.
+    table : Table
+        With those of the effects, too, and empty ones in the places of their covariance.
+    codes : array (n, factors) of int32
+    Z : array (n, effects)
+        Covariates, term by term.
+    factor : array (effects,) of int
+        Of each effect.
+    curves : array (n, columns)
+        Of the smooths, whose effects stand behind those of all levels.
+    blocks : Blocks
+    predictor : array (columns of `table`,) of int
+        The linear predictor, 0 or 1, of each parameter; -1 of those that are in none.
+    """
+
+    fixed: DesignTable
+    table: DesignTable
+    codes: np.ndarray
+    Z: np.ndarray
+    factor: np.ndarray
+    curves: np.ndarray
+    blocks: Blocks
+    predictor: np.ndarray
+
+    @property
+    def predictors(self):
+        """How many linear predictors rows have."""
+        return int(self.predictor.max()) + 1
+
+    @property
+    def columns(self):
+        """The columns of all coefficients: of several equations those of the design for each."""
+        X, d = self.fixed.X, self.blocks.d
+        return X if X.shape[1] == d else np.tile(X, (1, d // X.shape[1]))
+
+    @property
+    def of_effects(self):
+        """The linear predictor of each effect of a level, (effects,)."""
+        blocks, count = self.blocks, len(self.factor)
+        first = np.searchsorted(np.asarray(blocks.start), np.arange(count), side="right") - 1
+        return self.predictor[np.asarray(blocks.first)[first]]
+
+    @property
+    def levels(self):
+        """Levels of each factor."""
+        return self.codes.max(axis=0).astype(np.intp) + 1
+
+    @property
+    def dense(self):
+        """Places of the parameters that have columns of their own: coefficients and smooths."""
+        d, end = self.blocks.d, self.blocks.d + self.blocks.effects
+        return np.r_[0:d, end - self.curves.shape[1] : end]
+
+    def with_blocks(self, **changes):
+        """The same rows with other coordinates of the effects, see `Blocks.replaced`."""
+        return replace(self, blocks=self.blocks.replaced(**changes))
+
+    def places(self, k):
+        """Places of the effects of a factor among the parameters, (levels, effects)."""
+        starts = [j for j in self.blocks.start if j < len(self.factor)]
+        terms = [t for t, j in enumerate(starts) if self.factor[j] == k]
+        return np.column_stack([self.blocks.of_term(t) for t in terms])
+
+
+def crossed_rows(data, columns, crossing, effects, log_params, dtype, centre):
+    """Copy the design, and set the effects beside it; of several equations each has the columns of
+    the design.
+
+    Parameters
+    ----------
+    data : RegressionData
+    columns : array (coefficients,) of int
+        The linear predictor of each coefficient.
+    crossing : Crossing
+    effects : CrossedEffects
+    log_params : int
+        Auxiliary parameters.
+    dtype : dtype
+    centre : bool
+        Whether means are taken off the columns of the design; covariates of effects stay.
+    """
+    names = [one.name for one in crossing.factors]
+    levels = [len(one.index) for one in crossing.factors]
+    terms = crossing.terms
+    number = [names.index(term.factor) for term in terms]
+    order = np.arange(len(crossing.codes))
+    if levels:
+        order = np.argsort(crossing.codes[:, int(np.argmax(levels))], kind="stable")
+    fixed = copied(data, order, dtype, centre)
+    codes = np.ascontiguousarray(crossing.codes[order])
+    none = np.empty((len(order), 0))
+    Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
+    counts, widths = [levels[k] for k in number], [len(term.columns) for term in terms]
+    blocks = Blocks(
+        effects.loading,
+        len(columns),
+        counts + crossing.sizes,
+        widths + [1] * len(crossing.sizes),
+        log_params,
+        spectrum=effects.spectrum,
+    )
+    factor, curves = np.repeat(np.array(number, dtype=int), widths), crossing.curves[order]
+    width = blocks.size - log_params
+    own = np.append(columns, crossing.predictors[blocks.number])
+    predictor = np.append(own, np.full(width - len(own), -1))
+    Z = np.ascontiguousarray(Z)
+    rows = CrossedRows(fixed, fixed, codes, Z, factor, curves, blocks, predictor)
+    return replace(rows, table=replace(fixed, X=whole(rows, number, width)))
+
+
+def whole(rows, number, width):
+    """The design of all parameters in so many columns, `number` being the factor of each term: an
+    array where all of it is dense, else a `CodedTable`.
+    """
+    X, curves = rows.columns, rows.curves
+    if len(number) or isinstance(X, CodedTable):
+        return joined(
+            with_numbers(as_coded(X), rows), rows.codes, rows.Z, number, rows.blocks, width
+        )
+    rest = np.zeros((len(X), width - X.shape[1] - curves.shape[1]))
+    return np.concatenate([X, curves, rest], axis=1, dtype=X.dtype)
+
+
+def with_numbers(X, rows):
+    """A `CodedTable` with the smooths' columns among its numbers."""
+    numbers = np.concatenate([X.numbers, rows.curves], axis=1, dtype=X.numbers.dtype)
+    places = np.concatenate([X.places, rows.dense[rows.blocks.d :]])
+    return replace(X, numbers=np.ascontiguousarray(numbers), places=places)
+
+
+def as_coded(X):
+    """A design as a `CodedTable`."""
+    if isinstance(X, CodedTable):
+        return X
+    n, d = X.shape
+    none = np.empty((n, 0))
+    return CodedTable(
+        X,
+        np.arange(d),
+        none.astype(np.int32),
+        sparse.csr_array((0, d)),
+        none,
+        np.empty(0, dtype=np.int32),
+    )
+
+
+def joined(X, codes, Z, number, blocks, width):
+    """A `CodedTable` with a column for each effect of each level behind those of another, and with
+    empty columns up to `width`.
+    """
+    parts = [grown(X.cells, width)]
+    first, columns, multipliers, by = X.cells.shape[0], [X.codes], [X.factors], list(X.by)
+    effect = 0
+    for t, k in enumerate(number):
+        for places in blocks.of_term(t).T:
+            m = len(places)
+            ones = np.ones(m), places, np.arange(m + 1)
+            parts.append(sparse.csr_array(ones, shape=(m, width)))
+            columns.append(codes[:, k : k + 1] + np.int32(first))
+            first += m
+            z = Z[:, effect : effect + 1]
+            constant = bool((z == 1).all())
+            by.append(-1 if constant else sum(part.shape[1] for part in multipliers))
+            if not constant:
+                multipliers.append(z)
+            effect += 1
+    cells = sparse.csr_array(sparse.vstack(parts, format="csr"))
+    cells.indices, cells.indptr = cells.indices.astype(np.int32), cells.indptr.astype(np.int32)
+    return CodedTable(
+        X.numbers,
+        X.places,
+        np.ascontiguousarray(np.concatenate(columns, axis=1)),
+        cells,
+        np.ascontiguousarray(np.concatenate(multipliers, axis=1)),
+        np.array(by, dtype=np.int32),
+        X.ones,
+    )

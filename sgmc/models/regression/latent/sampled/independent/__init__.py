@@ -1,0 +1,1 @@
+"""Independent draws of coefficients, effects and their covariance."""

@@ -1,0 +1,288 @@
+"""The posterior of a regression with effects of several factors, effects among its parameters."""
+
+from dataclasses import dataclass, replace
+from functools import partial, reduce
+
+import numpy as np
+
+from sgmc import registry
+from sgmc.coordinates.composed import Composed
+from sgmc.coordinates.dispersion import exact_fit
+from sgmc.coordinates.modes import ModeSearch
+from sgmc.coordinates.prior_tails import tail_bounds
+from sgmc.coordinates.report import Report
+from sgmc.coordinates.transport import scaled_by_draws
+from sgmc.coordinates.whitening import undo_centring
+from sgmc.coordinates.whole import WholeCoordinates
+from sgmc.core.bank import ThinnedDraws
+from sgmc.core.deadline import OutOfTime
+from sgmc.core.rng import seed_sequence
+from sgmc.errors import NotSupported
+from sgmc.fit.parts import (
+    ACCEPTED,
+    MOST_PATHS,
+    Defaults,
+    Observations,
+    Record,
+    Shape,
+    Signs,
+    paths_between_draws,
+    refuse_too_many,
+    rotating_paths,
+)
+from sgmc.fit.problem import SEARCH, Problem
+from sgmc.models.regression.bases.predictors.two_predictors import shifts
+from sgmc.models.regression.latent.covariance.fold import FoldedEffects
+from sgmc.models.regression.latent.covariance.group_warnings import undecided
+from sgmc.models.regression.latent.densities.effects_prior import Loaded
+from sgmc.models.regression.latent.integrated.problem import refuse as refuse_with_groups
+from sgmc.models.regression.latent.sampled.centre.edf import edf_of_smooths
+from sgmc.models.regression.latent.sampled.centre.row_information import overlapping
+from sgmc.models.regression.latent.sampled.independent.direct import effects_transport
+from sgmc.models.regression.latent.sampled.independent.proposals import proposals
+from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
+from sgmc.models.regression.latent.sampled.refusals import refuse
+from sgmc.models.regression.latent.sampled.resolution import Resolution
+from sgmc.models.regression.latent.sampled.setup import set_up
+from sgmc.models.regression.problem import by_products, identity
+from sgmc.models.regression.rows.narrow import rounded
+
+GRADIENTS = 3  # of a path
+NEAR_ZERO = 3.0  # sds of an sd's coordinate from zero: it may be zero
+# sds from zero within which chains have to be able to come near it: at 5 the region below a tenth
+# of the sd still holds some thousandths of the posterior, as tails are longer than a Gaussian's
+WITHIN_REACH = 6.0
+# of nuts, whose paths have about so many gradients, and of which so many lead from draw to draw
+LEAPFROGS, NUTS_PATHS = 8, 3
+MOST_ROOT = 256  # effects of a root
+DRAWS_OF_SDS, FEWEST_OF_SDS = 64, 8  # draws that tell sds in the stead of a root
+EACH, SHARED_STEPS = 16, 40  # walkers of a chain where rows are dense, and steps of their warmup
+
+
+@dataclass(frozen=True)
+class SampledEffects:
+    """What results read of a posterior with effects among its parameters; rows of the model are
+    rows.
+
+    Attributes
+    ----------
+    rows : CrossedRows
+    effects : Effects
+    edf : dict
+        See `edf_of_smooths`.
+    """
+
+    rows: object
+    effects: object
+    edf: dict
+
+
+@dataclass(frozen=True)
+class ThinnedRecord(Record):
+    """All parameters but the effects, means of these, and some whole draws.
+
+    Attributes
+    ----------
+    columns : array of int
+        Places of the parameters that are kept.
+    """
+
+    columns: np.ndarray
+
+    def settled(self, problem, settings):
+        refuse_too_many(settings, len(self.columns))
+        return self
+
+    def kept(self, problem, x):
+        return problem.coordinates.printed(x), problem.priors.printed
+
+    def recorded(self, problem, x):
+        return problem.coordinates.natural(x)[..., self.columns]
+
+    def recorder(self, problem, draws, plan):
+        if plan.spaced:
+            raise NotSupported(
+                "thin='distance' does not apply to crossed factors; give a number of steps"
+            )
+        map = problem.coordinates.map
+        return ThinnedDraws(draws, plan.thin, map, problem.dim, self.columns)
+
+
+@dataclass(frozen=True)
+class SignsOfSmooths(Signs):
+    """Signs of sds that may be zero, of which all draws are kept."""
+
+    coordinates: WholeCoordinates
+    phi: slice
+    effects: object
+    near: list
+
+    def of(self, x):
+        signed = self.coordinates.natural(x)[..., self.phi]
+        return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
+
+
+def crossed_problem(data, family, crossing, prior, settings):
+    """The problem.
+
+    Parameters
+    ----------
+    data, family, crossing, prior, settings
+        See `set_up`.
+    """
+    refuse_with_groups(settings, len(crossing.codes))
+    refuse(data, crossing, settings)
+    found = set_up(data, family, crossing, prior, settings)
+    rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
+    told = []
+    near, reached, exact, moved = [], [], [], None
+    try:
+        centre, covariance = found.centre.search(found.starts)
+        near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
+        near = [] if settings.prior_only else near  # data have not said that they may be
+        reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)
+        # effects that are correlated with others of their level are not told one by one
+        alone = np.repeat(rows.blocks.width, rows.blocks.width) == 1
+        reached = [j for j in reached if alone[j] or j in near]
+        scaled = family.auxiliary and family.linear_predictors == 1 and not settings.prior_only
+        exact = exact_fit(found.model, centre.place[-1]) if scaled else []
+        rows = rows.with_blocks(**found.centre.informative(centre, reached))
+        loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
+        if settings.unchained and normal_given_sds(family, found.priors, data.d):
+            moved = effects_transport(found, loaded, centre.place, covariance)
+        told = overlapping(found.centre, centre, rows.blocks)
+        inner, arrays = whitening(found, loaded, told, centre, covariance, moved)
+    except OutOfTime:
+        rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
+        stopped, inner = SEARCH, found.centre.reached.map
+        arrays = of_arrow(inner)
+    d = rows.blocks.d
+    shares = sum(not one.logged for one in found.effects.spectral)
+    fold = FoldedEffects(d, rows.blocks.loading, shares)
+    where = WholeCoordinates(
+        Composed(reduce(Composed, told, loaded), inner),
+        rows.blocks.places,
+        np.arange(d, d + rows.blocks.effects),
+        undo_centring(d, shifts(found.priors, rows.fixed.shift, d), found.priors.intercepts),
+        Report(found.priors.auxiliary, fold, found.priors.report),
+        arrays,
+    )
+    table, effects = rows.table, found.effects
+    # a row has few numbers
+    each = len(rows.dense) + rows.Z.shape[1]
+    cells = found.model.n * each
+    chained = found.summed[1] if found.summed else found.model
+    # of smooths alone, all of the few parameters are kept, and walkers have products of matrices
+    alone = not crossing.factors
+    products = alone and by_products(found.model, table)
+    made = Problem(
+        model=found.model,
+        prior=found.prior,
+        coordinates=where,
+        priors=found.priors,
+        free_names=found.priors.names,
+        rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
+        defaults=defaults([] if alone else reached, chained.n * each, products),
+        searched=ModeSearch(1, (1.0,), can_search=False),
+        stopped=stopped,
+        warnings=undecided(near, effects) + exact + rounded(rows.fixed, data),
+        record=Record() if alone else ThinnedRecord(rows.blocks.places),
+        shape=Shape(
+            tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
+            # where the rows of a level tell nothing of its effect
+            flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
+        ),
+        signs=SignsOfSmooths(where, rows.blocks.phi, effects, near) if alone else Signs(),
+        products=products,
+        prior_alone=settings.prior_only,
+        table=table,
+        own=SampledEffects(rows, effects, known),
+        evidence=(Resolution(effects.spectral),),
+    )
+    if stopped:
+        return made
+    made = replace(made, summed=found.summed and found.summed[1])
+    if not settings.unchained:
+        return made
+    if not normal_given_sds(family, found.priors, data.d):
+        return with_proposals(made, found, centre, covariance, settings)
+    if moved is None:
+        return made
+    # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
+    decay = dict(zip(effects.sds, map(int, np.bincount(np.asarray(rows.blocks.number)))))
+    bounds = partial(tail_bounds, found.priors, decay=decay)
+    shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
+    return replace(made, transport=replace(moved, map=where.map), shape=shape)
+
+
+def normal_given_sds(family, priors, d):
+    """Whether coefficients and effects are normal given sigma and the sds."""
+    conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
+    return conjugate and family.summed
+
+
+def whitening(found, loaded, told, centre, covariance, moved):
+    """The map to (beta, v, psi) from coordinates that are about standard normal, and its arrays.
+
+    Parameters
+    ----------
+    found : CrossedSetup
+    loaded : Loaded
+    told : list of Overlapping
+    centre : GaussianApproximation
+    covariance : array (k, k)
+        About that of psi.
+    moved : ConditionallyNormal or None
+        The transport to independent draws.
+    """
+    if moved is not None and moved.sums.roots_size > MOST_ROOT:
+        # chains alone need a root of all effects, and a draw takes longer to move by it, from
+        # memory, than to be made
+        count = max(min(DRAWS_OF_SDS, MOST_MADE_AT_ONCE // loaded.dim), FEWEST_OF_SDS)
+        scaling = scaled_by_draws(moved, count, loaded.dim)
+        return scaling, (np.asarray(scaling.centre), np.asarray(scaling.scale))
+    place, precision = found.centre.joint(centre, covariance, loaded, told)
+    arrow = precision.arrow(place)
+    return arrow, of_arrow(arrow)
+
+
+def of_arrow(arrow):
+    """The arrays of an `Arrow`."""
+    return np.asarray(arrow.centre), arrow.roots
+
+
+def with_proposals(made, found, centre, covariance, settings):
+    """The problem with independent proposals, where these are worth it."""
+    if found.summed or settings.sampler is not None:
+        return made
+    random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "pilot", 2)))
+    try:
+        moved = proposals(made, found.centre, centre, covariance, random)
+    except OutOfTime:
+        return made
+    return replace(made, transport=moved, signs=Signs()) if moved else made
+
+
+def defaults(within_reach, cells, products):
+    """The `Defaults`, by the sds of crossed effects that chains may bring near zero."""
+    sampler, gradients, most = rotating_paths(EACH if products else 1), GRADIENTS, MOST_PATHS
+    if within_reach:
+        # effects of sds near zero are told as by their rows, where the posterior is no Gaussian and
+        # steps of one size, found in a short warmup, are too long or too short by far
+        sampler = registry.room("samplers")["nuts"](target_accept=ACCEPTED)
+        gradients, most = LEAPFROGS, NUTS_PATHS
+    return Defaults(
+        estimator="simple",  # there is no mini-batch
+        exact_sampler="hmc",
+        unsurveyed="effects of levels or smooths",
+        sampler=sampler,
+        thinning=partial(paths_between_draws, cells=cells, gradients=gradients, most=most),
+        warmup=SHARED_STEPS if products else None,  # walkers learn a step together
+    )
+
+
+def near_zero(place, covariance, blocks, limit):
+    """Numbers of the effects whose sds are within so many of their own sds of zero."""
+    phi = place[blocks.phi][: blocks.loading.q]
+    sd = np.sqrt(np.diag(covariance)[: len(phi)])
+    return [int(j) for j in np.flatnonzero(np.abs(phi) < limit * sd)]

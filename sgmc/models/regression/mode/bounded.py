@@ -1,0 +1,305 @@
+"""Coefficients whose priors have ends: the mode, and the coordinates, of free numbers.
+
+Parameters phi of the table's columns are c(u): u itself where there is no end, and elsewhere a
+quantile map of u to the log of the distance from the only end, or to the logit of the place between
+two, which makes u about standard normal.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from sgmc.coordinates.composed import Composed
+from sgmc.coordinates.constraints import Constrained
+from sgmc.coordinates.cut import Cut, straight
+from sgmc.coordinates.free import root_of_inverse
+from sgmc.coordinates.laplace import (
+    MAX_CURVATURE_DIM,
+    LaplaceApproximation,
+    exact_gradient,
+    laplace_approximation,
+)
+from sgmc.coordinates.maps import Affine, Scaling, Warp
+from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.propagation import Sites, propagate
+from sgmc.coordinates.report import Report
+from sgmc.coordinates.separation_transform import GRID
+from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
+from sgmc.core.blas import one_blas_thread
+from sgmc.errors import NotSupported, PriorWarning
+from sgmc.models.regression.mode.search import RegressionMode
+from sgmc.priors import flat, normal
+
+CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
+NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
+
+
+class Searched(Protocol):
+    """A posterior whose mode is known.
+
+    Attributes
+    ----------
+    model : Model
+    priors : PriorTable
+    mode : Mode
+    terms : PriorTerms
+        Of the priors.
+    """
+
+    model: Any
+    priors: PriorTable
+    mode: Mode
+    terms: PriorTerms
+
+    def terms_of(self, priors: PriorTable) -> PriorTerms:
+        """Other priors' share in log density, gradient and precision."""
+
+    def density_of(self, priors: PriorTable) -> Any:
+        """Other priors, compiled."""
+
+
+@dataclass(frozen=True)
+class Between:
+    """A posterior between the ends of priors.
+
+    Attributes
+    ----------
+    constraints : Composed
+        c.
+    free : LaplaceApproximation
+        Of u.
+    mode : Mode
+        The mode of u's density, as phi.
+    warnings : list of SGMCWarning
+    light : bool
+        The data leave a tail to a prior whose density falls as a power.
+    """
+
+    constraints: Composed
+    free: LaplaceApproximation
+    mode: Mode
+    warnings: list
+    light: bool = False
+
+    def coordinates(
+        self, back: np.ndarray, precondition: str | None, log_params: int
+    ) -> Coordinates:
+        """Return coordinates in which the posterior is sampled; parameters are those of
+        `whitening.coordinates`.
+        """
+        centre, precision = self.free.place, self.free.precision
+        root, between, (soft, stiff) = root_of_inverse(precision), None, (1.0, 1.0)
+        approximation = None
+        if precondition == "dense":
+            between = Affine(centre, root)
+        elif precondition == "diag":
+            between = Scaling(centre, 1 / np.sqrt(np.diag(precision)))
+        if precondition != "dense":
+            scale = np.ones(len(centre)) if between is None else np.asarray(between.scale)
+            soft, stiff = eigenvalue_range(precision * np.outer(scale, scale))
+            # of u, whose Gaussian no end cuts off
+            place = centre if between is None else np.zeros(len(centre))
+            approximation = Affine(place, root / scale[:, None])
+        with one_blas_thread():
+            inner = self.constraints.jacobian(centre) @ root
+            return Coordinates(
+                rotated=False,
+                L=inner,
+                origin=self.mode.theta,
+                back=back,
+                map=self.constraints if between is None else Composed(self.constraints, between),
+                to_theta=back,
+                theta_centre=np.zeros(len(centre)),
+                white=back @ inner,
+                max_precision=stiff,
+                min_precision=soft,
+                report=Report(log_params),
+                approximation=approximation,
+                heavy=self.light,
+                light=self.light,
+            )
+
+
+def without_ends(priors):
+    """The table with priors that lead a search to where one with ends can begin: the same without
+    them, or a normal law with about their mean and sd.
+    """
+    return replace(
+        priors,
+        used=[
+            surrogate_prior(one) if bounded else one
+            for one, bounded in zip(priors.used, priors.bounded)
+        ],
+    )
+
+
+def surrogate_prior(one):
+    """A prior without ends for one with them."""
+    match one.family:
+        case "uniform":
+            return normal(0.5 * (one.low + one.high), (one.high - one.low) / np.sqrt(12))
+        case "gamma":
+            return normal(one.df * one.scale, np.sqrt(one.df) * one.scale)
+        case "inverse_gamma":
+            return normal(one.scale / (one.df + 1), one.scale)
+        case "lognormal":
+            return normal(one.scale, one.scale * max(one.df, 1.0))
+    return replace(one, low=-np.inf, high=np.inf, half=False)
+
+
+def between_ends(found: Searched, priors: PriorTable) -> Between:
+    """Return the posterior under priors with ends.
+
+    Parameters
+    ----------
+    found : Searched
+        With priors `without_ends`.
+    priors : PriorTable
+        With their ends.
+    """
+    places, (low, high) = np.flatnonzero(priors.bounded), priors.bounds()
+    cuts = [Cut(priors.used[j], priors.logged[j], low[j], high[j]) for j in places]
+    with one_blas_thread():
+        data, told = margins_told(found, priors, places, cuts)
+        constraints, centre = quantile_map(data, told, places, cuts)
+        slopes = constraints.jacobian(centre)
+        curved = slopes.T @ found.mode.precision @ slopes
+        curved[places, places] += 1.0
+        root = root_of_inverse(curved)
+        map = Composed(constraints, Affine(centre, root))
+        exact = exact_gradient(found.model, found.density_of(priors), map)
+        top, warnings = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
+        back = np.linalg.inv(root)
+        precision = np.eye(len(centre)) if top.precision is None else top.precision
+        free = LaplaceApproximation(centre + root @ top.place, back.T @ precision @ back, top.whole)
+        place, back = constraints(free.place), np.linalg.inv(constraints.jacobian(free.place))
+        whole, likelihood = back.T @ free.precision @ back, found.mode.likelihood
+    return Between(
+        constraints,
+        free,
+        Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
+        warnings + contradicted(priors, places, cuts, told),
+        any(cut.tailed(h) for cut, h in zip(cuts, told.h)),
+    )
+
+
+def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
+    """Return what was found under priors `without_ends`, under those with them."""
+    between = between_ends(found, priors)
+    return replace(
+        found,
+        priors=priors,
+        mode=between.mode,
+        warnings=found.warnings + between.warnings,
+        power=0.0,  # the map of the ends whitens logs of auxiliary parameters, too
+        between=between,
+    )
+
+
+def margins_told(found, priors, places, cuts):
+    """Precision (d, d) of the likelihood and of the priors without ends, as a Gaussian around the
+    mode, and the `Propagated` of those with ends on it.
+    """
+    used = list(found.priors.used)
+    for j in places:
+        used[j] = flat()
+    others = found.terms_of(replace(found.priors, used=used))
+    mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
+    _, other_slope, other_precision = others(mode.theta)
+    data = mode.likelihood + other_precision
+    linear = data @ mode.theta + other_slope - slope
+    linear[places] -= priors.logged[places]  # that Jacobian is the margins'
+    stand_ins = np.diag(mode.prior - other_precision)[places]
+    begin = (slope - other_slope + priors.logged)[places] + stand_ins * mode.theta[places]
+
+    def tilt(place, h):
+        return np.array([cut.moments(*one) for cut, *one in zip(cuts, place, h)]).T
+
+    return data, propagate(data, linear, places, tilt, Sites(stand_ins, begin))
+
+
+def quantile_map(data, told, places, cuts):
+    """The map c, and where a search begins, (d,).
+
+    By c parameters with ends are quantiles of their margins, so that the free numbers are about
+    standard normal, and the others are what they are expected to be given these, plus their free
+    numbers.
+    """
+    d = len(told.mean)
+    margins, blocks = [straight()] * (places[-1] + 1), [("free", 1, 0.0, 0.0)] * d
+    for j, cut, place, h in zip(places, cuts, told.place, told.h):
+        margins[j], blocks[j] = cut.margin(place, h), ("interval", 1, cut.low, cut.high)
+    values, log_slopes, bends = (np.array(part) for part in zip(*margins))
+    alone = Composed(Constrained(blocks), Warp(d, GRID, values, log_slopes, bends))
+    rest, basis, centre = np.setdiff1d(np.arange(d), places), np.eye(d), np.zeros(d)
+    if len(rest):
+        of_places = np.ix_(rest, places)
+        basis[of_places] = -np.linalg.solve(data[np.ix_(rest, rest)], data[of_places])
+        centre[rest] = told.mean[rest] - basis[of_places] @ told.mean[places]
+    return Composed(Affine(np.zeros(d), basis), alone), centre
+
+
+def contradicted(priors, places, cuts, told):
+    """PriorWarnings, in a list, of ends that the data and the other priors speak against."""
+    found = []
+    for j, cut, place, h in zip(places, cuts, told.place, told.h):
+        below, above = (cut.low - place) / np.sqrt(h), (place - cut.high) / np.sqrt(h)
+        if max(below, above) > CONTRADICTED:
+            end = priors.used[j].bounds[int(above > below)]
+            found.append(
+                PriorWarning(
+                    f"prior {priors.specified[j]}: the data put {priors.names[j]!r} "
+                    f"{max(below, above):.2g} of its standard deviations beyond the end {end:.4g}.",
+                    "Give another end, or a prior without ends.",
+                )
+            )
+    return found
+
+
+def refuse_beside_ends(priors, settings, table):
+    """NotSupported for settings, and tables, that do not go with ends."""
+    spec, d = settings.sampler, len(priors.names)
+    j = int(np.flatnonzero(priors.bounded)[0])
+    what = f"prior {priors.specified[j]} of {priors.names[j]!r} has ends, which does not go with "
+    constant = priors.bounded[priors.intercepts].any()
+    for wrong, because, text in (
+        (
+            settings.robust,
+            "mathematics",
+            f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from them; leave "
+            "cov_type='nonrobust', or use a prior without ends",
+        ),
+        (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
+        (
+            spec is not None and (spec.sticky or spec.continuous),
+            "mathematics",
+            f"sampler={spec and spec.name!r}, which moves along straight lines: use 'hmc', 'mala' "
+            "or 'sgld'",
+        ),
+        (
+            spec is not None and spec.needs_noise,
+            "limit",
+            f"sampler={spec and spec.name!r}, which needs the noise of single coordinates: use "
+            "'hmc', 'mala' or 'sgld'",
+        ),
+        (d > MAX_CURVATURE_DIM, "limit", f"{d} parameters: at most {MAX_CURVATURE_DIM}"),
+        (
+            constant and np.any(table.shift),
+            "limit",
+            "a prepared table, whose columns are centred: use a prior of the intercept without "
+            "ends",
+        ),
+    ):
+        if wrong:
+            raise NotSupported(what + text, because=because)
+
+
+def bounds_intercept(prior, data):
+    """Whether what the user wrote gives the intercept a prior with ends, so that columns are to be
+    left where they are.
+    """
+    constants = {data.names[j] for j in data.intercepts}
+    given = prior.items() if isinstance(prior, dict) else ()
+    return any(key in constants and getattr(one, "bounded", False) for key, one in given)

@@ -1,0 +1,1 @@
+"""Outcomes and design of a regression, as rows of one table."""
