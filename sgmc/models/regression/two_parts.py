@@ -21,9 +21,11 @@ class TwoDesigns(Regression):
     ----------
     second : str
         The argument whose value may be the second part, ``"~ z"``.
+    second_constant : bool
+        Whether the second part has an intercept.
     """
 
-    second = ""
+    second, second_constant = "", True
 
     @staticmethod
     def suits(formula):
@@ -73,7 +75,7 @@ class TwoDesigns(Regression):
             return read(text, frame, outcome=cls.family.outcome, scope=scope, **{**inputs, **more})
 
         def pair(**most):
-            table = joined(formula, second, partial(one, **most), frame)
+            table = joined(formula, second, partial(one, **most), frame, cls.second_constant)
             return table, table.grouping()
 
         return with_deadline(pair, len(frame))
