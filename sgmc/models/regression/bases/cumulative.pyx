@@ -25,7 +25,8 @@ cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 cdef double LEAST_LOG_GAP = -300.0
 cdef double MOST_LOG_GAP = 100.0
 cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is no number
-cdef double LARGEST_SCALE = limits.MAX_LOG_CUBED
+MAX_LOG_DISCRIMINATION = 30.0            # beyond: tails of intervals lose all digits
+cdef double LARGEST_SCALE = MAX_LOG_DISCRIMINATION
 cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
 cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 

@@ -5,11 +5,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 
 from sgmc.arguments.choices import one_of
-from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG, MAX_LOG_CUBED
+from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.models.regression.bases.cumulative import (
-    CUMULATIVE_LINKS, MAX_ORDERED, Cumulative, Discriminating,
+    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
@@ -219,8 +219,8 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
 
     @staticmethod
     def second(zeta):
-        """The discrimination, held where products of three are numbers."""
-        return np.exp(np.clip(zeta, -MAX_LOG_CUBED, MAX_LOG_CUBED))
+        """The discrimination, held as by `Discriminating`."""
+        return np.exp(np.clip(zeta, -MAX_LOG_DISCRIMINATION, MAX_LOG_DISCRIMINATION))
 
     @staticmethod
     def directions(count):
