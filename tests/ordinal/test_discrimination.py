@@ -244,8 +244,8 @@ def test_effects():
     right = (shares(h) - shares(-h)) / (2 * h)
     found = results.avg_slopes("z").estimate
     np.testing.assert_allclose(found, right, atol=4e-3)  # of a 40th of the draws
-    margins = results.get_margeff().margeff  # rows of each level: x, z
-    np.testing.assert_allclose(np.ravel(margins)[1::2], found, atol=1e-3)
+    margins = np.ravel(results.get_margeff().margeff)  # of x on each level, then of z
+    np.testing.assert_allclose(margins[4:], found, atol=1e-3)
 
 
 def test_factors_are_coded_against_their_first_level():
@@ -305,7 +305,7 @@ REFUSED = {
     "left side": (FormulaError, "without a left side", lambda: of("y ~ z")),
     "offset": (FormulaError, "would belong to discrimination", lambda: of("~ z + offset(x)")),
     "name": (ArgumentError, "'discrimination'", lambda: fitted().predict(which="discrim")),
-    "new rows": (NotSupported, "has two designs", lambda: fitted().update(table(20))),
+    "new rows": (NotSupported, "has thresholds", lambda: fitted().update(table(20))),
     "arrays": (
         ArgumentError,
         "a formula of from_formula",
