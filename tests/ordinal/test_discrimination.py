@@ -219,7 +219,7 @@ def test_names_and_predictions():
     assert results.pp_check(seed=3).p.min() > 0.01
     y = d.y.to_numpy()[:50]
     chosen = np.log(p[:, np.arange(50), y])
-    np.testing.assert_allclose(results.log_lik(d[:50]), chosen, rtol=1e-7)
+    np.testing.assert_allclose(results.log_lik(d[:50], endog="y"), chosen, rtol=1e-7)
     loo = results.loo().elpd
     assert loo > sgmc.ordinal("y ~ x", d, seed=1).loo().elpd + 5  # by 0.5 z the law is another
 
