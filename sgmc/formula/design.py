@@ -113,9 +113,8 @@ class DesignSpec:
         vars(out).pop("coding", None)  # which counts the columns
         kept = [block for block in self._blocks if block.factors]
         starts = np.cumsum([0, *(one.columns.stop - one.columns.start for one in kept)]).tolist()
-        out._blocks = [
-            replace(one, columns=slice(*ends)) for one, ends in zip(kept, itertools.pairwise(starts))
-        ]
+        places = [slice(*ends) for ends in itertools.pairwise(starts)]
+        out._blocks = [replace(one, columns=place) for one, place in zip(kept, places)]
         out._name(clean=True)
         if len(set(out.exog_names)) < len(out.exog_names):
             out._name(clean=False)

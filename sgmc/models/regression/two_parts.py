@@ -23,9 +23,17 @@ class TwoDesigns(Regression):
         The argument whose value may be the second part, ``"~ z"``.
     second_constant : bool
         Whether the second part has an intercept.
+    one : type or None
+        The class of formulas without that argument, where it is another.
     """
 
-    second, second_constant = "", True
+    second, second_constant, one = "", True, None
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        from sgmc.formula.safe import is_formula
+
+        return cls if cls.one is None or is_formula(options.get(cls.second)) else cls.one
 
     @staticmethod
     def suits(formula):

@@ -339,13 +339,7 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
     """The regression with predictors of discrimination, see `Ordinal`."""
 
     family = DiscriminatingFamily()
-    by_name, second, second_constant = False, "discrimination", False
-
-    @classmethod
-    def for_formula(cls, formula, options):
-        from sgmc.formula.safe import is_formula
-
-        return cls if is_formula(options.get(cls.second)) else Ordinal
+    by_name, second, second_constant, one = False, "discrimination", False, Ordinal
 
     @classmethod
     def chosen_family(cls, link, discrimination):
