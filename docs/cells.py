@@ -88,7 +88,6 @@ FORMS = {
     "gamma, dispersion": ("gamma", "positive", "", {"dispersion": "~ t"}),
     "logit, counts": ("logit", "won + lost", "", {}),
     "negativebinomial, dispersion": ("negativebinomial", "count", " | t", {}),
-    "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
     "ols, sigma": ("ols", "real", "", {"sigma": "~ t"}),
     "ols, se=": ("ols", "real", "", {"se": "se"}),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
