@@ -10,7 +10,8 @@ from sgmc.models.regression.bases.glm cimport Glm, picked
 
 cdef class TwoDesignsModel(Glm):
     """Outcomes with linear predictors eta_i, which has the offset, and zeta_i, or more, each of its
-    own columns; theta has a coefficient for each column and, behind them, numbers u for all rows.
+    own columns; theta has a coefficient for each column and, behind them, numbers u for all
+    rows.
 
     A leaf defines `family`, `observed_information` and `expected_information` for the predictors,
     and u, `width` or `width` x `width` numbers a row.
@@ -172,7 +173,7 @@ cdef class TwoDesignsModel(Glm):
     cdef int add_products(self, const Batch *tile, Scratch *s, const double *w, double *block,
                           double *H) except -1 nogil:
         """H += X' W X of each pair of predictors, into d x d numbers first; of u the sums."""
-        cdef Py_ssize_t i, j, k, l, p, q, d = self.X.d, size = self.width * self.width
+        cdef Py_ssize_t i, j, k, l, p, q, at, d = self.X.d, size = self.width * self.width
         cdef double *sums
         for p in range(self.parts):
             for q in range(p, self.parts):
@@ -184,8 +185,9 @@ cdef class TwoDesignsModel(Glm):
                             H[i * self.dim + j] += block[i * d + j]
             for k in range(self.auxiliary):
                 sums = self.empty(s)
-                self.X.tdot(tile, self.column(tile.m, s, w, size, p * self.width + self.parts + k),
-                            sums, s.work + 3 * self.tile)
+                at = p * self.width + self.parts + k
+                self.X.tdot(tile, self.column(tile.m, s, w, size, at), sums,
+                            s.work + 3 * self.tile)
                 for j in range(d):
                     if self.predictor[j] == p:
                         H[j * self.dim + d + k] += sums[j]
