@@ -32,8 +32,8 @@ cdef class TwoDesignsModel(Glm):
     gram_rows = 0
     unbounded = "its rows have a score for each of two predictors, for which there are no bounds"
 
-    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t auxiliary=0,
-                 Py_ssize_t parts=2):
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None,
+                 Py_ssize_t auxiliary=0, Py_ssize_t parts=2):
         Glm.__init__(self, X, y, offset, weight)
         if predictor is None:
             predictor = np.arange(X.d) >= (X.d + 1) // 2
