@@ -39,9 +39,12 @@ for parameter, level in {"sigma": 0.3, "phi": 2.5}.items():
         f"{parameter}:Intercept": sgmc.normal(level, 0.7),
         f"{parameter}:b": sgmc.normal(0, 0.7),
     }
+SECOND["discrimination"] = {"discrimination:b": sgmc.normal(0, 0.7)}  # without an intercept
+OWN["discrimination"] = OWN["ordinal"]
 BARS = ("zeroinflated", "hurdle", "dispersion")  # whose formulas have two parts
 # where the name is another
 VERBS = {"dispersion": "negativebinomial", "sigma": "ols", "phi": "beta"}
+VERBS["discrimination"] = "ordinal"
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -56,7 +59,8 @@ OUTCOMES = {
     ),
     "beta": lambda eta, rng, phi: rng.beta(phi * special.expit(eta), phi * special.expit(-eta)),
 }
-LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4}  # all of which must occur
+# all of which must occur
+LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4, "discrimination": 4}
 
 
 def zero_inflated(eta, zeta, rng):
@@ -76,8 +80,15 @@ def of_second(family):
     return lambda eta, zeta, rng: OUTCOMES[family](eta, rng, np.exp(zeta))
 
 
+def discriminated(eta, zeta, rng, *gaps):
+    """Levels of a latent variable whose errors are divided by the discrimination exp(zeta)."""
+    errors = rng.logistic(size=len(eta)) / np.exp(zeta)
+    return np.searchsorted(np.cumsum([0.0, *gaps]), eta + errors)
+
+
 OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
 OUTCOMES |= {name: of_second(family) for name, family in VERBS.items()}
+OUTCOMES["discrimination"] = discriminated
 
 
 def names(family):
@@ -101,7 +112,8 @@ def simulated(family, rng):
         own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
         if family in SECOND:
-            y = OUTCOMES[family](X @ theta[:3], X[:, [0, 2]] @ theta[3:], rng)
+            Z = X[:, [0, 2][-len(SECOND[family]) :]]  # an intercept and b, or b alone
+            y = OUTCOMES[family](X @ theta[:3], Z @ theta[3:], rng, *own)
         else:
             y = OUTCOMES[family](X @ theta, rng, *own)
         if VERBS.get(family, family) == "beta" and not 0 < y.min() <= y.max() < 1:

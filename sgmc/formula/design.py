@@ -2,7 +2,10 @@
 be pickled.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Set
+from copy import copy
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +104,21 @@ class DesignSpec:
                 self.term_slices[name].start if name in self.term_slices else block.columns.start
             )
             self.term_slices[name] = slice(start, block.columns.stop)
+
+    def without_intercept(self) -> "DesignSpec":
+        """The same without its column of ones, which factors are coded against all the same."""
+        if not self.has_intercept:
+            return self
+        out = copy(self)
+        vars(out).pop("coding", None)  # which counts the columns
+        kept = [block for block in self._blocks if block.factors]
+        starts = np.cumsum([0, *(one.columns.stop - one.columns.start for one in kept)]).tolist()
+        places = [slice(*ends) for ends in itertools.pairwise(starts)]
+        out._blocks = [replace(one, columns=place) for one, place in zip(kept, places)]
+        out._name(clean=True)
+        if len(set(out.exog_names)) < len(out.exog_names):
+            out._name(clean=False)
+        return out
 
     @property
     def has_intercept(self) -> bool:

@@ -1,7 +1,7 @@
 """Formulas of two parts, ``y ~ x | z``: two designs of the same rows, side by side."""
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -118,7 +118,7 @@ class PartsSpec:
         With which names of the second one's columns begin, see `of_second`.
     """
 
-    coding = levels = None  # designs whose factors stay codes are refused
+    coding = None  # designs whose factors stay codes are refused
 
     def __init__(self, formula: str, specs: "tuple[DesignSpec, DesignSpec]", second: str) -> None:
         first, other = specs
@@ -143,6 +143,11 @@ class PartsSpec:
     def has_intercept(self) -> bool:
         """Whether the first design has a column of ones."""
         return self.specs[0].has_intercept
+
+    @property
+    def levels(self) -> tuple[Any, ...] | None:
+        """Those of the outcome, see `DesignSpec`."""
+        return self.specs[0].levels
 
     @property
     def offset(self) -> Any:
@@ -194,6 +199,19 @@ class PartsSpec:
     table = matrix
 
 
+def without_intercept(spec: "DesignSpec", second: str) -> "DesignSpec":
+    """The recipe of a second part whose intercept is fixed at 0; FormulaError for a factor with a
+    column for each level, which together are an intercept.
+    """
+    if not spec.has_intercept and spec.categorical:
+        raise FormulaError(
+            f"{second[:-1]}: {spec.expanded.partition('~')[2].strip()!r} has a column for each "
+            "level of a factor, which are an intercept together, and the data do not tell that of "
+            f"{of_second(second)} from the thresholds: leave '0 +' out; its intercept is 0 anyway"
+        )
+    return spec.without_intercept()
+
+
 def width(columns: slice) -> int:
     """Number of columns of a slice."""
     return columns.stop - columns.start
@@ -240,7 +258,9 @@ class PartsTable(Table):
             yield span, out
 
 
-def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) -> PartsTable:
+def joined(
+    formula: Any, second: str, read: Callable[..., Table], frame: Any, constant: bool = True
+) -> PartsTable:
     """The `PartsTable` of a formula, of the rows that are complete in both parts.
 
     Parameters
@@ -252,6 +272,8 @@ def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) ->
         ``read(formula, **more)`` returns the Table of a formula of one part; `more` may have a
         subset in the place of the user's.
     frame : DataFrame
+    constant : bool
+        Whether the second part may have an intercept, which is taken out otherwise.
     """
     texts = split(formula, second)
     tables = [read(text) for text in texts]
@@ -266,6 +288,8 @@ def joined(formula: Any, second: str, read: Callable[..., Table], frame: Any) ->
         kept = np.zeros(len(frame), dtype=bool)
         kept[np.intersect1d(first.rows, other.rows)] = True
         tables = [read(text, subset=pd.Series(kept, frame.index)) for text in texts]
+    if not constant:
+        tables[1] = replace(tables[1], spec=without_intercept(tables[1].spec, second))
     lost = first.dropped + len(first.rows) - len(tables[0].rows)
     fields = [name for name in Table.__dataclass_fields__ if name != "notes"]
     known = {name: getattr(tables[0], name) for name in fields}

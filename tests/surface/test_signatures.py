@@ -81,6 +81,7 @@ OWN = {
     "link",
     "tau",
     "zero",
+    "discrimination",
 }  # families' own arguments
 
 

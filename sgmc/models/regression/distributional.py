@@ -23,12 +23,6 @@ class DistributionalRegression(TwoDesigns):
         super().__init_subclass__(**how)
 
     @classmethod
-    def for_formula(cls, formula, options):
-        from sgmc.formula.safe import is_formula
-
-        return cls if is_formula(options.get(cls.second)) else cls.one
-
-    @classmethod
     def chosen_family(cls, **options):
         whole = cls.one.chosen_family(**{**options, cls.second: None})
         if whole.known:

@@ -31,6 +31,12 @@ predictors of its log; None: it is learned, one number for all rows.""",
         "float > 0, str or None",
         "float | str | SafeFormula | None",
     ),
+    ("discrimination", None): (
+        """A formula ``"~ z"`` with predictors of the log of a factor of thresholds and linear
+predictor, without an intercept; None: the factor is 1.""",
+        "str or None",
+        "str | SafeFormula | None",
+    ),
     ("zero", None): (
         """A formula ``"~ z"`` with predictors of the log odds of zeros, as after a bar.""",
         "str or None",

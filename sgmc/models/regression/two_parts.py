@@ -21,9 +21,19 @@ class TwoDesigns(Regression):
     ----------
     second : str
         The argument whose value may be the second part, ``"~ z"``.
+    second_constant : bool
+        Whether the second part has an intercept.
+    one : type or None
+        The class of formulas without that argument, where it is another.
     """
 
-    second = ""
+    second, second_constant, one = "", True, None
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        from sgmc.formula.safe import is_formula
+
+        return cls if cls.one is None or is_formula(options.get(cls.second)) else cls.one
 
     @staticmethod
     def suits(formula):
@@ -73,7 +83,7 @@ class TwoDesigns(Regression):
             return read(text, frame, outcome=cls.family.outcome, scope=scope, **{**inputs, **more})
 
         def pair(**most):
-            table = joined(formula, second, partial(one, **most), frame)
+            table = joined(formula, second, partial(one, **most), frame, cls.second_constant)
             return table, table.grouping()
 
         return with_deadline(pair, len(frame))

@@ -159,7 +159,7 @@ def of_block(rows, X, eta, weight, method, how):
 
     # what eta changes by with each linear predictor: thresholds less it all change with one
     ordered = rows.family.outcome == "ordered"
-    steps = -np.ones((1, len(eta))) if ordered else np.eye(len(eta))
+    steps = rows.family.directions(len(eta)) if ordered else np.eye(len(eta))
     beta = by_predictor(rows, len(steps), X.shape[1])
     scale = mean(eta) if method.startswith("ey") else 1.0
     times = weight[:, None] * (X if method.endswith("ex") else np.ones_like(X))

@@ -169,7 +169,7 @@ def checked_type(results, kind, comparison="difference"):
         raise ArgumentError(
             f"comparison={comparison!r} is of outcomes: leave type='response', or take differences"
         )
-    if link and (family.parts or family.outcome == "ordered"):
+    if link and (family.parts or (family.outcome == "ordered" and family.several)):
         raise ArgumentError(
             f"type='link': {family.name} has several linear predictors for one outcome; leave "
             "type='response'"

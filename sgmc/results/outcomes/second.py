@@ -34,11 +34,11 @@ class SecondFamily:
 
     def predictors(self, X: Any, coefficients: Any, offset: Any, extra: Any) -> Any:
         """The second linear predictor (row, draw)."""
-        return self.whole.predictors(X, coefficients, offset, extra)[1]
+        return self.whole.second_of(self.whole.predictors(X, coefficients, offset, extra))
 
     def placed(self, eta: Any, extra: Any) -> Any:
         """The second of both linear predictors."""
-        return self.whole.placed(eta, extra)[1]
+        return self.whole.second_of(self.whole.placed(eta, extra))
 
     def mean(self, eta: Any) -> Any:
         """The parameter."""

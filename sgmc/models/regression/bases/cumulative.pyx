@@ -8,6 +8,8 @@ from scipy.special.cython_special cimport log_ndtr
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.models.regression.bases.dispersed cimport Dispersed
+from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
+from sgmc.models.regression.bases.predictors.varying import Columnless
 
 cdef enum:
     LOGIT = 0
@@ -23,6 +25,8 @@ cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 cdef double LEAST_LOG_GAP = -300.0
 cdef double MOST_LOG_GAP = 100.0
 cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is no number
+MAX_LOG_DISCRIMINATION = 30.0            # beyond: tails of intervals lose all digits
+cdef double LARGEST_SCALE = MAX_LOG_DISCRIMINATION
 cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
 cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 
@@ -148,6 +152,102 @@ cdef class Cumulative(Dispersed):
                     for l in range(width):
                         at[k * width + l] += exp(T.value) * score[k] * score[l]
         return OK
+
+
+cdef class Discriminating(TwoDesignsModel):
+    """P(y_i <= k) = F(exp(zeta_i) (c_{k+1} - eta_i)): a `Cumulative` whose thresholds and predictor
+    are both multiplied by the discrimination exp(zeta_i), zeta_i = z_i . gamma.
+
+    A row is that of the model without discrimination at x = exp(zeta) eta and v_l = u_l + zeta, u
+    being the logs of gaps.  With its scores g_0 of x and g_l of v_l the scores are exp(zeta) g_0
+    for eta, x g_0 + sum_l g_l for zeta, g_l for u_l; of curvatures see `turned`.
+
+    Parameters
+    ----------
+    X, y, offset, weight, predictor
+        As in `TwoDesignsModel`.
+    levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly Cumulative whole
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t levels=0,
+                 link="logit"):
+        self.whole = Cumulative(Columnless(len(y)), y, None, None, levels, link)
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, levels - 2)
+
+    cdef double scaled(self, const double *row, double *logs) noexcept nogil:
+        """exp(zeta) of a row, and v into `logs`."""
+        cdef Py_ssize_t l
+        cdef double zeta = fmin(fmax(row[1], -LARGEST_SCALE), LARGEST_SCALE)
+        for l in range(self.auxiliary):
+            logs[l] = row[2 + l] + zeta
+        return exp(zeta)
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, l, k = self.width
+        cdef double logs[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
+        cdef double s, x
+        for i in range(m):
+            s = self.scaled(eta + k * i, logs)
+            x = s * eta[k * i]
+            self.whole.family(logs, 1, &x, y + i, score, NULL if density == NULL else density + i)
+            r[k * i], r[k * i + 1] = s * score[0], x * score[0]
+            for l in range(1, k - 1):
+                r[k * i + 1] += score[l]
+                r[k * i + 1 + l] = score[l]
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width
+        cdef double logs[LEVELS_AT_MOST]
+        cdef double score[LEVELS_AT_MOST]
+        cdef double V[LEVELS_AT_MOST * LEVELS_AT_MOST]
+        cdef double s, x
+        for i in range(m):
+            s = self.scaled(eta + k * i, logs)
+            x = s * eta[k * i]
+            self.whole.observed_information(logs, 1, &x, y + i, V)
+            self.whole.family(logs, 1, &x, y + i, score, NULL)
+            self.turned(s, x, score[0], V, w + k * k * i)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width
+        cdef double logs[LEVELS_AT_MOST]
+        cdef double V[LEVELS_AT_MOST * LEVELS_AT_MOST]
+        cdef double s, x
+        for i in range(m):
+            s = self.scaled(eta + k * i, logs)
+            x = s * eta[k * i]
+            self.whole.expected_information(logs, 1, &x, y + i, V)
+            self.turned(s, x, 0.0, V, w + k * k * i)  # scores have mean zero
+        return OK
+
+    cdef void turned(self, double s, double x, double score, const double *V,
+                     double *w) noexcept nogil:
+        """J' V J less `score`, that of x, times the second derivatives of x; J has the derivatives
+        of (x, v) by (eta, zeta, u).
+        """
+        cdef Py_ssize_t l, n, k = self.width, inner = self.width - 1
+        cdef double first = 0.0, total = 0.0, own
+        for l in range(1, inner):
+            first += V[l]
+            own = 0.0
+            for n in range(1, inner):
+                own += V[l * inner + n]
+                w[(1 + l) * k + 1 + n] = V[l * inner + n]
+            total += own
+            w[1 + l] = w[(1 + l) * k] = s * V[l]
+            w[k + 1 + l] = w[(1 + l) * k + 1] = x * V[l] + own
+        w[0] = s * s * V[0]
+        w[1] = w[k] = s * (x * V[0] + first - score)
+        w[k + 1] = x * (x * V[0] + 2 * first - score) + total
 
 
 cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,

@@ -7,12 +7,16 @@ from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 from sgmc.arguments.choices import one_of
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.storage import spans
-from sgmc.errors import DataError
-from sgmc.models.regression.bases.cumulative import CUMULATIVE_LINKS, MAX_ORDERED, Cumulative
+from sgmc.errors import ArgumentError, DataError, FormulaError
+from sgmc.models.regression.bases.cumulative import (
+    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,
+)
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
+from sgmc.models.regression.bases.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
+from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential
 
 GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
@@ -140,6 +144,12 @@ class OrdinalFamily(Kinds):
         return self.mean(eta)
 
     def log_density(self, y, eta, extra=None):
+        return self.log_level(y, eta, extra[:, None])
+
+    def log_level(self, y, eta, gaps):
+        """log p(y) from thresholds less x . theta and their gaps, which have the threshold first
+        and broadcast to (threshold, row, draw, ..).
+        """
         last = len(eta)
         chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
 
@@ -147,7 +157,7 @@ class OrdinalFamily(Kinds):
             return np.take_along_axis(table, places[None], axis=0)[0]
 
         high, low = at(eta, np.minimum(chosen, last - 1)), at(eta, np.maximum(chosen - 1, 0))
-        widths = np.broadcast_to(extra[:, None], (len(extra), *eta.shape[1:]))
+        widths = np.broadcast_to(gaps, (len(gaps), *eta.shape[1:]))
         gap = at(widths, np.clip(chosen - 1, 0, last - 2))
         below, above, _ = LATENT[self.link]
         logs = {"logit": (log_expit, lambda z: log_expit(-z)),
@@ -158,6 +168,11 @@ class OrdinalFamily(Kinds):
             inner = log_interval(self.link, high, low, gap)
             return np.where(chosen == 0, of(high), np.where(chosen == last, beyond(low), inner))
 
+    @staticmethod
+    def directions(count):
+        """What each of `count` rows of `eta` changes by with each linear predictor."""
+        return -np.ones((1, count))
+
     def simulate(self, eta, rng, extra=None):
         """Numbers of the levels, 0, 1, .., (row, draw)."""
         below = LATENT[self.link][0](eta)
@@ -166,6 +181,67 @@ class OrdinalFamily(Kinds):
     def open_sides(self, y, trials=None):
         # up for the highest level, down for the lowest
         return y == len(self.labels) - 1, y == 0
+
+
+class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
+    """Ordered outcomes with predictors of the log of the discrimination s: P(y <= k) = F(s (c_k - x
+    . theta)), log s = z . gamma.
+
+    `eta` has c_k - x . theta of each threshold and, last, log s, each (row, draw).
+
+    Parameters
+    ----------
+    columns, constants
+        As in `TwoPredictors`.
+    **whole
+        As in `OrdinalFamily`.
+    """
+
+    parts = "discrimination:"
+    scale = "log discrimination: exp of a slope is a ratio of discriminations"
+
+    def __init__(self, columns=None, constants=(), **whole):
+        TwoPredictors.__init__(self, columns, constants)
+        OrdinalFamily.__init__(self, **whole)
+        self.title += " with predictors of discrimination"
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        return Discriminating(X, y, offset, weight, self.columns, len(self.labels), self.link)
+
+    @staticmethod
+    def placed(eta, extra):
+        return np.append(OrdinalFamily.placed(eta[0], extra), eta[1:], axis=0)
+
+    @staticmethod
+    def second_of(eta):
+        return eta[-1]
+
+    @staticmethod
+    def second(zeta):
+        """The discrimination, held as by `Discriminating`."""
+        return np.exp(np.clip(zeta, -MAX_LOG_DISCRIMINATION, MAX_LOG_DISCRIMINATION))
+
+    @staticmethod
+    def directions(count):
+        # the thresholds less the first predictor, and the second
+        return np.array([[*[-1.0] * (count - 1), 0.0], [*[0.0] * (count - 1), 1.0]])
+
+    def scaled(self, eta):
+        """s (c_k - x . theta)."""
+        return self.second(eta[-1]) * eta[:-1]
+
+    def mean(self, eta):
+        return super().mean(self.scaled(eta))
+
+    def centre(self, eta, extra=None):
+        return self.mean(eta)
+
+    def log_density(self, y, eta, extra=None):
+        return self.log_level(y, self.scaled(eta), self.second(eta[-1]) * extra[:, None])
+
+    def simulate(self, eta, rng, extra=None):
+        return super().simulate(self.scaled(eta), rng)
 
 
 def label_text(label):
@@ -204,18 +280,29 @@ class Ordinal(Regression):
     normal(0, 2.5) at centred predictors, and ``"gap[medium]"``, the width of the level medium on
     the scale of x . theta, by default exponential(scale=2.5).  The Jacobian of the logs is counted.
 
+    ``discrimination``, an argument of the verb and of `from_formula`, is a formula ``"~ z"`` with
+    predictors of the log of a factor of thresholds and x . theta: P(y <= k) = F(s (c_k - x . theta
+    - offset)), log s = z . gamma, with coefficients ``discrimination:z``.  It has no intercept,
+    which thresholds and theta would undo: s = 1 where z = 0.
+
     References
     ----------
     McCullagh (1980), Regression models for ordinal data, JRSS B 42, 109-142, eq. 2.1,
     doi:10.1111/j.2517-6161.1980.tb01109.x.  Pratt (1981), Concavity of the log likelihood, JASA 76,
-    103-106, doi:10.1080/01621459.1981.10477613.
+    103-106, doi:10.1080/01621459.1981.10477613.  Bürkner & Vuorre (2019), Ordinal regression
+    models in psychology, AMPPS 2, 77-101, doi:10.1177/2515245918823199, for discrimination.
     """
 
     family = OrdinalFamily()
-    options = {"link": "logit"}
+    options = {"link": "logit", "discrimination": None}
 
     @classmethod
-    def chosen_family(cls, link):
+    def chosen_family(cls, link, discrimination):
+        if discrimination is not None:
+            raise ArgumentError(
+                f"discrimination={discrimination!r} must be a formula of from_formula or of the "
+                "verb, such as '~ z'; None: it is 1"
+            )
         return OrdinalFamily(one_of("link", link, CUMULATIVE_LINKS))
 
     def check_outcomes(self):
@@ -246,3 +333,35 @@ class Ordinal(Regression):
     def parameter_names(self):
         # as they are printed
         return self.family.report.names
+
+
+class DiscriminatingOrdinal(TwoDesigns, Ordinal):
+    """The regression with predictors of discrimination, see `Ordinal`."""
+
+    family = DiscriminatingFamily()
+    by_name, second, second_constant, one = False, "discrimination", False, Ordinal
+
+    @classmethod
+    def chosen_family(cls, link, discrimination):
+        return DiscriminatingFamily(link=one_of("link", link, CUMULATIVE_LINKS))
+
+    @classmethod
+    def table_of(cls, formula, data, scope, inputs):
+        found = table, grouping, _ = super().table_of(formula, data, scope, inputs)
+        terms = [] if grouping is None else [*grouping.terms, *grouping.spec.smooths]
+        if not table.spec.specs[1].exog_names and not any(one.predictor for one in terms):
+            raise FormulaError(
+                "discrimination: the formula has no predictor, and its intercept is fixed at 0, as "
+                "the data do not tell it from the thresholds: leave discrimination= out"
+            )
+        return found
+
+    def placed(self, columns, constants):
+        whole, data = self.family, self.data
+        return DiscriminatingFamily(
+            columns, constants, link=whole.link, labels=whole.labels, shares=whole.shares,
+            coefficients=data.names, intercept=data.intercept,
+        )
+
+
+Ordinal.distributional = DiscriminatingOrdinal

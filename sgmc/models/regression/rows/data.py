@@ -128,9 +128,16 @@ class RegressionData:
         return [j for j in (self.intercept, self.second_intercept) if j is not None]
 
     @property
-    def centres(self):
-        """Whether columns may be centred: each linear predictor has an intercept."""
-        return len(self.intercepts) == max(len(self.parts), 1)
+    def uncentred(self):
+        """Which columns stay as they are, an array (d,): intercepts, and those of linear predictors
+        that have none.
+        """
+        parts, d = self.parts or (slice(0, self.d),), np.arange(self.d)
+        found = np.isin(d, self.intercepts)
+        for one in parts:
+            own = (one.start <= d) & (d < one.stop)
+            found |= own & ~(own & np.isin(d, self.intercepts)).any()
+        return found
 
     @property
     def n(self):

@@ -53,7 +53,7 @@ def narrowed(data, dtype, centre, places):
     """
     if dtype != np.float32:
         return None
-    return Narrow(dtype, data.weight, centre, np.isin(places, data.intercepts))
+    return Narrow(dtype, data.weight, centre, data.uncentred[places])
 
 
 def refuse_rounded(table, mean, data):

@@ -144,8 +144,8 @@ def stays(data, settings, precondition):
 
 
 def prepare(data, entropy, dtype, centre):
-    """Copy the design, chunk by chunk, straight into its permuted place; centre its columns if
-    there is an intercept.
+    """Copy the design, chunk by chunk, straight into its permuted place; centre its columns
+    where their linear predictor has an intercept.
     """
     random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation")))
     order = random.permutation(data.n)
@@ -159,7 +159,8 @@ def copied(data, order, dtype, centre):
     position = np.empty(data.n, dtype=order.dtype)
     position[order] = np.arange(data.n, dtype=order.dtype)
     weight = pick(data.weight, order)
-    shift, centre = np.zeros(data.d), centre and data.centres
+    shift, kept = np.zeros(data.d), data.uncentred
+    centre = centre and not kept.all()
     if data.sparse is not None:
         X = data.sparse[order]
         X.sum_duplicates()
@@ -178,7 +179,7 @@ def copied(data, order, dtype, centre):
         data.fill(X, position, narrow)
         mean, sd = narrow.result() if narrow else dense_moments(X, weight)
         if centre:
-            shift = centred(X, mean, np.isin(np.arange(data.d), data.intercepts), narrow)
+            shift = centred(X, mean, kept, narrow)
     trials, offset, strata, se = (
         pick(column, order) for column in (data.trials, data.offset, data.strata, data.se)
     )

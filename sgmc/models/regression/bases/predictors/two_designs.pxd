@@ -3,7 +3,7 @@ from sgmc.models.regression.bases.glm cimport Glm
 
 cdef class TwoDesignsModel(Glm):
     cdef readonly Py_ssize_t[::1] predictor     # of each column
-    cdef readonly bint dispersed
+    cdef readonly Py_ssize_t auxiliary           # numbers for all rows
     cdef readonly Py_ssize_t parts              # of predictors
     cdef double *spare(self, Scratch *s) noexcept nogil
     cdef const double *place(self, const double *theta, const Batch *tile,

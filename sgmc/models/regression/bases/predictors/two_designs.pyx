@@ -10,8 +10,8 @@ from sgmc.models.regression.bases.glm cimport Glm, picked
 
 cdef class TwoDesignsModel(Glm):
     """Outcomes with linear predictors eta_i, which has the offset, and zeta_i, or more, each of its
-    own columns; theta has a coefficient for each column and, with `dispersed`, a number u for all
-    rows behind them.
+    own columns; theta has a coefficient for each column and, behind them, numbers u for all
+    rows.
 
     A leaf defines `family`, `observed_information` and `expected_information` for the predictors,
     and u, `width` or `width` x `width` numbers a row.
@@ -22,8 +22,8 @@ cdef class TwoDesignsModel(Glm):
         As in `Glm`.
     predictor : array (d,) of int
         Of each column, or -1 where it is in none; by default the first half is in eta.
-    dispersed : bool
-        Whether there is u.
+    auxiliary : int
+        How many u there are.
     parts : int
         Predictors.
     """
@@ -32,16 +32,16 @@ cdef class TwoDesignsModel(Glm):
     gram_rows = 0
     unbounded = "its rows have a score for each of two predictors, for which there are no bounds"
 
-    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, bint dispersed=False,
-                 Py_ssize_t parts=2):
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None,
+                 Py_ssize_t auxiliary=0, Py_ssize_t parts=2):
         Glm.__init__(self, X, y, offset, weight)
         if predictor is None:
             predictor = np.arange(X.d) >= (X.d + 1) // 2
         self.predictor = np.array(predictor, dtype=np.intp)
         if len(self.predictor) != X.d:
             raise ValueError("predictor has to have a number for each column")
-        self.dispersed, self.parts = dispersed, parts
-        self.width, self.dim = parts + dispersed, X.d + dispersed
+        self.auxiliary, self.parts = auxiliary, parts
+        self.width, self.dim = parts + auxiliary, X.d + auxiliary
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (4 + self.width) * self.tile + self.X.work_size() + 2 * self.X.d
@@ -60,7 +60,7 @@ cdef class TwoDesignsModel(Glm):
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
         """All predictors, and u, of each row, without the offset."""
-        cdef Py_ssize_t i, j, part, d = self.X.d, width = self.width
+        cdef Py_ssize_t i, j, k, part, d = self.X.d, width = self.width
         cdef double *linear = self.spare(s) + width * self.tile
         cdef double *alone = linear + self.tile
         for part in range(self.parts):
@@ -69,8 +69,9 @@ cdef class TwoDesignsModel(Glm):
             self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
             for i in range(tile.m):
                 eta[i * width + part] = linear[i]
-        for i in range(tile.m if self.dispersed else 0):
-            eta[i * width + self.parts] = delta[d]
+        for k in range(self.auxiliary):
+            for i in range(tile.m):
+                eta[i * width + self.parts + k] = delta[d + k]
         return OK
 
     cdef const double *place(self, const double *theta, const Batch *tile,
@@ -128,7 +129,7 @@ cdef class TwoDesignsModel(Glm):
 
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
                         double *grad) except -1 nogil:
-        cdef Py_ssize_t i, j, part
+        cdef Py_ssize_t i, j, k, part
         cdef double *sums
         for part in range(self.parts):
             sums = self.empty(s)
@@ -137,13 +138,14 @@ cdef class TwoDesignsModel(Glm):
             for j in range(self.X.d):
                 if self.predictor[j] == part:
                     grad[j] += sums[j]
-        for i in range(tile.m if self.dispersed else 0):
-            grad[self.X.d] += r[i * self.width + self.parts]
+        for k in range(self.auxiliary):
+            for i in range(tile.m):
+                grad[self.X.d + k] += r[i * self.width + self.parts + k]
         return OK
 
     cdef int add_squares(self, const Batch *tile, Scratch *s, const double *r,
                          double *square) except -1 nogil:
-        cdef Py_ssize_t i, j, part
+        cdef Py_ssize_t i, j, k, part
         cdef double *sums
         for part in range(self.parts):
             sums = self.empty(s)
@@ -151,8 +153,9 @@ cdef class TwoDesignsModel(Glm):
             for j in range(self.X.d):
                 if self.predictor[j] == part:
                     square[j] += sums[j]
-        for i in range(tile.m if self.dispersed else 0):
-            square[self.X.d] += r[i * self.width + self.parts] ** 2
+        for k in range(self.auxiliary):
+            for i in range(tile.m):
+                square[self.X.d + k] += r[i * self.width + self.parts + k] ** 2
         return OK
 
     cdef int add_curvatures(self, const Batch *tile, Scratch *s, const double *w,
@@ -170,7 +173,7 @@ cdef class TwoDesignsModel(Glm):
     cdef int add_products(self, const Batch *tile, Scratch *s, const double *w, double *block,
                           double *H) except -1 nogil:
         """H += X' W X of each pair of predictors, into d x d numbers first; of u the sums."""
-        cdef Py_ssize_t i, j, p, q, d = self.X.d, size = self.width * self.width
+        cdef Py_ssize_t i, j, k, l, p, q, at, d = self.X.d, size = self.width * self.width
         cdef double *sums
         for p in range(self.parts):
             for q in range(p, self.parts):
@@ -180,16 +183,19 @@ cdef class TwoDesignsModel(Glm):
                     for j in range(i, d):
                         if self.pair(i, j, p, q):
                             H[i * self.dim + j] += block[i * d + j]
-            if self.dispersed:
+            for k in range(self.auxiliary):
                 sums = self.empty(s)
-                self.X.tdot(tile, self.column(tile.m, s, w, size, p * self.width + self.parts),
-                            sums,
+                at = p * self.width + self.parts + k
+                self.X.tdot(tile, self.column(tile.m, s, w, size, at), sums,
                             s.work + 3 * self.tile)
                 for j in range(d):
                     if self.predictor[j] == p:
-                        H[j * self.dim + d] += sums[j]
-        for i in range(tile.m if self.dispersed else 0):
-            H[d * self.dim + d] += w[i * size + size - 1]
+                        H[j * self.dim + d + k] += sums[j]
+        for k in range(self.auxiliary):
+            for l in range(k, self.auxiliary):
+                for i in range(tile.m):
+                    H[(d + k) * self.dim + d + l] += w[
+                        i * size + (self.parts + k) * self.width + self.parts + l]
         return OK
 
     cdef bint pair(self, Py_ssize_t i, Py_ssize_t j, Py_ssize_t p, Py_ssize_t q) noexcept nogil:

@@ -117,6 +117,11 @@ class TwoPredictors:
         return self.mean(eta)
 
     @staticmethod
+    def second_of(eta):
+        """The second predictor, of what functions take as `eta`."""
+        return eta[1]
+
+    @staticmethod
     def second(zeta):
         """The parameter that the second predictor is of, from its values, elementwise."""
         raise NotImplementedError("second")

@@ -66,7 +66,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
                     C.by_eta += odds * O.by_eta
                     C.by_u += odds * O.by_u
             r[i * width] = C.by_eta
-            if self.dispersed:
+            if self.auxiliary:
                 r[i * width + 2] = C.by_u
             if density != NULL:
                 density[i] = C.value
@@ -90,7 +90,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
                 both = odds * (1 - odds)
                 at[width + 1] -= both
                 at[1] = at[width] = both * C.by_eta
-                if self.dispersed:
+                if self.auxiliary:
                     at[5] = at[7] = both * C.by_u
                 bend(&C, odds, &C, -both)
             else:
@@ -102,7 +102,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
                     C.eta_eta, C.eta_u, C.u_u = (C.eta_eta + O.eta_eta, C.eta_u + O.eta_u,
                                                  C.u_u + O.u_u)
             at[0] = C.eta_eta
-            if self.dispersed:
+            if self.auxiliary:
                 at[2] = at[6] = C.eta_u
                 at[8] = C.u_u
         return OK
@@ -121,7 +121,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
             at = w + i * width * width
             convex_off(at, at + 1, at + width + 1)
             at[width] = at[1]
-            if self.dispersed:
+            if self.auxiliary:
                 C = self.count(y[i], eta + i * width)
                 odds = 1
                 if y[i] == 0:
@@ -135,7 +135,7 @@ cdef class CountsWithZeros(TwoDesignsModel):
         """The count's own density at (eta, zeta, u)."""
         cdef Count C
         cdef double mu
-        if self.dispersed:
+        if self.auxiliary:
             return overdispersed(y, eta[0], eta[2])
         mu = exp(held(eta[0], LARGEST_LOG))
         C.value, C.by_eta, C.eta_eta = y * eta[0] - mu, y - mu, mu
