@@ -189,8 +189,8 @@ cdef class Blocks:
 
 
 cdef class EffectsPrior(Prior):
-    """b_l ~ N(0, f_l^2 Lambda Lambda') for each level; beta, phi, eta and u by a prior of their
-    own.
+    """b_l ~ N(0, f_l^2 Lambda Lambda') for each level, with what autoregressions have besides, see
+    `Spectrum`; beta, phi, eta and u by a prior of their own.
 
     Parameters
     ----------
@@ -288,6 +288,12 @@ cdef class EffectsPrior(Prior):
                     own[a * q + c] += w[a] * v[c]
         if value != NULL:
             value[0] -= 0.5 * total
+        if self.blocks.spectrum.chain(t):
+            ratio = self.blocks.spectrum.add_ends(
+                theta + eta, t, theta + self.blocks.first[t], L[0],
+                NULL if grad == NULL else grad + self.blocks.first[t], grad + eta, own)
+            if value != NULL:
+                value[0] += ratio
 
 
 cdef class Loaded(Map):

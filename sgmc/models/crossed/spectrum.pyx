@@ -1,17 +1,36 @@
 """Standard deviations of a term's columns as functions of two parameters or three: sd_k = sd f_k,
-the f_k depending on a length scale of each covariate, or on the share of structured effects.
+the f_k depending on a length scale of each covariate, on the share of structured effects, or on the
+correlation of neighbouring times.
 """
 import numpy as np
 
-from libc.math cimport exp, log
+from libc.math cimport M_PI_2, cos, exp, expm1, fabs, log, log1p, pow, sin, sqrt
 
 cdef enum:
     OF_WAVES = 0
     OF_MIXTURES = 1
+    OF_CHAINS = 2
 
-FORMS = {"scale": OF_WAVES, "rho": OF_MIXTURES}
+FORMS = {"waves": OF_WAVES, "mixture": OF_MIXTURES, "chain": OF_CHAINS}
 # of log f: columns of less have no part in anything, and squares of their sds are numbers
 cdef double SMALLEST_LOG = -150.0
+
+
+cdef double chained(double eta, double k, double m, double *slope) noexcept nogil:
+    """log f of the cosine k of m times, and its slope by eta.
+
+    Near the ends of rho all differences from one are exact: by the distance `near` of rho from its
+    end, and `apart` of the cosine from the same one.
+    """
+    cdef bint up = eta >= 0
+    cdef double below = 2 / (1 + exp(2 * eta)), above = 2 / (1 + exp(-2 * eta))  # 1 -+ rho
+    cdef double near = below if up else above, rho = fabs(above - below) / 2
+    cdef double half = sin(M_PI_2 * k / m) if up else cos(M_PI_2 * k / m)
+    cdef double apart = 2 * half * half, around = near * near + 2 * rho * apart
+    slope[0] = -rho - below * above * (apart - near) / around
+    if not up:
+        slope[0] = -slope[0]
+    return 0.5 * (log(below) + log(above) - log(around))
 
 
 cdef class Spectrum:
@@ -19,8 +38,13 @@ cdef class Spectrum:
     eta.
 
     With eta the log of a length scale, log f = (eta - exp(2 eta) w^2 / 2) / 2, w^2 being a column's
-    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho.  Terms of several parameters have
-    the product, and those of none f = 1.
+    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho), f^2 = (1 -
+    rho^2) / (1 + rho^2 - 2 rho cos(pi k / m)), k being a column's number and m - 1 the largest.
+    Terms of several parameters have the product, and those of none f = 1.
+
+    The latter are cosines of m times, whose coefficients are not independent: with the values a and
+    z that they have at the first time and at the last, `add_ends` has what the density of an
+    autoregression has besides.
 
     Parameters
     ----------
@@ -41,6 +65,7 @@ cdef class Spectrum:
         self.form = np.array([FORMS[own[j][0]] for j in range(self.size)], dtype=np.intp)
         counts = [len(own[j][1]) for j in range(self.size)]
         self.begin = (np.cumsum(counts) - counts).astype(np.intp)
+        self.largest = np.array([max(own[j][1], default=0) for j in range(self.size)], dtype=float)
         self.numbers = np.concatenate([np.empty(0), *(own[j][1] for j in range(self.size))])
 
     def __reduce__(self):
@@ -60,6 +85,8 @@ cdef class Spectrum:
             if self.form[j] == OF_WAVES:
                 one = number * exp(2 * eta[j])
                 value, slopes[a] = 0.5 * (eta[j] - 0.5 * one), 0.5 * (1 - one)
+            elif self.form[j] == OF_CHAINS:
+                value = chained(eta[j], number, self.largest[j] + 1, slopes + a)
             else:
                 one, other = 1 / (1 + exp(-2 * eta[j])), 1 / (1 + exp(2 * eta[j]))
                 value = 0.5 * log(one * number + other)
@@ -68,6 +95,39 @@ cdef class Spectrum:
                 value, slopes[a] = SMALLEST_LOG, 0
             total += value
         return exp(total)
+
+    cdef bint chain(self, Py_ssize_t t) noexcept nogil:
+        """Whether a term is an autoregression."""
+        return self.place[t, 0] >= 0 and self.form[self.place[t, 0]] == OF_CHAINS
+
+    cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
+                         double *slope, double *grad_eta, double *slope_sd) noexcept nogil:
+        """-rho / (1 + rho) (a^2 + z^2) / (2 sd^2) + log((1 + rho)^2 / (1 - rho^(2 m))) / 2, the
+        latter of the determinants; its slopes are added to three places, unless these are NULL.
+        """
+        cdef Py_ssize_t l, j = self.place[t, 0]
+        cdef double m = self.largest[j] + 1
+        cdef double below = 2 / (1 + exp(2 * eta[j])), above = 2 / (1 + exp(-2 * eta[j]))
+        cdef double near = min(below, above), rho = (above - below) / 2, weight = rho / above
+        cdef double a = 0, z = 0, one, square, left = -expm1(2 * m * log1p(-near))
+        for l in range(<Py_ssize_t> m):
+            one = b[l] * self.at_end(l, m)
+            a += one
+            z += one if l % 2 == 0 else -one
+        square = (a * a + z * z) / (sd * sd)
+        if slope != NULL:
+            for l in range(<Py_ssize_t> m):
+                one = a + z if l % 2 == 0 else a - z
+                slope[l] -= weight * one * self.at_end(l, m) / (sd * sd)
+            one = pow(fabs(rho), 2 * m - 1)
+            one = m * (one if rho > 0 else -one) / left
+            grad_eta[j] += below * (1 - 0.5 * square / above + above * one)
+            slope_sd[0] += weight * square / sd
+        return -0.5 * weight * square + log(above) - 0.5 * log(left)
+
+    cdef double at_end(self, Py_ssize_t l, double m) noexcept nogil:
+        """The cosine l at the first of m times."""
+        return (sqrt(2 / m) if l > 0 else sqrt(1 / m)) * cos(M_PI_2 * l / m)
 
     cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
                          double *grad) noexcept nogil:
