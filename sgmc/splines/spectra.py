@@ -82,7 +82,7 @@ class StructuredShare(SpectralParameter):
 @dataclass(frozen=True)
 class Autocorrelation(SpectralParameter):
     """The correlation rho of neighbouring times, of which there are m, see `terms.autoregression`:
-    f_k^2 = (1 - rho^2) / (1 + rho^2 - 2 rho cos(pi k / m)).
+    1 / f_k^2 is the precision of the cosine k's coefficient where the sd is one.
 
     Attributes
     ----------

@@ -10,8 +10,8 @@ k / m), and the precision over 1 / sd^2 is
 
     ((1 + rho^2) I - rho A - rho^2 E) / (1 - rho^2) = T + rho / (1 + rho) E,
 
-T being that of independent coefficients of the cosines.  What the ends add, and the determinant, are
-in `models.crossed.spectrum`: the density is that of the autoregression for every rho in (-1, 1).
+T being that of independent coefficients of the cosines.  What the ends add is in the precision of
+each coefficient and, between them, in `models.crossed.spectrum`: the density is that of the autoregression for every rho in (-1, 1).
 """
 
 from dataclasses import dataclass

@@ -14,10 +14,9 @@ cdef class Spectrum:
     cdef double ratio(self, const double *eta, Py_ssize_t t, Py_ssize_t l,
                       double *slopes) noexcept nogil
     cdef bint chain(self, Py_ssize_t t) noexcept nogil
-    # what the density of an autoregression has besides that of independent effects b (levels,)
+    # what the density of an autoregression has besides -|v|^2 / 2 of independent effects b (levels,)
     cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
                          double *slope, double *grad_eta, double *slope_sd) noexcept nogil
-    cdef double at_end(self, Py_ssize_t l, double m) noexcept nogil
     cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
                          double *grad) noexcept nogil
     cdef double along(self, Py_ssize_t t, const double *slopes, const double *v) noexcept nogil

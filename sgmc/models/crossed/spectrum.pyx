@@ -4,7 +4,7 @@ correlation of neighbouring times.
 """
 import numpy as np
 
-from libc.math cimport M_PI_2, cos, exp, expm1, fabs, log, log1p, pow, sin, sqrt
+from libc.math cimport M_PI_2, cos, exp, fabs, log, sin, sqrt
 
 cdef enum:
     OF_WAVES = 0
@@ -24,13 +24,18 @@ cdef double chained(double eta, double k, double m, double *slope) noexcept nogi
     """
     cdef bint up = eta >= 0
     cdef double below = 2 / (1 + exp(2 * eta)), above = 2 / (1 + exp(-2 * eta))  # 1 -+ rho
-    cdef double near = below if up else above, rho = fabs(above - below) / 2
+    cdef double near = below if up else above, rho = (above - below) / 2
     cdef double half = sin(M_PI_2 * k / m) if up else cos(M_PI_2 * k / m)
-    cdef double apart = 2 * half * half, around = near * near + 2 * rho * apart
-    slope[0] = -rho - below * above * (apart - near) / around
-    if not up:
-        slope[0] = -slope[0]
+    cdef double apart = 2 * half * half, end = at_end(k, m), bent
+    cdef double around = near * near + 2 * fabs(rho) * apart + 2 * rho * below * end * end
+    bent = (apart - near if up else near - apart) + (below - rho) * end * end
+    slope[0] = -rho - below * above * bent / around
     return 0.5 * (log(below) + log(above) - log(around))
+
+
+cdef double at_end(double k, double m) noexcept nogil:
+    """The cosine k at the first of m times."""
+    return (sqrt(2 / m) if k > 0 else sqrt(1 / m)) * cos(M_PI_2 * k / m)
 
 
 cdef class Spectrum:
@@ -38,13 +43,15 @@ cdef class Spectrum:
     eta.
 
     With eta the log of a length scale, log f = (eta - exp(2 eta) w^2 / 2) / 2, w^2 being a column's
-    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho), f^2 = (1 -
-    rho^2) / (1 + rho^2 - 2 rho cos(pi k / m)), k being a column's number and m - 1 the largest.
-    Terms of several parameters have the product, and those of none f = 1.
+    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho) the precision of a
+    cosine's coefficient in an autoregression, see `terms.autoregression`: 1 / f^2 = (1 + rho^2 - 2
+    rho cos(pi k / m)) / (1 - rho^2) + 2 rho / (1 + rho) c_k^2, k being a column's number, m - 1 the
+    largest, and c_k the cosine's value at an end.  Terms of several parameters have the product,
+    and those of none f = 1.
 
-    The latter are cosines of m times, whose coefficients are not independent: with the values a and
-    z that they have at the first time and at the last, `add_ends` has what the density of an
-    autoregression has besides.
+    The latter coefficients are not independent: with the values a and z that their sum has at the
+    first time and at the last, `add_ends` has what the density has besides, and the determinant of
+    all in the place of the product of f.
 
     Parameters
     ----------
@@ -102,32 +109,27 @@ cdef class Spectrum:
 
     cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
                          double *slope, double *grad_eta, double *slope_sd) noexcept nogil:
-        """-rho / (1 + rho) (a^2 + z^2) / (2 sd^2) + log((1 + rho)^2 / (1 - rho^(2 m))) / 2, the
-        latter of the determinants; its slopes are added to three places, unless these are NULL.
+        """-rho / (1 + rho) (a^2 + z^2 - 2 sum_l c_l^2 b_l^2) / (2 sd^2) - (m - 1) log(1 - rho^2) / 2,
+        c_l being the cosine at an end; slopes are added to three places, unless these are NULL.
         """
         cdef Py_ssize_t l, j = self.place[t, 0]
         cdef double m = self.largest[j] + 1
         cdef double below = 2 / (1 + exp(2 * eta[j])), above = 2 / (1 + exp(-2 * eta[j]))
-        cdef double near = min(below, above), rho = (above - below) / 2, weight = rho / above
-        cdef double a = 0, z = 0, one, square, left = -expm1(2 * m * log1p(-near))
+        cdef double rho = (above - below) / 2, weight = rho / (above * sd * sd)
+        cdef double a = 0, z = 0, square = 0, end
         for l in range(<Py_ssize_t> m):
-            one = b[l] * self.at_end(l, m)
-            a += one
-            z += one if l % 2 == 0 else -one
-        square = (a * a + z * z) / (sd * sd)
+            end = at_end(l, m)
+            a += b[l] * end
+            z += b[l] * end if l % 2 == 0 else -b[l] * end
+            square -= 2 * (b[l] * end) ** 2
+        square += a * a + z * z
         if slope != NULL:
             for l in range(<Py_ssize_t> m):
-                one = a + z if l % 2 == 0 else a - z
-                slope[l] -= weight * one * self.at_end(l, m) / (sd * sd)
-            one = pow(fabs(rho), 2 * m - 1)
-            one = m * (one if rho > 0 else -one) / left
-            grad_eta[j] += below * (1 - 0.5 * square / above + above * one)
+                end = at_end(l, m)
+                slope[l] -= weight * end * ((a + z if l % 2 == 0 else a - z) - 2 * end * b[l])
+            grad_eta[j] += (m - 1) * rho - 0.5 * below * square / (above * sd * sd)
             slope_sd[0] += weight * square / sd
-        return -0.5 * weight * square + log(above) - 0.5 * log(left)
-
-    cdef double at_end(self, Py_ssize_t l, double m) noexcept nogil:
-        """The cosine l at the first of m times."""
-        return (sqrt(2 / m) if l > 0 else sqrt(1 / m)) * cos(M_PI_2 * l / m)
+        return -0.5 * weight * square - 0.5 * (m - 1) * (log(below) + log(above))
 
     cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
                          double *grad) noexcept nogil:

@@ -35,11 +35,12 @@ class SpectralPrior:
 
     @property
     def default(self):
-        """Of a length scale a lognormal prior with 1 % below its ends, and 1 % above; of others a
-        uniform one.
+        """Of a length scale a lognormal prior with 1 % below its ends, and 1 % above; of a share a
+        uniform one; of a correlation in time one that is zero at its ends, near which the data
+        tell nothing of the sd.
         """
         if not self.logged:
-            return uniform(self.parameter.low, 1.0)
+            return lkj(2.0) if self.parameter.low < 0 else uniform(0.0, 1.0)
         low, high = np.log(self.parameter.ends)
         return lognormal((low + high) / 2, (high - low) / (2 * TAIL))
 
@@ -68,7 +69,7 @@ class SpectralPrior:
         if self.logged:
             suits, such = one.positive and not one.cut, "lognormal(1, 0.5) or inverse_gamma(3, 2)"
         else:
-            suits = one == self.default or one.family == "lkj"
+            suits = one == uniform(self.parameter.low, 1.0) or one.family == "lkj"
             such = "uniform(0, 1) or lkj(0.5), which is Beta(0.5, 0.5) of it"
             if self.parameter.low < 0:
                 such = "uniform(-1, 1) or lkj(2), whose density is 1 - rho^2"

@@ -1,0 +1,149 @@
+"""Autoregressions in time: covariances, density, the posterior against quadrature, and times that no
+row has.
+"""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+import sgmc
+from sgmc import formula
+from sgmc.core.expansion import of_prior
+from sgmc.errors import ArgumentError, DataError, ExtrapolationWarning, FormulaError
+from sgmc.fit.settings import check_settings
+
+TIMES = np.array([0.0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 15])  # four of them are without rows
+SIGMA = 0.5  # of the errors, known where `se=` is given
+EVERY = np.arange(16.0)
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(4)
+    t = np.append(TIMES, rng.choice(TIMES, 19))
+    f = np.linalg.cholesky(covariance(EVERY, EVERY, 0.8)) @ rng.normal(size=16)
+    y = 1.0 + f[t.astype(int)] + SIGMA * rng.normal(size=30)
+    count = rng.poisson(np.exp(0.5 + 0.5 * f[t.astype(int)]))
+    g = rng.choice(list("ab"), 30)
+    return pd.DataFrame(dict(y=y, t=t, count=count, g=g, half=t + 0.5 * (t == 6), zero=0.0))
+
+
+def covariance(a, b, rho):
+    """Of an autoregression with a standard deviation of one."""
+    return float(rho) ** np.abs(np.subtract.outer(a, b))
+
+
+def crossing_of(text, frame):
+    return formula.read(f"y ~ {text}", frame, outcome="numeric").grouping()
+
+
+# ---- density -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rho", [-0.6, 0.0, 0.5, 0.99])
+def test_a_given_rho_has_its_covariance(rho, frame):
+    Z, t = crossing_of(f"ar1(t, rho={rho})", frame).curves, frame.t.to_numpy()
+    np.testing.assert_allclose(Z @ Z.T, covariance(t, t, rho), atol=1e-12)
+
+
+def by_numpy(theta, problem, scale, ends=1.0, jacobian=1.0):
+    """Log density of (beta, b, phi, eta) at the default priors: the series at all times by its
+    covariance; the mistakes are of the precision at the ends, and of the prior of rho.
+    """
+    (phi,), (eta,) = (theta[one] for one in (problem.own.rows.blocks.phi,
+                                             problem.own.rows.blocks.eta))  # fmt: skip
+    sd, rho, m = scale * np.sinh(phi), np.tanh(eta), len(EVERY)
+    # cosines of the discrete transform
+    Z = np.cos(np.pi / m * np.outer(EVERY + 0.5, EVERY)) * np.sqrt(np.where(EVERY > 0, 2, 1) / m)
+    f = Z @ theta[1 : 1 + m]
+    value = stats.norm.logpdf(theta[0], 0, 2.5) + stats.t.logpdf(sd, 3, 0, 2.5)
+    value += np.log(scale * np.cosh(phi)) + (1 + jacobian) * np.log(1 - rho**2)  # lkj(2)
+    Q = np.linalg.inv(sd**2 * covariance(EVERY, EVERY, rho))
+    Q[0, 0] += (1 - ends) / sd**2
+    return value + 0.5 * np.linalg.slogdet(Q)[1] - 0.5 * f @ Q @ f
+
+
+def apart(frame, **how):
+    """Largest difference of log densities but for a constant, relative to their size."""
+    problem = sgmc.Poisson.from_formula("count ~ ar1(t)", frame).problem(
+        None, check_settings(seed=1)
+    )
+    rng, blocks, found, size = np.random.default_rng(5), problem.own.rows.blocks, [], 1.0
+    for eta in (-2.0, -0.7, 0.0, 0.4, 1.0, 2.0):
+        theta = rng.normal(size=blocks.size)
+        theta[blocks.phi], theta[blocks.eta] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5), eta
+        ours = of_prior(problem.prior, theta)[0]
+        found.append(ours - by_numpy(theta, problem, blocks.loading.scale[0], **how))
+        size = max(size, abs(ours))
+    return np.ptp(found) / size
+
+
+def test_densities_are_those_of_numpy(frame):
+    """To rounding."""
+    assert apart(frame) < 1e-12
+
+
+@pytest.mark.parametrize("how", [dict(ends=1.01), dict(jacobian=0.0)])
+def test_a_mistake_in_the_density_is_seen(how, frame):
+    """An end with another precision; a prior without the Jacobian of rho."""
+    assert apart(frame, **how) > 1e-6
+
+
+def test_gradients_are_those_of_differences(frame):
+    """By steps of 1e-6: to some 1e-8 of the largest."""
+    model = sgmc.Poisson.from_formula("count ~ ar1(t)", frame)
+    problem = model.problem(None, check_settings(seed=1))
+    blocks = problem.own.rows.blocks
+    for eta in (-1.5, 0.0, 0.3, 1.5):
+        theta = np.random.default_rng(6).normal(size=blocks.size)
+        theta[blocks.phi], theta[blocks.eta] = 0.8, eta
+        gradient = of_prior(problem.prior, theta)[1]
+        steps = 1e-6 * np.eye(len(theta))
+        ways = [[of_prior(problem.prior, theta + s * one)[0] for one in steps] for s in (1, -1)]
+        differences = np.subtract(*ways) / 2e-6
+        np.testing.assert_allclose(gradient, differences, atol=1e-7 * np.abs(gradient).max())
+
+
+# ---- posterior -----------------------------------------------------------------------------------
+
+
+def quadrature(frame, bent=0.0, ahead=()):
+    """Means and sds of (sd, rho, series at all times and later ones) at a known sigma, by a grid;
+    `bent` is a mistake, the power of 1 - rho^2 in the prior's density.
+    """
+    y, t, at = frame.y.to_numpy(), frame.t.to_numpy(), np.append(EVERY, ahead)
+    points = np.stack(np.meshgrid(np.linspace(-3, 2.5, 45), np.linspace(-3, 4, 57)), axis=-1)
+    weight, moments = [], []
+    for log_sd, eta in points.reshape(-1, 2):
+        variance, rho = np.exp(2 * log_sd), np.tanh(eta)
+        V = variance * covariance(t, t, rho) + 25.0 + SIGMA**2 * np.eye(len(y))
+        gain = np.linalg.solve(V, variance * covariance(t, at, rho)).T
+        spread = variance - np.sum(gain * variance * covariance(at, t, rho), axis=1)
+        root = np.linalg.cholesky(V)
+        white = np.linalg.solve(root, y)
+        value = -0.5 * white @ white - np.log(np.diag(root)).sum()
+        value += stats.halfnorm(scale=2).logpdf(np.exp(log_sd)) + log_sd
+        weight.append(value + (2 + bent) * np.log1p(-(rho**2)))  # lkj(2)
+        mean = gain @ y
+        moments.append(np.r_[np.exp(log_sd), rho, mean, variance, rho**2, mean**2 + spread])
+    weight = np.exp(np.array(weight) - max(weight))
+    found, second = np.split(np.average(moments, axis=0, weights=weight), 2)
+    return found, np.sqrt(second - found**2)
+
+
+PRIOR = {"Intercept": sgmc.normal(0, 5), "sd(ar1(t))": sgmc.half_normal(2)}
+
+
+def test_the_posterior_is_that_of_quadrature(frame):
+    """8,000 nearly independent draws: means to .012 sd, sds to some 2 % as standard errors; four of
+    these, and 5 %, are allowed.
+    """
+    res = sgmc.ols("y ~ ar1(t)", frame.assign(se=SIGMA), se="se", prior=PRIOR, seed=1, draws=2000)
+    table, names = res.smooth(at=EVERY), ["sd(ar1(t))", "rho(ar1(t))"]
+    found, spread = np.r_[res.params[names], table["mean"]], np.r_[res.bse[names], table["sd"]]
+    mean, sd = quadrature(frame)
+    np.testing.assert_allclose((found - mean) / sd, 0.0, atol=0.05)
+    np.testing.assert_allclose(spread, sd, rtol=0.05)
+    mean, sd = quadrature(frame, bent=1.0)
+    assert np.abs((found - mean) / sd).max() > 0.1
