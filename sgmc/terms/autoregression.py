@@ -50,7 +50,8 @@ class StepBasis(Basis):
     step: float
     rho: float | None
     flat = 1
-    beyond = "is at its mean, with less uncertainty than it has"
+    beyond = "goes on by its own law"
+    continues = True
 
     @property
     def elements(self) -> int:
@@ -68,16 +69,16 @@ class StepBasis(Basis):
         return (np.asarray(x, dtype=float) - self.low) / self.step
 
     def outside(self, x: Floats) -> Bools:
-        """See `Basis`."""
-        return (self.steps(x) < -OFF_STEP) | (self.steps(x) > self.elements - 1 + OFF_STEP)
+        """See `Basis`: nowhere is its law not known."""
+        return np.zeros(len(x), dtype=bool)
 
     def grid(self, count: int) -> Floats:
         """See `Basis`: the times."""
         return self.low + self.step * np.arange(self.elements)
 
     def values(self, x: Floats) -> Floats:
-        """See `Basis`; DataError for times between two steps."""
-        exact, far, m = self.steps(x), self.outside(x), self.elements
+        """See `Basis`; zeros beyond the ends, and DataError for times between two steps."""
+        exact, m = self.steps(x), self.elements
         at = np.rint(exact)
         if (off := np.abs(exact - at) > OFF_STEP).any():
             raise DataError(
@@ -90,7 +91,7 @@ class StepBasis(Basis):
             out *= np.sqrt(np.where(np.arange(m) == 0, 1.0, 2.0) / m)
         else:
             out = np.equal.outer(at, np.arange(m)).astype(float)
-        out[far] = 0.0
+        out[(at < 0) | (at >= m)] = 0.0
         return out
 
     def penalised(self) -> Floats:
@@ -124,13 +125,10 @@ class FirstAutoregression(PenalisedTerm):
     step : float or None
         Between neighbouring times; by default the greatest common divisor of the distances between
         whole numbers, and the smallest distance of others.
-    knots : sequence of float or None
-        Times that the process has besides those of the rows, such as later ones.
     """
 
     rho: Any = None
     step: Any = None
-    knots: Any = None
     name, written, basis = "ar1", "ar1(t)", StepBasis
     smaller = "use a longer step, rw1(t) or s(t)"
 
@@ -141,9 +139,6 @@ class FirstAutoregression(PenalisedTerm):
             )
         if self.step is not None and not (numbers(self.step) and self.step > 0):
             raise ValueError("step is the distance of neighbouring times, such as step=1")
-        known = self.knots is None or isinstance(self.knots, tuple | list)
-        if not known or not numbers(self.knots or (0.0,), None):
-            raise ValueError("knots are more times, such as knots=[2025, 2026]")
 
     @property
     def flat(self) -> int:
@@ -152,12 +147,12 @@ class FirstAutoregression(PenalisedTerm):
 
     def bases(self, x: Floats, text: str) -> list[StepBasis]:
         """See `PenalisedTerm`."""
-        if len(np.unique(x)) < FEWEST_IN_TIME:
+        times = np.unique(x)
+        if len(times) < FEWEST_IN_TIME:
             raise FormulaError(
-                f"{text}: the rows have {len(np.unique(x))} different values, from which no "
+                f"{text}: the rows have {len(times)} different values, from which no "
                 "autoregression can be told; leave the term out"
             )
-        times = np.unique(np.append(x[:, 0], self.knots or ()))
         step = self.step or step_of(times)
         at = (times - times[0]) / step
         off = np.abs(at - np.rint(at)) > OFF_STEP

@@ -10,7 +10,7 @@ from scipy import stats
 import sgmc
 from sgmc import formula
 from sgmc.core.expansion import of_prior
-from sgmc.errors import ArgumentError, DataError, ExtrapolationWarning, FormulaError
+from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.fit.settings import check_settings
 
 TIMES = np.array([0.0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 15])  # four of them are without rows
@@ -147,3 +147,103 @@ def test_the_posterior_is_that_of_quadrature(frame):
     np.testing.assert_allclose(spread, sd, rtol=0.05)
     mean, sd = quadrature(frame, bent=1.0)
     assert np.abs((found - mean) / sd).max() > 0.1
+
+
+# ---- times that no row has, options, files -------------------------------------------------------
+
+
+def test_other_times_follow_the_law_of_the_series(frame):
+    """Means and sds of the series 1, 4 and 20 steps after the last time, and before the first one:
+    by quadrature; 8,000 draws with noise, .05 sd and 5 % as above.
+    """
+    later = np.array([16.0, 19, 35, -2])
+    res = sgmc.ols("y ~ ar1(t)", frame.assign(se=SIGMA), se="se", prior=PRIOR, seed=1, draws=2000)
+    table = res.smooth(at=later)
+    mean, sd = (one[-4:] for one in quadrature(frame, ahead=later))
+    np.testing.assert_allclose((table["mean"] - mean) / sd, 0.0, atol=0.05)
+    np.testing.assert_allclose(table["sd"], sd, rtol=0.05)
+    # where a series stays at its last value its means are others
+    wrong = res.smooth(at=[15.0])["mean"].iloc[0]
+    assert abs(wrong - mean[2]) / sd[2] > 0.1
+    # neighbouring times are correlated by rho, and predictions have the same paths
+    _, f, _ = res.curve(at=[35.0, 36.0])
+    rho = res.flat[:, list(res.params.index).index("rho(ar1(t))")]
+    assert np.corrcoef(f)[0, 1] == pytest.approx(rho.mean(), abs=0.1)
+    level = res.params["Intercept"]
+    new = pd.DataFrame(dict(t=[*later, 3.0], se=SIGMA))
+    np.testing.assert_allclose(res.predict(new)[:4] - level, table["mean"], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_files_have_the_series_and_later_times(frame, tmp_path):
+    res = sgmc.ols("y ~ ar1(t, by=g)", frame, draws=50, seed=1)
+    new = pd.DataFrame(dict(t=[3.0, 17.0, 17.0, 18.0], g=list("aabb")))
+    res.save(tmp_path / "series.sgmc")
+    again = sgmc.load(tmp_path / "series.sgmc")
+    np.testing.assert_array_equal(again.predict(new), res.predict(new))
+    names = {"sd(ar1(t):g[a])", "rho(ar1(t):g[a])", "sd(ar1(t):g[b])", "rho(ar1(t):g[b])"}
+    assert names <= set(res.params.index)
+    assert np.abs(res.params["rho(ar1(t):g[a])"]) < 1
+    pd.testing.assert_frame_equal(again.smooth("ar1(t):g[b]"), res.smooth("ar1(t):g[b]"))
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_effects_of_groups_stand_beside_a_series(frame):
+    res = sgmc.poisson("count ~ ar1(t) + (1 | g)", frame, draws=50, seed=1)
+    new = pd.DataFrame(dict(t=[15.0, 16.0], g=["a", "b"]))
+    assert np.isfinite(res.predict(new)).all()
+
+
+def test_a_step_is_that_of_the_times(frame):
+    """Months that are numbered by threes, and quarters of years."""
+    for scale in (3, 0.25, 1 / 12):
+        (one,) = crossing_of("ar1(t)", frame.assign(t=1990 + scale * frame.t)).spec.smooths
+        assert one.bases[0].step == pytest.approx(scale)
+        assert one.sizes == [16]
+    (one,) = crossing_of("ar1(t, step=0.5)", frame).spec.smooths
+    assert one.sizes == [31]
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("ar1(t, rho=1)", "rho is a number between -1 and 1"),
+        ("ar1(t, rho='a')", "rho is a number between"),
+        ("ar1(t, step=0)", "step is the distance of neighbouring times"),
+        ("ar1(t, step=2)", "1 is not so many of 2 after 0; number the times"),
+        ("ar1(half)", r"number the times 0, 1, 2, \.\.\., or give step="),
+        ("ar1(t, k=3)", "there is no option 'k'"),
+        ("ar1(zero)", "the rows have 1 different values"),
+        ("ar1(t, step=0.01)", "there are 1,501 times from the first to the last one"),
+        ("ar1(t) + ar1(t)", "is there twice"),
+        ("ar1(g)", "smooths are of numbers"),
+    ],
+)
+def test_what_is_no_series_is_refused(text, message, frame):
+    with pytest.raises(FormulaError, match=message):
+        crossing_of(text, frame)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_times_between_steps_priors_and_starts(frame):
+    res = sgmc.ols("y ~ ar1(t)", frame, draws=50, seed=1, init=[1.0, 1.0, -0.3, 0.5])
+    with pytest.raises(DataError, match="a row has 2.5 between two of them; round the times"):
+        res.predict(pd.DataFrame(dict(t=[2.5])))
+    with pytest.raises(ArgumentError, match="of ar1 between -1 and 1"):
+        sgmc.ols("y ~ ar1(t)", frame, draws=50, seed=1, init=[1.0, 1.0, 1.3, 0.5])
+    with pytest.raises(ArgumentError, match=r"use e.g. sgmc.uniform\(-1, 1\) or lkj\(2\)"):
+        sgmc.ols("y ~ ar1(t)", frame, draws=50, prior={"rho(ar1(t))": sgmc.normal(0, 1)})
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+@pytest.mark.parametrize("given, power", [(sgmc.uniform(-1, 1), 0), (None, 1)])
+def test_draws_of_the_prior_alone(given, power, frame):
+    """Quartiles of rho, whose law is that of 2 B - 1 with B ~ Beta(1 + power, 1 + power): 4,000
+    nearly independent draws have them to .02, and three times that are allowed.
+    """
+    prior = {"rho(ar1(t))": given} if given else {}
+    res = sgmc.ols("y ~ ar1(t)", frame, prior=prior, draws=1000, seed=1, prior_only=True)
+    rho = res.flat[:, list(res.params.index).index("rho(ar1(t))")]
+    law = stats.beta(1 + power, 1 + power, -1, 2)
+    np.testing.assert_allclose(np.quantile(rho, [0.25, 0.5, 0.75]), law.ppf([0.25, 0.5, 0.75]),
+                               atol=0.06)  # fmt: skip
