@@ -2,6 +2,9 @@
 row has.
 """
 
+import time
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,13 +16,17 @@ from sgmc.core.expansion import of_prior
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.fit.settings import check_settings
 
+from ..sbc import KEPT, p_values
+from .sbc import drawn, ranks
+
 TIMES = np.array([0.0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 15])  # four of them are without rows
 SIGMA = 0.5  # of the errors, known where `se=` is given
 EVERY = np.arange(16.0)
 
 
-@pytest.fixture
-def frame():
+@cache
+def table():
+    """Of a series with rho = 0.8, made once."""
     rng = np.random.default_rng(4)
     t = np.append(TIMES, rng.choice(TIMES, 19))
     f = np.linalg.cholesky(covariance(EVERY, EVERY, 0.8)) @ rng.normal(size=16)
@@ -27,6 +34,11 @@ def frame():
     count = rng.poisson(np.exp(0.5 + 0.5 * f[t.astype(int)]))
     g = rng.choice(list("ab"), 30)
     return pd.DataFrame(dict(y=y, t=t, count=count, g=g, half=t + 0.5 * (t == 6), zero=0.0))
+
+
+@pytest.fixture
+def frame():
+    return table()
 
 
 def covariance(a, b, rho):
@@ -135,18 +147,62 @@ def quadrature(frame, bent=0.0, ahead=()):
 PRIOR = {"Intercept": sgmc.normal(0, 5), "sd(ar1(t))": sgmc.half_normal(2)}
 
 
+@cache
+def fit():
+    """8,000 draws."""
+    given = table().assign(se=SIGMA)
+    return sgmc.ols("y ~ ar1(t)", given, se="se", prior=PRIOR, seed=1, draws=2000)
+
+
 def test_the_posterior_is_that_of_quadrature(frame):
     """8,000 nearly independent draws: means to .012 sd, sds to some 2 % as standard errors; four of
     these, and 5 %, are allowed.
     """
-    res = sgmc.ols("y ~ ar1(t)", frame.assign(se=SIGMA), se="se", prior=PRIOR, seed=1, draws=2000)
-    table, names = res.smooth(at=EVERY), ["sd(ar1(t))", "rho(ar1(t))"]
-    found, spread = np.r_[res.params[names], table["mean"]], np.r_[res.bse[names], table["sd"]]
+    res, names = fit(), ["sd(ar1(t))", "rho(ar1(t))"]
+    curve = res.smooth(at=EVERY)
+    found, spread = np.r_[res.params[names], curve["mean"]], np.r_[res.bse[names], curve["sd"]]
     mean, sd = quadrature(frame)
     np.testing.assert_allclose((found - mean) / sd, 0.0, atol=0.05)
     np.testing.assert_allclose(spread, sd, rtol=0.05)
     mean, sd = quadrature(frame, bent=1.0)
     assert np.abs((found - mean) / sd).max() > 0.1
+
+
+@pytest.mark.cover(0)
+def test_ranks_are_uniform():
+    """Simulation-based calibration of 24 tables: of four p-values one would be below 1e-3 in about 4
+    of 1,000 seeds.  Planted: draws that are two sds too high, in the same fits.
+    """
+    kept = []
+    found = ranks("ar1", 24, distort=lambda draws: kept.append(draws) or draws)
+    assert p_values(found).min() > 1e-3
+    wrong = []
+    for k, draws in enumerate(kept):
+        theta, _ = drawn("ar1", np.random.default_rng([1, k]))
+        moved = draws + 2 * draws.std(axis=0)
+        some = moved[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
+        wrong.append((some < theta).sum(axis=0))
+    assert p_values(np.array(wrong)).min() < 1e-4
+
+
+@pytest.mark.cover(0)
+@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
+def test_the_truth_of_many_rows_is_found():
+    """100,000 rows at 50 times: the series to 4 sds at all of them beside the level, which is the
+    intercept's, and sd and rho to 3 sds; in 30 seconds of a core.
+    """
+    rng, times = np.random.default_rng(3), np.arange(50.0)
+    f = np.linalg.cholesky(covariance(times, times, 0.8)) @ rng.normal(size=50)
+    t = np.repeat(times, 2_000)
+    y = 0.5 + f[t.astype(int)] + 0.5 * rng.normal(size=len(t))
+    begun = time.process_time()
+    res = sgmc.ols("y ~ ar1(t)", pd.DataFrame(dict(t=t, y=y)), seed=1, draws=1000)
+    assert time.process_time() - begun < 30
+    _, draws, _ = res.curve(at=times)
+    draws, truth = draws - draws.mean(axis=0), f - f.mean()
+    assert (np.abs(draws.mean(axis=1) - truth) < 4 * draws.std(axis=1)).all()
+    for name, value in {"sd(ar1(t))": 1.0, "rho(ar1(t))": 0.8}.items():
+        assert abs(res.params[name] - value) < 3 * res.bse[name]
 
 
 # ---- times that no row has, options, files -------------------------------------------------------
@@ -157,11 +213,11 @@ def test_other_times_follow_the_law_of_the_series(frame):
     by quadrature; 8,000 draws with noise, .05 sd and 5 % as above.
     """
     later = np.array([16.0, 19, 35, -2])
-    res = sgmc.ols("y ~ ar1(t)", frame.assign(se=SIGMA), se="se", prior=PRIOR, seed=1, draws=2000)
-    table = res.smooth(at=later)
+    res = fit()
+    found = res.smooth(at=later)
     mean, sd = (one[-4:] for one in quadrature(frame, ahead=later))
-    np.testing.assert_allclose((table["mean"] - mean) / sd, 0.0, atol=0.05)
-    np.testing.assert_allclose(table["sd"], sd, rtol=0.05)
+    np.testing.assert_allclose((found["mean"] - mean) / sd, 0.0, atol=0.05)
+    np.testing.assert_allclose(found["sd"], sd, rtol=0.05)
     # where a series stays at its last value its means are others
     wrong = res.smooth(at=[15.0])["mean"].iloc[0]
     assert abs(wrong - mean[2]) / sd[2] > 0.1
@@ -171,7 +227,7 @@ def test_other_times_follow_the_law_of_the_series(frame):
     assert np.corrcoef(f)[0, 1] == pytest.approx(rho.mean(), abs=0.1)
     level = res.params["Intercept"]
     new = pd.DataFrame(dict(t=[*later, 3.0], se=SIGMA))
-    np.testing.assert_allclose(res.predict(new)[:4] - level, table["mean"], atol=1e-9)
+    np.testing.assert_allclose(res.predict(new)[:4] - level, found["mean"], atol=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
