@@ -5,13 +5,14 @@ is N(rho f_i, sd^2 (1 - rho^2)); times that no row has are stepped over by power
 
 The eigenvectors of these covariances depend on rho, those of nearly the same do not.  With A the
 neighbours and E the two ends, A + E has the cosines cos(pi k (i + 1/2) / m) of the discrete cosine
-transform as eigenvectors (Strang 1999, doi:10.1137/S0036144598336745), with the eigenvalues 2 cos(pi
-k / m), and the precision over 1 / sd^2 is
+transform as eigenvectors (Strang 1999, doi:10.1137/S0036144598336745), with the eigenvalues
+2 cos(pi k / m), and the precision over 1 / sd^2 is
 
     ((1 + rho^2) I - rho A - rho^2 E) / (1 - rho^2) = T + rho / (1 + rho) E,
 
 T being that of independent coefficients of the cosines.  What the ends add is in the precision of
-each coefficient and, between them, in `models.crossed.spectrum`: the density is that of the autoregression for every rho in (-1, 1).
+each coefficient and, between them, in `models.crossed.spectrum`: the density is that of the
+autoregression for every rho in (-1, 1).
 """
 
 from dataclasses import dataclass
@@ -74,7 +75,7 @@ class StepBasis(Basis):
 
     def grid(self, count: int) -> Floats:
         """See `Basis`: the times."""
-        return self.low + self.step * np.arange(self.elements)
+        return self.low + self.step * np.arange(float(self.elements))
 
     def values(self, x: Floats) -> Floats:
         """See `Basis`; zeros beyond the ends, and DataError for times between two steps."""

@@ -1,5 +1,5 @@
-"""Autoregressions in time: covariances, density, the posterior against quadrature, and times that no
-row has.
+"""Autoregressions in time: covariances, density, the posterior against quadrature, calibration, and
+times that no row has.
 """
 
 import time
@@ -170,8 +170,8 @@ def test_the_posterior_is_that_of_quadrature(frame):
 
 @pytest.mark.cover(0)
 def test_ranks_are_uniform():
-    """Simulation-based calibration of 24 tables: of four p-values one would be below 1e-3 in about 4
-    of 1,000 seeds.  Planted: draws that are two sds too high, in the same fits.
+    """Simulation-based calibration of 24 tables: of four p-values one would be below 1e-3 in about
+    4 of 1,000 seeds.  Planted: draws that are two sds too high, in the same fits.
     """
     kept = []
     found = ranks("ar1", 24, distort=lambda draws: kept.append(draws) or draws)

@@ -12,14 +12,14 @@ import numpy as np
 from sgmc.arguments.types import Floats
 from sgmc.core.rng import seed_sequence
 
-SEED = 0  # all calls have the same paths, as all have the same draws of the series
+SEED_OF_PATHS = 0  # all calls have the same paths, as all have the same draws of the series
 
 
 def continued(
     smooths: list[Any], data: Any, columns: Floats, parameter: Callable[[str], Floats]
 ) -> tuple[Floats, Floats, list[int]]:
-    """Columns (n, k) of new data, one for each time beyond an end, draws (m, k) of the series there,
-    and the linear predictor of each.
+    """Columns (n, k) of new data, one for each time beyond an end, draws (m, k) of the series
+    there, and the linear predictor of each.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def beyond(
     ends = basis.combined(np.array([basis.low, basis.high]), root) @ columns.T
     sd = parameter(f"sd({names[own]})")
     rho = parameter(f"rho({names[own]})") if basis.rho is None else np.full(len(sd), basis.rho)
-    random = np.random.Generator(np.random.PCG64(seed_sequence(SEED, "predict", own)))
+    random = np.random.Generator(np.random.PCG64(seed_sequence(SEED_OF_PATHS, "predict", own)))
     paths = np.empty((len(columns), len(steps)))
     for start, end, order in (
         (last, ends[1], np.flatnonzero(steps > last)),

@@ -13,8 +13,8 @@ from sgmc.core import phases
 from sgmc.core.partial import pooled
 from sgmc.errors import ArgumentError
 from sgmc.models.crossed.banked import banked_effects
-from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.continued import continued
+from sgmc.models.crossed.correlation import described
 from sgmc.models.crossed.curves import CurveDraws, columns_of, whole_draws, with_curves
 from sgmc.models.crossed.left_out import (
     LeftOutLevels,
