@@ -14,7 +14,7 @@ cdef class Spectrum:
     cdef double ratio(self, const double *eta, Py_ssize_t t, Py_ssize_t l,
                       double *slopes) noexcept nogil
     cdef bint chain(self, Py_ssize_t t) noexcept nogil
-    # what the density of an autoregression has besides -|v|^2 / 2 of independent effects b (levels,)
+    # what the density of an autoregression of effects b (levels,) has besides -|v|^2 / 2
     cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
                          double *slope, double *grad_eta, double *slope_sd) noexcept nogil
     cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
