@@ -143,6 +143,8 @@ def read(
     text = quoted(
         f"{name}({written(tokens)})".replace(" ,", ",").replace(" =", "=").replace("= ", "=")
     )
+    if any(BAR in one for one in given):  # glmmTMB's ar1(t + 0 | g)
+        raise error(f"{text}: a term for each level of a factor is {kind.written[:-1]}, by=g)")
     for key in options:
         if key not in kind.options():
             raise error(f"{text}: there is no option {key!r}{nearest(key, kind.options())}")

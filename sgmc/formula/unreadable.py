@@ -195,7 +195,8 @@ def near(name: str) -> str | None:
         )
     if name in SERIES:
         return ARE_NOT_PART.format(
-            what="temporal effects with autocorrelation",
-            near="a group term by period, such as (1 | period), or a smooth s(x) of time",
+            what="temporal effects of other kinds",
+            near="ar1(t) or rw1(t), a group term by period, such as (1 | period), or a smooth s(x) "
+            "of time",
         )
     return NEAR.get(name)

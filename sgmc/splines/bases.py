@@ -37,12 +37,15 @@ class Basis(ABC):
         Of what is not penalised: constants alone, or straight lines.
     beyond : str
         What curves do beyond the ends, in words.
+    continues : bool
+        Whether they go on there by their own law, see `models.crossed.continued`.
     """
 
     low: float
     high: float
     flat: int
     beyond: str
+    continues = False
 
     def of_file(self, state: dict[str, Any]) -> None:
         """Take over the attributes in a file; ValueError for those that no fit makes."""

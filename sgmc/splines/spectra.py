@@ -16,11 +16,14 @@ class SpectralParameter(ABC):
     ----------
     name : str
         What it is printed as, before the term.
+    form : str
+        Of the f_k, a key of `models.crossed.spectrum.FORMS`.
     numbers : array (columns,)
         What f_k of a column depends on, too.
     """
 
     name: ClassVar[str]
+    form: ClassVar[str]
     numbers: np.ndarray
 
     @abstractmethod
@@ -50,7 +53,7 @@ class LengthScale(SpectralParameter):
     ends: tuple[float, float]
     shortest: float
     waves: int
-    name = "scale"
+    name, form = "scale", "waves"
 
     def of_columns(self, places: np.ndarray) -> Self:
         """See `SpectralParameter`."""
@@ -69,7 +72,26 @@ class StructuredShare(SpectralParameter):
     """
 
     numbers: np.ndarray
-    name = "rho"
+    name, form, low = "rho", "mixture", 0.0
+
+    def of_columns(self, places: np.ndarray) -> Self:
+        """See `SpectralParameter`."""
+        return replace(self, numbers=self.numbers[places])
+
+
+@dataclass(frozen=True)
+class Autocorrelation(SpectralParameter):
+    """The correlation rho of neighbouring times, of which there are m, see `terms.autoregression`:
+    1 / f_k^2 is the precision of the cosine k's coefficient where the sd is one.
+
+    Attributes
+    ----------
+    numbers : array (m,)
+        k = 0, ..., m - 1.
+    """
+
+    numbers: np.ndarray
+    name, form, low = "rho", "chain", -1.0
 
     def of_columns(self, places: np.ndarray) -> Self:
         """See `SpectralParameter`."""

@@ -36,6 +36,7 @@ FORMULAS = {
     "Basis": "y ~ s(x, k=6)",
     "term WalkBasis": "y ~ rw2(t)",
     "term GraphBasis": "y ~ bym2(t, GRAPH)",
+    "term StepBasis": "y ~ ar1(t)",
     "term RootBasis": "y ~ gr(g, cov=KNOWN)",
     "term WaveBasis": "y ~ gp(x, scale=2)",
     "Smooth": "y ~ te(x, z, k=4, bs='bs')",
@@ -87,6 +88,10 @@ CHANGES = {
         *({"high": one} for one in (5.0, 7.0, 6.5, np.nan, 1e9)),
         *({"independent": one} for one in (None, 1)),
         {"low": 1.0},
+    ],
+    "term StepBasis": [
+        *({"step": one} for one in (0.0, -1.0, np.nan, 1e-9, 1e9, None, "s")),
+        *({"rho": one} for one in (1.0, -2.0, np.nan, "s")),
     ],
     "term WaveBasis": [
         *({"waves": one} for one in (0, 10**9, 3.5, None)),

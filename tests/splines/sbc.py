@@ -1,5 +1,6 @@
 """Simulation-based calibration (Talts et al. 2018) of terms with a second parameter: Gaussian
-processes, drawn by their covariance function, and regions with a share of structured effects.
+processes and autoregressions, drawn by their covariances, and regions with a share of structured
+effects.
 
 python -m tests.splines.sbc [--replicates 200] [--cases gp]
 """
@@ -16,36 +17,41 @@ from sgmc.errors import SGMCWarning
 from ..sbc import BINS, KEPT, p_values
 from .areas import NAMES, NEIGHBOURS, scaled_covariance
 
-ROWS, LENGTH = 80, 10.0
+ROWS, LENGTH, SERIES = 80, 10.0, 30
 INTERCEPT, SIGMA = sgmc.normal(0, 0.5), sgmc.exponential(scale=0.5)
 SD, SCALE = sgmc.half_normal(1), sgmc.lognormal(np.log(2), 0.4)
-TERMS = {  # case: verb, term, whether it has a length scale
-    "gp": ("ols", "gp(x)", True),
-    "gp of counts": ("poisson", "gp(x)", True),
-    "bym2": ("ols", "bym2(region, graph)", False),
-    "bym2 of counts": ("poisson", "bym2(region, graph)", False),
+TERMS = {  # case: verb, term, its second parameter
+    "gp": ("ols", "gp(x)", "scale"),
+    "gp of counts": ("poisson", "gp(x)", "scale"),
+    "bym2": ("ols", "bym2(region, graph)", "rho"),
+    "bym2 of counts": ("poisson", "bym2(region, graph)", "rho"),
+    "ar1": ("ols", "ar1(t)", "rho"),
+    "ar1 of counts": ("poisson", "ar1(t)", "rho"),
 }
 
 
 def names(case):
     """Of the parameters."""
-    verb, term, scaled = TERMS[case]
+    verb, term, second = TERMS[case]
     label = term.partition(",")[0].rstrip(")") + ")"
-    own = [f"sd({label})", f"scale({label})" if scaled else f"rho({label})"]
+    own = [f"sd({label})", f"{second}({label})"]
     return ["Intercept", *own, *["sigma"] * (verb == "ols")]
 
 
 def drawn(case, rng):
     """Parameters from the prior and a table from the model."""
-    verb, _, scaled = TERMS[case]
+    verb, term, second = TERMS[case]
     frame = pd.DataFrame({"x": rng.uniform(0, LENGTH, ROWS), "region": rng.choice(NAMES, ROWS)})
+    frame["t"] = rng.integers(0, SERIES, ROWS)
     level, sd = rng.normal(0, INTERCEPT.scale), abs(rng.normal(0, SD.scale))
-    own = np.exp(np.log(SCALE.scale) + SCALE.df * rng.normal()) if scaled else rng.random()
-    if scaled:
-        x = frame.x.to_numpy()
+    if second == "scale":
+        x, own = frame.x.to_numpy(), np.exp(np.log(SCALE.scale) + SCALE.df * rng.normal())
         K = np.exp(-0.5 * ((x[:, None] - x) / own) ** 2)
+    elif term == "ar1(t)":
+        t, own = frame.t.to_numpy(), 2 * rng.beta(2, 2) - 1  # lkj(2)
+        K = own ** np.abs(np.subtract.outer(t, t)).astype(float)
     else:
-        at = [NAMES.index(one) for one in frame.region]
+        at, own = [NAMES.index(one) for one in frame.region], rng.random()
         K = (own * scaled_covariance() + (1 - own) * np.eye(len(NAMES)))[np.ix_(at, at)]
     values, vectors = np.linalg.eigh(K)
     root = vectors * np.sqrt(np.maximum(values, 0))

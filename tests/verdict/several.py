@@ -27,6 +27,7 @@ SEVERAL = {
     "zeros, ridge": ("zeroinflated", "count ~ x + z | x + z", {"prior": sgmc.ridge()}),
     "kinds, horseshoe": ("mnlogit", "kind ~ x + z", {"prior": sgmc.horseshoe(1, learned=True)}),
     "regions": ("poisson", "count ~ x + car(g, RING)", {}),
+    "series": ("poisson", "count ~ x + ar1(g)", {}),
 }
 FIXED = "scales", "dispersions"  # which mini-batches and other samplers take, too
 WAYS = (

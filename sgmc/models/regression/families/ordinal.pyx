@@ -14,7 +14,7 @@ from sgmc.models.regression.bases.cumulative import (
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
-from sgmc.models.regression.bases.two_predictors import TwoPredictors
+from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential

@@ -46,7 +46,7 @@ def spectral_of(terms, blocks):
     order = sorted(every.values(), key=lambda one: one.logged)
     place = {one.name: j for j, one in enumerate(order)}
     own = [
-        [(place[name], one.name, one.numbers) for name, one in block.items()] for block in blocks
+        [(place[name], one.form, one.numbers) for name, one in block.items()] for block in blocks
     ]
     return order, Spectrum([[]] * terms + own)
 

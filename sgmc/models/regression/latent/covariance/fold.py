@@ -10,21 +10,21 @@ from sgmc.models.mixed.loading import Loading
 
 @dataclass(frozen=True)
 class FoldedEffects:
-    """From phi, see `Loading`, to positive sds and the correlations of effects; from coordinates
-    atanh(2 rho - 1) to shares rho.
+    """From phi, see `Loading`, to positive sds and the correlations of effects; from coordinates to
+    shares rho, of which they are atanh(2 rho - 1), or correlations rho in time, atanh(rho).
 
     Attributes
     ----------
     first : int
         Where phi begins among the parameters.
     loading : Loading
-    shares : int
-        How many there are, behind phi.
+    lows : tuple of float
+        Ends below of shares, 0, and of correlations in time, -1, which are behind phi.
     """
 
     first: int
     loading: Loading
-    shares: int = 0
+    lows: tuple[float, ...] = ()
 
     @property
     def places(self) -> slice:
@@ -34,7 +34,7 @@ class FoldedEffects:
     @property
     def of_shares(self) -> slice:
         """Where shares stand."""
-        return slice(self.places.stop, self.places.stop + self.shares)
+        return slice(self.places.stop, self.places.stop + len(self.lows))
 
     def folded(self, theta: np.ndarray) -> np.ndarray:
         """Points (..., k) with positive sds, correlations and shares in the places of coordinates;
@@ -50,7 +50,9 @@ class FoldedEffects:
             for k, (i, j) in enumerate(pairs):
                 theta[..., first + q + k] = (L[..., i, :] * L[..., j, :]).sum(axis=-1)
         theta[..., first : first + q] = np.abs(sds)
-        theta[..., self.of_shares] = 0.5 * (1 + np.tanh(theta[..., self.of_shares]))
+        lows = np.array(self.lows)
+        share = 0.5 * (1 + np.tanh(theta[..., self.of_shares]))
+        theta[..., self.of_shares] = lows + (1 - lows) * share
         return theta
 
     def unfolded(self, theta: np.ndarray) -> np.ndarray:
@@ -61,11 +63,14 @@ class FoldedEffects:
         ------
         ArgumentError
             Where there is no correlation matrix with these correlations, and for shares that are
-            not between 0 and 1.
+            not between their ends.
         """
-        share = theta[self.of_shares]
+        lows = np.array(self.lows)
+        share = (theta[self.of_shares] - lows) / (1 - lows)
         if not ((share > 0) & (share < 1)).all():
-            raise ArgumentError("init: a share rho is between 0 and 1; give e.g. 0.5")
+            raise ArgumentError(
+                "init: rho of bym2 is between 0 and 1, of ar1 between -1 and 1; give e.g. 0.5"
+            )
         theta[self.of_shares] = np.arctanh(2 * share - 1)
         q, correlation = self.loading.q, np.eye(self.loading.q)
         given = theta[self.places].copy()

@@ -10,12 +10,13 @@ from sgmc.priors import as_spec, lkj, lognormal, uniform
 from sgmc.splines.spectra import LengthScale
 
 TAIL = 2.3263478740408408  # beyond so many sds of the log a length scale's default prior has 1 %
-EVEN = uniform(0.0, 1.0)
+START_IN_TIME = 0.5  # correlation of neighbouring times, as of most series
 
 
 @dataclass(frozen=True)
 class SpectralPrior:
-    """A length scale, of which the log is sampled, or a share rho, of which atanh(2 rho - 1) is.
+    """A length scale, of which the log is sampled, a share rho, of which atanh(2 rho - 1) is, or a
+    correlation rho in time, of which atanh(rho) is.
 
     Attributes
     ----------
@@ -35,17 +36,20 @@ class SpectralPrior:
     @property
     def default(self):
         """Of a length scale a lognormal prior with 1 % below its ends, and 1 % above; of a share a
-        uniform one.
+        uniform one; of a correlation in time one that is zero at its ends, near which the data
+        tell nothing of the sd.
         """
         if not self.logged:
-            return EVEN
+            return lkj(2.0) if self.parameter.low < 0 else uniform(0.0, 1.0)
         low, high = np.log(self.parameter.ends)
         return lognormal((low + high) / 2, (high - low) / (2 * TAIL))
 
     @property
     def start(self):
         """Where the search for the mode begins."""
-        return math.log(self.default.scale) if self.logged else 0.0
+        if self.logged:
+            return math.log(self.default.scale)
+        return math.atanh(START_IN_TIME) if self.parameter.low < 0 else 0.0
 
     @property
     def short(self):
@@ -65,8 +69,10 @@ class SpectralPrior:
         if self.logged:
             suits, such = one.positive and not one.cut, "lognormal(1, 0.5) or inverse_gamma(3, 2)"
         else:
-            suits = one == EVEN or one.family == "lkj"
+            suits = one == uniform(self.parameter.low, 1.0) or one.family == "lkj"
             such = "uniform(0, 1) or lkj(0.5), which is Beta(0.5, 0.5) of it"
+            if self.parameter.low < 0:
+                such = "uniform(-1, 1) or lkj(2), whose density is 1 - rho^2"
         if not suits or one.autoscale:
             raise ArgumentError(f"prior: {one} does not suit {self.name!r}; use e.g. sgmc.{such}")
         return one
@@ -75,4 +81,4 @@ class SpectralPrior:
         """The prior of what is sampled: rho ~ Beta(a, a) is the law of 2 rho - 1 with a density
         (1 - r^2)^(a - 1).
         """
-        return lkj(1.0) if one == EVEN else one
+        return lkj(1.0) if one.family == "uniform" else one

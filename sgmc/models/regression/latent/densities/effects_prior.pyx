@@ -189,8 +189,8 @@ cdef class Blocks:
 
 
 cdef class EffectsPrior(Prior):
-    """b_l ~ N(0, f_l^2 Lambda Lambda') for each level; beta, phi, eta and u by a prior of their
-    own.
+    """b_l ~ N(0, f_l^2 Lambda Lambda') for each level, with what autoregressions have besides, see
+    `Spectrum`; beta, phi, eta and u by a prior of their own.
 
     Parameters
     ----------
@@ -263,10 +263,12 @@ cdef class EffectsPrior(Prior):
         cdef double[MOST_SPECTRAL] slopes
         cdef const double *b
         cdef double ratio, square, total = 0
+        # of autoregressions the determinant is known in closed form
+        cdef bint chain = self.blocks.spectrum.chain(t)
         for l in range(self.blocks.levels[t]):
             b = theta + self.blocks.first[t] + l * n
             ratio, square = self.blocks.ratio(theta, t, l, slopes), 0
-            if value != NULL and ratio != 1:
+            if value != NULL and ratio != 1 and not chain:
                 value[0] -= n * log(ratio)
             for a in range(n):
                 v[a] = b[a] / ratio
@@ -277,7 +279,7 @@ cdef class EffectsPrior(Prior):
                 square += v[a] * v[a]
             if grad == NULL:
                 continue
-            self.blocks.spectrum.add_slopes(t, slopes, square - n, grad + eta)
+            self.blocks.spectrum.add_slopes(t, slopes, square if chain else square - n, grad + eta)
             for a in range(n - 1, -1, -1):
                 w[a] = v[a]
                 for c in range(a + 1, n):
@@ -288,6 +290,12 @@ cdef class EffectsPrior(Prior):
                     own[a * q + c] += w[a] * v[c]
         if value != NULL:
             value[0] -= 0.5 * total
+        if chain:
+            ratio = self.blocks.spectrum.add_ends(
+                theta + eta, t, theta + self.blocks.first[t], L[0],
+                NULL if grad == NULL else grad + self.blocks.first[t], grad + eta, own)
+            if value != NULL:
+                value[0] += ratio
 
 
 cdef class Loaded(Map):

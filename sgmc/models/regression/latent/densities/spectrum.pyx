@@ -1,17 +1,41 @@
 """Standard deviations of a term's columns as functions of two parameters or three: sd_k = sd f_k,
-the f_k depending on a length scale of each covariate, or on the share of structured effects.
+the f_k depending on a length scale of each covariate, on the share of structured effects, or on the
+correlation of neighbouring times.
 """
 import numpy as np
 
-from libc.math cimport exp, log
+from libc.math cimport M_PI_2, cos, exp, fabs, log, sin, sqrt
 
 cdef enum:
     OF_WAVES = 0
     OF_MIXTURES = 1
+    OF_CHAINS = 2
 
-FORMS = {"scale": OF_WAVES, "rho": OF_MIXTURES}
+FORMS = {"waves": OF_WAVES, "mixture": OF_MIXTURES, "chain": OF_CHAINS}
 # of log f: columns of less have no part in anything, and squares of their sds are numbers
 cdef double SMALLEST_LOG = -150.0
+
+
+cdef double chained(double eta, double k, double m, double *slope) noexcept nogil:
+    """log f of the cosine k of m times, and its slope by eta.
+
+    Near the ends of rho all differences from one are exact: by the distance `near` of rho from its
+    end, and `apart` of the cosine from the same one.
+    """
+    cdef bint up = eta >= 0
+    cdef double below = 2 / (1 + exp(2 * eta)), above = 2 / (1 + exp(-2 * eta))  # 1 -+ rho
+    cdef double near = below if up else above, rho = (above - below) / 2
+    cdef double half = sin(M_PI_2 * k / m) if up else cos(M_PI_2 * k / m)
+    cdef double apart = 2 * half * half, end = at_end(k, m), bent
+    cdef double around = near * near + 2 * fabs(rho) * apart + 2 * rho * below * end * end
+    bent = (apart - near if up else near - apart) + (below - rho) * end * end
+    slope[0] = -rho - below * above * bent / around
+    return 0.5 * (log(below) + log(above) - log(around))
+
+
+cdef double at_end(double k, double m) noexcept nogil:
+    """The cosine k at the first of m times."""
+    return (sqrt(2 / m) if k > 0 else sqrt(1 / m)) * cos(M_PI_2 * k / m)
 
 
 cdef class Spectrum:
@@ -19,8 +43,15 @@ cdef class Spectrum:
     eta.
 
     With eta the log of a length scale, log f = (eta - exp(2 eta) w^2 / 2) / 2, w^2 being a column's
-    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho.  Terms of several parameters have
-    the product, and those of none f = 1.
+    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho) the precision of a
+    cosine's coefficient in an autoregression, see `terms.autoregression`: 1 / f^2 = (1 + rho^2 - 2
+    rho cos(pi k / m)) / (1 - rho^2) + 2 rho / (1 + rho) c_k^2, k being a column's number, m - 1 the
+    largest, and c_k the cosine's value at an end.  Terms of several parameters have the product,
+    and those of none f = 1.
+
+    The latter coefficients are not independent: with the values a and z that their sum has at the
+    first time and at the last, `add_ends` has what the density has besides, and the determinant of
+    all in the place of the product of f.
 
     Parameters
     ----------
@@ -41,6 +72,7 @@ cdef class Spectrum:
         self.form = np.array([FORMS[own[j][0]] for j in range(self.size)], dtype=np.intp)
         counts = [len(own[j][1]) for j in range(self.size)]
         self.begin = (np.cumsum(counts) - counts).astype(np.intp)
+        self.largest = np.array([max(own[j][1], default=0) for j in range(self.size)], dtype=float)
         self.numbers = np.concatenate([np.empty(0), *(own[j][1] for j in range(self.size))])
 
     def __reduce__(self):
@@ -60,6 +92,8 @@ cdef class Spectrum:
             if self.form[j] == OF_WAVES:
                 one = number * exp(2 * eta[j])
                 value, slopes[a] = 0.5 * (eta[j] - 0.5 * one), 0.5 * (1 - one)
+            elif self.form[j] == OF_CHAINS:
+                value = chained(eta[j], number, self.largest[j] + 1, slopes + a)
             else:
                 one, other = 1 / (1 + exp(-2 * eta[j])), 1 / (1 + exp(2 * eta[j]))
                 value = 0.5 * log(one * number + other)
@@ -68,6 +102,34 @@ cdef class Spectrum:
                 value, slopes[a] = SMALLEST_LOG, 0
             total += value
         return exp(total)
+
+    cdef bint chain(self, Py_ssize_t t) noexcept nogil:
+        """Whether a term is an autoregression."""
+        return self.place[t, 0] >= 0 and self.form[self.place[t, 0]] == OF_CHAINS
+
+    cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
+                         double *slope, double *grad_eta, double *slope_sd) noexcept nogil:
+        """-rho / (1 + rho) (a^2 + z^2 - 2 sum_l c_l^2 b_l^2) / (2 sd^2) - (m - 1) log(1 - rho^2) / 2,
+        c_l being the cosine at an end; slopes are added to three places, unless these are NULL.
+        """
+        cdef Py_ssize_t l, j = self.place[t, 0]
+        cdef double m = self.largest[j] + 1
+        cdef double below = 2 / (1 + exp(2 * eta[j])), above = 2 / (1 + exp(-2 * eta[j]))
+        cdef double rho = (above - below) / 2, weight = rho / (above * sd * sd)
+        cdef double a = 0, z = 0, square = 0, end
+        for l in range(<Py_ssize_t> m):
+            end = at_end(l, m)
+            a += b[l] * end
+            z += b[l] * end if l % 2 == 0 else -b[l] * end
+            square -= 2 * (b[l] * end) ** 2
+        square += a * a + z * z
+        if slope != NULL:
+            for l in range(<Py_ssize_t> m):
+                end = at_end(l, m)
+                slope[l] -= weight * end * ((a + z if l % 2 == 0 else a - z) - 2 * end * b[l])
+            grad_eta[j] += (m - 1) * rho - 0.5 * below * square / (above * sd * sd)
+            slope_sd[0] += weight * square / sd
+        return -0.5 * weight * square - 0.5 * (m - 1) * (log(below) + log(above))
 
     cdef void add_slopes(self, Py_ssize_t t, const double *slopes, double weight,
                          double *grad) noexcept nogil:

@@ -61,10 +61,12 @@ def whole_draws(fit):
     return np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
 
 
-def with_curves(rows, columns, draws, smooths):
-    """`Rows` with the penalised columns (n, k) of smooths and their draws (m, k) beside others."""
+def with_curves(rows, columns, draws, smooths, more=()):
+    """`Rows` with the penalised columns (n, k) of smooths and their draws (m, k) beside others;
+    `more` are the linear predictors of what stands behind those of the smooths.
+    """
     coefficients = np.concatenate([rows.coefficients, draws], axis=1)
-    predictor = [one.predictor for one in smooths for _ in range(sum(one.sizes))]
+    predictor = [one.predictor for one in smooths for _ in range(sum(one.sizes))] + [*more]
     family = with_columns(rows.family, predictor)
     return replace(rows, family=family, X=beside(rows.X, columns), coefficients=coefficients)
 

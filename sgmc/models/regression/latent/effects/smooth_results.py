@@ -7,6 +7,7 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
+from sgmc.models.regression.latent.effects.continued import beyond
 from sgmc.models.regression.latent.effects.curves import curve_at, found_curve
 from sgmc.results.outcomes import words
 
@@ -96,6 +97,10 @@ class Smooths:
         ):  # whose line the coefficients of the covariates are
             exog = [name if ":" in name.removeprefix(one.part) else None for name in exog]
         f = curve_at(one, by, places, draws, exog, x)
+        if one.bases[0].continues:
+            own = draws.columns[:, places]
+            steps, paths = beyond(one, by, x[:, 0], own, self.parameter_draws)
+            f += np.equal.outer(np.rint(one.bases[0].steps(x[:, 0])), steps) @ paths.T
         if one.labels is not None:
             x = one.labels.to_numpy()[x.astype(int)]
         return x, f, names

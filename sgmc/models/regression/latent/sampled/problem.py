@@ -157,8 +157,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         stopped, inner = SEARCH, found.centre.reached.map
         arrays = of_arrow(inner)
     d = rows.blocks.d
-    shares = sum(not one.logged for one in found.effects.spectral)
-    fold = FoldedEffects(d, rows.blocks.loading, shares)
+    lows = tuple(one.parameter.low for one in found.effects.spectral if not one.logged)
+    fold = FoldedEffects(d, rows.blocks.loading, lows)
     where = WholeCoordinates(
         Composed(reduce(Composed, told, loaded), inner),
         rows.blocks.places,

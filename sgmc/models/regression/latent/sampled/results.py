@@ -16,6 +16,7 @@ from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.imputed import ROUNDING, Imputed
 from sgmc.models.regression.info import ModelInfo
 from sgmc.models.regression.latent.effects.banked import banked_effects
+from sgmc.models.regression.latent.effects.continued import continued
 from sgmc.models.regression.latent.effects.curves import (
     CurveDraws,
     columns_of,
@@ -341,7 +342,19 @@ class CrossedResults(Smooths, MixedResults):
         rows = Rows(self.model.family, X, *draws, None, off, index, y=y, trials=size, se=errors)
         if not smooths:
             return rows
-        return with_curves(rows, columns_of(smooths, exog), curves.columns, smooths)
+        columns, drawn = columns_of(smooths, exog), curves.columns
+        later, paths, of = continued(smooths, exog, drawn, self.parameter_draws)
+        if of:
+            columns, drawn = np.hstack([columns, later]), np.hstack([drawn, paths])
+        return with_curves(rows, columns, drawn, smooths, of)
+
+    def parameter_draws(self, name):
+        """Return whole draws of a parameter, as many as smooths have."""
+        draws = self.flat
+        if len(draws) != len(self.curve_draws.columns):
+            self.whole("predictions of later times")  # a file has no numbers of the whole draws
+            draws = self._joint_draws
+        return draws[:, self.names.index(name)]
 
     def auxiliary_at(self, draws):
         """Return auxiliary parameters (k, m) of whole draws, or None."""

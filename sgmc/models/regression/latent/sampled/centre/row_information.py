@@ -9,6 +9,9 @@ from sgmc.models.regression.latent.sampled.centre.laplace import positive_part
 
 # directions of a term's effects: the least share of their variance that rows take off
 LEAST_TAKEN = 0.01
+# cosines of a series of times that are told together, the slowest ones: rows of each time tell the
+# others one by one
+MOST_SLOW = 8
 # how many of them, and of the modes of a graph, of which the smoothest are told: a gradient takes
 # some multiple of the product of their squares
 MOST_TAKEN = 64
@@ -19,7 +22,7 @@ def together(blocks):
 
     They are those whose sds differ in a way that is learned.  Waves are all told: neither is clear
     of the others.  Modes of a graph overlap with the coefficients, a level with the intercept, and
-    the smooth ones with numbers of which neighbours have like ones.
+    the smooth ones with numbers of which neighbours have like ones; so do cosines.
 
     Parameters
     ----------
@@ -28,8 +31,8 @@ def together(blocks):
     out = {}
     for t, term in enumerate(blocks.spectrum.terms):
         if term:
-            waves = any(form == "scale" for _, form, _ in term)
-            out[t] = blocks.of_term(t).ravel()[: None if waves else MOST_TAKEN]
+            most = {"waves": None, "mixture": MOST_TAKEN, "chain": MOST_SLOW}[term[0][1]]
+            out[t] = blocks.of_term(t).ravel()[:most]
     return out
 
 
