@@ -184,12 +184,13 @@ def weighed(problem, settings) -> Choice:
     """
     plain, skewed = problem.transport.plain_sd, problem.transport.skewed_sd
     how = dict(settings=settings, gradient="simple")
-    if plain <= SAME_POSTERIOR and problem.rows.cells > WEIGHED_CELLS:
+    cells = problem.transport.cells or problem.rows.cells
+    if plain <= SAME_POSTERIOR and cells > WEIGHED_CELLS:
         return unweighed(problem, plain, **how)
     spec = registry.room("samplers")["imh"]()
     thin = max(1, round(0.6 * math.exp(7 * skewed**2)))
     steps = IMH_WARMUP * thin + settings.draws * (settings.thin or thin)
-    seconds = 2 * settings.chains * steps * problem.rows.cells * SECONDS_A_CELL
+    seconds = 2 * settings.chains * steps * cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, thin, seconds, None, IMH_WARMUP * thin)
     why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
     return Choice(problem=problem, spec=spec, reason=why, counted=counted, **how)
@@ -198,7 +199,8 @@ def weighed(problem, settings) -> Choice:
 def unweighed(problem, sd, **how) -> Choice:
     """The choice of a transport's draws, whose log weights have that sd."""
     why = f"Independent draws chosen: log weights have an sd of {sd:.2g}"
-    nearly = replace(problem, evidence=(*problem.evidence, Unweighed(sd)))
+    # what is known of the densities themselves is in that sd: the first is told
+    nearly = replace(problem, evidence=(Unweighed(sd), *problem.evidence))
     return Choice(problem=nearly, spec=direct(), reason=why, **how)
 
 
