@@ -49,8 +49,8 @@ def test_posteriors_are_those_of_all_rows(verb):
     assert isinstance(ours._fit.problem.transport, GroupLaws) and ours.sampler.name == "imh"
     assert theirs._fit.problem.transport is None
     sd = theirs.bse
-    # those of all rows are worth 540 draws and more: means have errors of .04 sd, sds of 3 %, and of
-    # skewed sds of 5 %
+    # those of all rows are worth 540 draws and more: means have errors of .04 sd, sds of 3 %, and
+    # of skewed sds of 5 %
     assert np.abs((ours.params - theirs.params) / sd).max() < 0.15
     assert np.abs(ours.bse / sd - 1).max() < 0.15
     assert ours.verdict.trusted

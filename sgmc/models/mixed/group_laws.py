@@ -20,6 +20,7 @@ from sgmc.core.expansion import expand, of_prior
 from sgmc.fit.parts import Evidence
 from sgmc.fit.problem import Problem
 from sgmc.models.mixed.loading import Loading
+from sgmc.models.mixed.normal_groups import log_integrals
 from sgmc.models.mixed.quadrature import Quadrature
 
 FEWEST_CELLS = 40_000  # rows times nodes, from which their densities cost seconds
@@ -57,12 +58,11 @@ class LawError(Evidence):
 class GroupLaws(WeightedTransport):
     """Proposals z, standard normal in coordinates given an sd, and their weights.
 
-    Around an anchor the log density of a group's outcomes is about h'b - b'K b / 2 in its effects
-    b, and h moves by -M (beta - beta_0), see `Quadrature`.  With A = I + Lambda' K Lambda the
-    effects leave h'Lambda A^-1 Lambda'h / 2 - log det A / 2.  What else rows tell of the parameters
-    that are not of Lambda is the expansion of all rows at the anchor.  What log densities differ by
-    from the sum of these and of the prior is smooth, as it is of many rows: a polynomial of second
-    or third order in z, by values and slopes at a few places.
+    Around an anchor the log density of a group's outcomes is about normal in its effects, see
+    `normal_groups`.  What else rows tell of the parameters that are not of Lambda is the expansion
+    of all rows at the anchor.  What log densities differ by from the sum of these and of the prior
+    is smooth, as it is of many rows: a polynomial of second or third order in z, by values and
+    slopes at a few places.
 
     Attributes
     ----------
@@ -131,26 +131,9 @@ class GroupLaws(WeightedTransport):
 
     def integrals(self, theta: Floats) -> Floats:
         """Return log integrals over effects, summed over groups, at points theta (n, dim)."""
-        p, q = self.M.shape[2], self.loading.q
-        root = self.loading.root(theta[:, p : p + self.loading.size])
-        moved = theta[:, :p] - self.anchor[:p]
-        pull = [self.h[:, a] - moved @ self.M[:, a].T for a in range(q)]
-        flat = self.K.reshape(-1, q * q).T
-        score = [sum(root[:, a, i, None] * pull[a] for a in range(i, q)) for i in range(q)]
-        A = {}
-        for i in range(q):
-            for j in range(i + 1):
-                pairs = root[:, :, i, None] * root[:, None, :, j]
-                A[i, j] = pairs.reshape(-1, q * q) @ flat + (i == j)
-        out = np.zeros(len(theta))
-        for j in range(q):  # elimination, of all groups and points at once
-            out += 0.5 * (score[j] ** 2 / A[j, j] - np.log(A[j, j])).sum(axis=1)
-            for i in range(j + 1, q):
-                share = A[i, j] / A[j, j]
-                score[i] = score[i] - share * score[j]
-                for k in range(j + 1, i + 1):
-                    A[i, k] = A[i, k] - share * A[k, j]
-        return out
+        p = self.M.shape[2]
+        moved, phi = theta[:, :p] - self.anchor[:p], theta[:, p : p + self.loading.size]
+        return log_integrals(self.loading, self.K, self.h, self.M, moved, phi)
 
     def log_densities(self, z: Floats) -> Floats:
         """Return log densities of the posterior in its coordinates, at points z (n, d)."""
