@@ -166,7 +166,7 @@ def slopes(quick):
             seconds, verdict = time.process_time() - begun, results.verdict
             name = f"{verb}, (1 + x0 | g), {groups:,} groups"
             print(f"{name}: {seconds:.1f} s, {verdict.text.split(':')[0]}", flush=True)
-            if seconds > SLOPE_SECONDS or not verdict.trusted:
+            if seconds > SLOPE_SECONDS or not verdict.trustworthy:
                 missed.append(name)
     return missed
 

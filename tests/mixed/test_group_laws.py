@@ -53,7 +53,7 @@ def test_posteriors_are_those_of_all_rows(verb):
     # of skewed sds of 5 %
     assert np.abs((ours.params - theirs.params) / sd).max() < 0.15
     assert np.abs(ours.bse / sd - 1).max() < 0.15
-    assert ours.verdict.trusted
+    assert ours.verdict.trustworthy
 
 
 @pytest.mark.mistake("laws of groups: {mistake}")
