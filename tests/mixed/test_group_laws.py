@@ -44,7 +44,7 @@ def test_densities_are_those_of_the_rows(verb):
 @pytest.mark.parametrize("verb", ["logit", "poisson"])
 def test_posteriors_are_those_of_all_rows(verb):
     data = table(verb=verb)
-    ours = fitted(data, verb, 4000)
+    ours = fitted(data, verb, 2000)
     theirs = fitted(data, verb, 1000, sampler="imh")  # weights by all rows
     assert isinstance(ours._fit.problem.transport, GroupLaws) and ours.sampler.name == "imh"
     assert theirs._fit.problem.transport is None
