@@ -38,7 +38,7 @@ def test_densities_are_those_of_the_rows(verb):
     apart = laws.log_densities(z) - full_many(problem.all_rows(), z, slopes=False)[0]
     known = [one for one in problem.evidence if isinstance(one, LawError)]
     # what is told is two standard errors above the sd of 32, and that of 50 is known to a tenth
-    assert np.std(apart) < 1.3 * known[0].spread < 1.3 * group_laws.SAME_DENSITY
+    assert np.std(apart) < 1.3 * known[0].spread < 1.3 * group_laws.SAME_LAW
 
 
 @pytest.mark.parametrize("verb", ["logit", "poisson"])

@@ -23,19 +23,19 @@ from sgmc.models.mixed.loading import Loading
 from sgmc.models.mixed.normal_groups import log_integrals
 from sgmc.models.mixed.quadrature import Quadrature
 
-FEWEST_CELLS = 40_000  # rows times nodes, from which their densities cost seconds
-MOST_CURVED = 40  # parameters: a polynomial of them has 861 numbers
+FEWEST_LAW_CELLS = 40_000  # rows times nodes, from which their densities cost seconds
+MOST_LAW_PARAMETERS = 40  # parameters: a polynomial of them has 861 numbers
 # places of values and slopes beyond one for each parameter: a quadratic polynomial takes one more,
 # as slopes tell its curvature along the lines between places alone
-MORE_PLACES = 6
-EQUATIONS = 1.6  # slopes for each number of a cubic polynomial
-MOST_CUBIC = 12  # parameters: it has 454 numbers
-DIFFERENCE = 1e-3  # sds, of which slopes are central differences
-CHECKED = 32  # proposals whose densities by the rows are compared
-LOOKED_AT = 256  # proposals whose weights are looked at
-SAME_DENSITY = 0.02  # sd of log densities' errors up to which no chain of all rows is wanted
-MOST_VARIED = 0.39  # sd of log weights: draws of more are thinned, and chains cost as little
-NUMBERS_AT_ONCE = 1 << 18
+MORE_LAW_PLACES = 6
+EQUATIONS_OF_CUBES = 1.6  # slopes for each number of a cubic polynomial
+MOST_CUBED = 12  # parameters: it has 454 numbers
+LAW_DIFFERENCE = 1e-3  # sds, of which slopes are central differences
+LAW_CHECKS = 32  # proposals whose densities by the rows are compared
+LAW_PROPOSALS = 256  # proposals whose weights are looked at
+SAME_LAW = 0.02  # sd of log densities' errors up to which no chain of all rows is wanted
+MOST_LAW_SPREAD = 0.39  # sd of log weights: draws of more are thinned, and chains cost as little
+LAW_NUMBERS_AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ class GroupLaws(WeightedTransport):
 
     def log_densities(self, z: Floats) -> Floats:
         """Return log densities of the posterior in its coordinates, at points z (n, d)."""
-        size = max(1, NUMBERS_AT_ONCE // self.K.size)
+        size = max(1, LAW_NUMBERS_AT_ONCE // self.K.size)
         return np.concatenate([self.of_few(z[a : a + size]) for a in range(0, len(z), size)])
 
     def of_few(self, z: Floats) -> Floats:
@@ -155,17 +155,20 @@ class GroupLaws(WeightedTransport):
         factors = tuple(
             np.array(list(combinations_with_replacement(range(d), k))) for k in range(1, order + 1)
         )
-        m = d + MORE_PLACES
+        m = d + MORE_LAW_PLACES
         if order > 2:
-            m = max(m, math.ceil(EQUATIONS * sum(map(len, factors)) / d))
+            m = max(m, math.ceil(EQUATIONS_OF_CUBES * sum(map(len, factors)) / d))
         z = random.normal(size=(m, d))
         value, slope = full_many(problem.all_rows(), z)
-        steps = DIFFERENCE * np.eye(d)
+        steps = LAW_DIFFERENCE * np.eye(d)
         around = np.concatenate([z[:, None] + steps, z[:, None] - steps], axis=1)
         after, before = np.moveaxis(
             self.log_densities(around.reshape(-1, d)).reshape(m, 2, d), 1, 0
         )
-        value, slope = value - self.log_densities(z), slope - (after - before) / (2 * DIFFERENCE)
+        value, slope = (
+            value - self.log_densities(z),
+            slope - (after - before) / (2 * LAW_DIFFERENCE),
+        )
         # a constant is known to nobody
         values, slopes = products(z, factors), slopes_of_products(z, factors)
         equations = np.concatenate([values - values[0], slopes.reshape(m * d, -1)])
@@ -221,25 +224,25 @@ def with_laws(problem: Problem, seed: np.random.SeedSequence) -> Problem:
     """
     random = np.random.default_rng(seed)
     kernel, d = problem.model, problem.dim
-    if not isinstance(kernel, Quadrature) or d > MOST_CURVED or kernel.loading.size < 2:
+    if not isinstance(kernel, Quadrature) or d > MOST_LAW_PARAMETERS or kernel.loading.size < 2:
         return problem
-    if kernel.starts[-1] * kernel.count < FEWEST_CELLS:
+    if kernel.starts[-1] * kernel.count < FEWEST_LAW_CELLS:
         return problem
     try:
-        deadline.check(operations=2.0 * (CHECKED + 4 * d) * problem.rows.cells)
+        deadline.check(operations=2.0 * (LAW_CHECKS + 4 * d) * problem.rows.cells)
     except deadline.OutOfTime:
         return problem
     with one_blas_thread(), np.errstate(all="ignore"):
-        z = random.normal(size=(CHECKED, d))
+        z = random.normal(size=(LAW_CHECKS, d))
         by_rows, known = full_many(problem.all_rows(), z, slopes=False)[0], GroupLaws.of(problem)
-        for order in (2, 3) if d <= MOST_CUBIC else (2,):
+        for order in (2, 3) if d <= MOST_CUBED else (2,):
             laws = known.fitted(problem, random, order)
             error = spread_at_most(laws.log_densities(z) - by_rows)
-            if error <= SAME_DENSITY:
+            if error <= SAME_LAW:
                 break
         else:  # or no number
             return problem
-        laws = laws.judged(random.normal(size=(LOOKED_AT, d)), error)
-    if not laws.skewed_sd < MOST_VARIED:
+        laws = laws.judged(random.normal(size=(LAW_PROPOSALS, d)), error)
+    if not laws.skewed_sd < MOST_LAW_SPREAD:
         return problem
     return replace(problem, transport=laws, evidence=(*problem.evidence, LawError(error)))

@@ -15,7 +15,7 @@ import numpy as np
 from sgmc.arguments.types import Floats
 from sgmc.core.expansion import expand
 
-STEP = 0.01  # sds, of differences of integrals: what they leave out is a part in 1e4
+LAW_STEP = 0.01  # sds, of differences of integrals: what they leave out is a part in 1e4
 
 
 def log_integrals(loading, K: Floats, h: Floats, M: Floats, moved: Floats, phi: Floats) -> Floats:
@@ -89,7 +89,7 @@ class SeveralEffects:
         rest = np.delete(np.arange(len(theta)), j)
         gradient, J = gradient[rest], J[np.ix_(rest, rest)]
         K, h = np.reshape(anchored.K, (-1, q, q)), np.asarray(anchored.h)
-        M, steps = np.reshape(anchored.M, (-1, q, kernel.p)), STEP / np.sqrt(np.diag(J))
+        M, steps = np.reshape(anchored.M, (-1, q, kernel.p)), LAW_STEP / np.sqrt(np.diag(J))
         none = np.zeros(len(rest)), np.zeros((len(rest), len(rest)))
         found = cls(kernel.loading, K, h, M, theta, j, steps, 0.0, *none)
         own, slope, precision = found.at(theta[j])
