@@ -155,6 +155,16 @@ cdef class Conditioned(Map):
             self.forward(&given[i, 0], &theta[i, 0], NULL)
         return out
 
+    def with_logs(self, x):
+        """theta for points x (n, dim), and logs of the Jacobian's determinant there, (n,)."""
+        cdef const double[:, ::1] given = np.ascontiguousarray(x, dtype=float)
+        cdef double[:, ::1] theta = np.empty((given.shape[0], self.dim))
+        cdef double[::1] logs = np.zeros(given.shape[0])
+        cdef Py_ssize_t i
+        for i in range(given.shape[0]):
+            self.forward(&given[i, 0], &theta[i, 0], &logs[i])
+        return np.asarray(theta), np.asarray(logs)
+
     def tables(self, double w):
         """t, m (k,) and R (k, k) at a point."""
         cdef double[4] weight, slope

@@ -140,6 +140,11 @@ def alike(coarse: QuantileTable, fine: QuantileTable) -> bool:
 class Transport:
     """From standard normal numbers to independent draws of a posterior."""
 
+    @property
+    def cells(self) -> float | None:
+        """Numbers that the weight of a draw takes; None where it takes all rows, or none."""
+        return None
+
     def draws(self, z: Floats) -> Floats:
         """Return draws x (n, dim) of standard normal numbers z (n, dim)."""
         raise NotImplementedError

@@ -64,6 +64,7 @@ WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmu
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
 SAME_POSTERIOR = 0.03  # sd of log weights, at which an approximation is taken for the posterior
 WORTH_WEIGHING = 0.1  # the same of skewed proposals: above, few of them may have most of the weight
+CHEAPLY_THINNED = 4  # times as many proposals, where weights take no rows and vary
 WEIGHED_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
 FEW_PROPOSALS, MANY_CELLS = 16, 2e5  # where a density takes a millisecond and more
@@ -184,12 +185,15 @@ def weighed(problem, settings) -> Choice:
     """
     plain, skewed = problem.transport.plain_sd, problem.transport.skewed_sd
     how = dict(settings=settings, gradient="simple")
-    if plain <= SAME_POSTERIOR and problem.rows.cells > WEIGHED_CELLS:
+    cells = problem.transport.cells or problem.rows.cells
+    if plain <= SAME_POSTERIOR and cells > WEIGHED_CELLS:
         return unweighed(problem, plain, **how)
     spec = registry.room("samplers")["imh"]()
     thin = max(1, round(0.6 * math.exp(7 * skewed**2)))
+    if problem.transport.cells and skewed > WORTH_WEIGHING:  # draws cost more than proposals
+        thin *= CHEAPLY_THINNED
     steps = IMH_WARMUP * thin + settings.draws * (settings.thin or thin)
-    seconds = 2 * settings.chains * steps * problem.rows.cells * SECONDS_A_CELL
+    seconds = 2 * settings.chains * steps * cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, thin, seconds, None, IMH_WARMUP * thin)
     why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
     return Choice(problem=problem, spec=spec, reason=why, counted=counted, **how)
@@ -198,7 +202,8 @@ def weighed(problem, settings) -> Choice:
 def unweighed(problem, sd, **how) -> Choice:
     """The choice of a transport's draws, whose log weights have that sd."""
     why = f"Independent draws chosen: log weights have an sd of {sd:.2g}"
-    nearly = replace(problem, evidence=(*problem.evidence, Unweighed(sd)))
+    # what is known of the densities themselves is in that sd: the first is told
+    nearly = replace(problem, evidence=(Unweighed(sd), *problem.evidence))
     return Choice(problem=nearly, spec=direct(), reason=why, **how)
 
 

@@ -38,7 +38,7 @@ class Basis(ABC):
     beyond : str
         What curves do beyond the ends, in words.
     continues : bool
-        Whether they go on there by their own law, see `models.crossed.continued`.
+        Whether they go on there by their own law, see `models.regression.latent.effects.continued`.
     """
 
     low: float

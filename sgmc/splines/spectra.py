@@ -17,7 +17,7 @@ class SpectralParameter(ABC):
     name : str
         What it is printed as, before the term.
     form : str
-        Of the f_k, a key of `models.crossed.spectrum.FORMS`.
+        Of the f_k, a key of `models.regression.latent.densities.spectrum.FORMS`.
     numbers : array (columns,)
         What f_k of a column depends on, too.
     """

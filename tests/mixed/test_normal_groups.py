@@ -11,7 +11,7 @@ import sgmc
 from sgmc.core.expansion import expand
 from sgmc.fit import choose
 from sgmc.models.regression.latent.integrated import given_sd, problem
-from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups
+from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups, SeveralEffects
 from sgmc.models.regression.latent.integrated.rows import GroupedRows
 from sgmc.models.regression.rows.prepare import DesignTable
 
@@ -43,6 +43,21 @@ def seen(monkeypatch, family="logit", **more):
         here.setattr(given_sd.SdTable, "of", of)
         fit = fitted(family, **more)
     return fit, *found[0]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_differences_of_integrals_are_their_derivatives(family, monkeypatch):
+    """Of one effect, whose derivatives are known."""
+    _, (kernel, _, mode, j), _ = seen(monkeypatch, family)
+    known = NormalGroups.of(kernel, mode.theta, j)
+    found = SeveralEffects.of(kernel, mode.theta, j)
+    for phi in (0.6 * mode.theta[j], mode.theta[j], 1.7 * mode.theta[j]):
+        value, slope, precision = known.at(phi)
+        at = found.at(phi)
+        # rounding of sums of a thousand, over squares of hundredths of sds
+        assert at[0] == pytest.approx(value, abs=1e-9)
+        assert at[1] == pytest.approx(slope, rel=1e-6, abs=1e-6)
+        assert at[2] == pytest.approx(precision, rel=1e-5, abs=1e-4)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

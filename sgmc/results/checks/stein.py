@@ -217,10 +217,12 @@ def checked(fit, entropy):
     zero.  Nor are there scores of draws that were not kept as a whole, or of parameters that have
     updates of their own in the place of gradients.  Independent draws of the posterior itself need
     no check.  Draws from conditional distributions have none either: in their coordinates densities
-    have spikes, where scores tell less than the draws do.
+    have spikes, where scores tell less than the draws do.  Nor have proposals whose weights are not
+    by the rows: these were compared before, and their scores would take longer than the draws.
     """
     if (
         fit.settings.robust
+        or without_rows(fit)
         or fit.plan.spec.direct
         or fit.plan.spec.conditional
         or fit.plan.spec.sticky
@@ -243,6 +245,12 @@ def checked(fit, entropy):
     batch = max(1, round(SCORE_BATCH * min(1.0, share)))
     some = scored(fit, entropy, None, most, fewest, batch=batch)
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
+
+
+def without_rows(fit):
+    """Whether weights of proposals were not computed by the rows."""
+    moved = fit.problem.transport
+    return moved is not None and moved.cells is not None
 
 
 def spread_of(x):
@@ -301,6 +309,8 @@ def stein_discrepancy(fit, some=None, most=PAIRED_WORK):
     pairs = min(draws, MAX_QUADRATIC_DRAWS) ** 2 / 2
     if not reason and some is None and pairs * fit.problem.dim > most:
         reason = f"{fit.problem.dim:,} parameters take long: see ksd()"
+    if not reason and without_rows(fit) and np.isfinite(most):
+        reason = "gradients of all rows take long: see ksd()"
     if reason:
         return Discrepancy(None, missing=reason)
     some = some or scored(fit, fit.settings.seed)

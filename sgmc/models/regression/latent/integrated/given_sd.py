@@ -34,7 +34,7 @@ from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import expand
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
-from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups
+from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups, SeveralEffects
 
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
@@ -42,6 +42,7 @@ MOST_NODES = 80
 MANY_NODES = (
     250_000  # rows times nodes of a pass: above, a table takes more than a tenth of a second
 )
+MOST_DIFFERENCED = 20  # parameters, by whose pairs integrals of several effects are differenced
 EXACT_PLACES = 8  # at which exact densities are taken where normal ones have the others
 TABLE_ERROR = 0.005  # error of that, in nats and sds, at a place between them
 BELOW_ZERO = 3  # nodes beyond zero, where the density is even, for polynomials up to zero
@@ -119,7 +120,8 @@ class SdTable:
 
         try:
             if can_differ(kernel):
-                groups = NormalGroups.of(kernel, mode.theta, j)
+                law = NormalGroups if kernel.q == 1 else SeveralEffects
+                groups = law.of(kernel, mode.theta, j)
 
                 def by_groups(phi: float, c: Floats) -> GivenSd:
                     return with_prior(
@@ -216,8 +218,9 @@ def can_differ(kernel) -> bool:
     """Whether groups have normal stand-ins, and rows enough that another pass over these costs more
     than theirs: differences of the two are smooth, so that few passes tell them.
     """
-    one = isinstance(kernel, Quadrature) and kernel.q == 1 and kernel.loading.size == 1
-    return one and kernel.starts[-1] * kernel.nodes >= MANY_NODES
+    if not isinstance(kernel, Quadrature) or kernel.dim > MOST_DIFFERENCED:
+        return False
+    return kernel.starts[-1] * kernel.count >= MANY_NODES
 
 
 def with_prior(

@@ -17,6 +17,7 @@ from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.design import design
 from sgmc.core.expansion import of_rows
+from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.choose import left_open
 from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_step
@@ -48,6 +49,7 @@ from sgmc.models.regression.latent.integrated.given_sd import (
     from_zero,
     given_sd,
 )
+from sgmc.models.regression.latent.integrated.group_laws import with_laws
 from sgmc.models.regression.latent.integrated.rows import grouped_rows, scales_of
 from sgmc.models.regression.latent.integrated.sandwich import (
     grouped_sandwich,
@@ -346,6 +348,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
+    if given is not None and found.defaults.nearly_normal:
+        # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
+        if settings.sampler is None and settings.unchained:
+            return with_laws(found, seed_sequence(settings.seed, "pilot", 2))
+        return found
     # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
     if kernel.closed and conjugate and settings.unchained and mode.whole:
