@@ -45,12 +45,13 @@ cdef class Taylor(Gradient):
     recomputes = 2
     cdef Centre centre
     cdef double[::1] near
+    cdef bint paired  # differences of gradients cost one call
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
                  Anchor anchor not None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
         self.centre = Centre(model, anchor.centre, anchor.scores, True)
-        self.near = np.empty(model.dim)
+        self.near, self.paired = np.empty(model.dim), hasattr(model, "apart")
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         cdef Py_ssize_t w = self.model.width
@@ -95,14 +96,27 @@ cdef class Taylor(Gradient):
         return OK
 
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
-        cdef Py_ssize_t j
         cdef Batch minus = b[0]
-        for j in range(self.model.dim):
-            self.near[j] = self.anchor.centre[j] + NEARBY * (theta[j] - self.anchor.centre[j])
+        self.draw_near(theta)
         minus.scale = -b.scale / NEARBY
         self.model.add(&self.near[0], &minus, &self.scratch, NULL, g)
         minus.scale = b.scale * (1 / NEARBY - 1)
         return self.model.add(&self.anchor.centre[0], &minus, &self.scratch, NULL, g)
+
+    cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil:
+        cdef Batch minus = tile[0]
+        if not self.paired:
+            return Gradient.corrected(self, theta, tile, g)
+        self.model.add_apart(theta, &self.anchor.centre[0], tile, &self.scratch, g)
+        self.draw_near(theta)
+        minus.scale = -tile.scale / NEARBY
+        return self.model.add_apart(&self.near[0], &self.anchor.centre[0], &minus, &self.scratch, g)
+
+    cdef void draw_near(self, const double *theta) noexcept nogil:
+        """The place between the anchor and theta."""
+        cdef Py_ssize_t j
+        for j in range(self.model.dim):
+            self.near[j] = self.anchor.centre[j] + NEARBY * (theta[j] - self.anchor.centre[j])
 
     cdef bint is_exact(self, Py_ssize_t row) noexcept nogil:
         if self.centre.computed:
