@@ -25,6 +25,7 @@ from sgmc.models.bases.priors import named_priors
 SHAPES = ((8, 10, 3000), (1000, 10, 300), (100_000, 20, 10))  # rows, columns, calls
 REPEATS = 7
 ENOUGH = 400
+WARMUP = 1000  # steps of BlackJAX, and draws
 
 
 def fastest(function, calls):
@@ -291,6 +292,37 @@ def by_numpyro(model):
     yield of_trace(trace, model), ""
 
 
+def by_blackjax(model):
+    """BlackJAX's NUTS after its window adaptation, four chains one after the other."""
+    import blackjax
+    import jax
+    from pymc.sampling.jax import get_jaxified_graph, get_jaxified_logp
+
+    jax.config.update("jax_enable_x64", True)
+    log_density, start = get_jaxified_logp(model), model.initial_point()
+    start = [np.asarray(start[one.name], dtype=float) for one in model.value_vars]
+    natural = get_jaxified_graph(model.value_vars, model.replace_rvs_by_values(model.free_RVs))
+
+    def chain(key):
+        first, second = jax.random.split(key)
+        warm = blackjax.window_adaptation(blackjax.nuts, log_density, target_acceptance_rate=0.8)
+        (state, tuned), _ = warm.run(first, start, WARMUP)
+        step = blackjax.nuts(log_density, **tuned).step
+
+        def kept(state, key):
+            state, _ = step(key, state)
+            return state, state.position
+
+        return jax.lax.scan(kept, state, jax.random.split(second, WARMUP))[1]
+
+    keys = jax.random.split(jax.random.key(1), 4)
+    program = jax.jit(lambda keys: jax.lax.map(chain, keys)).lower(keys).compile()
+    yield
+    draws = jax.block_until_ready(program(keys))
+    found = jax.vmap(jax.vmap(lambda one: natural(*one)))(draws)
+    yield {rv.name: np.asarray(one) for rv, one in zip(model.free_RVs, found)}, ""
+
+
 def of_trace(trace, model):
     """Draws of the free variables of a trace."""
     return {one.name: np.asarray(trace.posterior[one.name]) for one in model.free_RVs}
@@ -302,7 +334,7 @@ def posteriors(names):
 
     for name in names or POSTERIORS:
         model, first = POSTERIORS[name](pm, np.random.default_rng(1)), None
-        for way in (by_sgmc, by_nuts, by_nutpie, by_numpyro):
+        for way in (by_sgmc, by_nuts, by_nutpie, by_numpyro, by_blackjax):
             begun, steps = time.process_time(), way(model)
             try:
                 next(steps)

@@ -21,6 +21,7 @@ from sgmc.subsampling.uniform import FullBatch
 MAX_CURVATURE_DIM = 300
 FIRST_DIFFERENCE = 1e-5  # first step of the differences, relative where |u| > 1
 SECOND_DIFFERENCE = 1e-3  # the second one, of the sds that the first found
+SUITED = 10.0  # times as long or short as that, with which the first one serves
 PEAK_TOLERANCE = 1e-3  # distance to the mode in posterior sds at which the search stops
 MAX_NEWTON_STEPS = 6  # steps of it at most
 LONGEST_PEAK_STEP = 3.0  # steps, in posterior sds
@@ -192,18 +193,25 @@ def learned(path, d):
 
 
 def curvature(evaluate, u):
-    """Minus the Hessian at u, by central differences of the gradient, twice: the second time with
-    steps that suit the first.  `evaluate` returns the log density and its gradient.
+    """Minus the Hessian at u, by central differences of the gradient, twice, unless steps suit the
+    first: the second time they do.  `evaluate` returns the log density and its gradient.
     """
     steps = FIRST_DIFFERENCE * np.maximum(1.0, np.abs(u))
     for _ in range(2):
-        columns = [
-            (evaluate(u - e)[1] - evaluate(u + e)[1]) / (2 * h)
-            for h, e in zip(steps, np.diag(steps))
-        ]
-        matrix = 0.5 * (np.array(columns) + np.array(columns).T)
+        matrix = differenced(evaluate, u, steps)
         curved = np.diagonal(matrix)
+        positive, taken = curved > 0, steps
         steps = np.where(
-            curved > 0, SECOND_DIFFERENCE / np.sqrt(np.where(curved > 0, curved, 1.0)), steps
+            positive, SECOND_DIFFERENCE / np.sqrt(np.where(positive, curved, 1.0)), taken
         )
+        if positive.all() and (np.abs(np.log(steps / taken)) <= np.log(SUITED)).all():
+            break
     return matrix
+
+
+def differenced(evaluate, u, steps):
+    """Minus the Hessian at u, by central differences of the gradient with a step a coordinate."""
+    columns = [
+        (evaluate(u - e)[1] - evaluate(u + e)[1]) / (2 * h) for h, e in zip(steps, np.diag(steps))
+    ]
+    return 0.5 * (np.array(columns) + np.array(columns).T)

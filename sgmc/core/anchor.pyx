@@ -26,9 +26,11 @@ cdef class Anchor:
         Keep row curvatures and their sum, the Hessian (second-order estimators).
     exact : array of int, optional
         Rows that estimators always compute, because no expansion at the centre serves them.
+    hessian : array (dim, dim), optional
+        Minus the Hessian of the log likelihood at the centre, of models without scores.
     """
 
-    def __init__(self, Model model, centre, bint curvature=False, exact=()):
+    def __init__(self, Model model, centre, bint curvature=False, exact=(), hessian=None):
         cdef Py_ssize_t w = model.width
         self.centre = np.array(centre, dtype=float)
         self.full = np.zeros(model.dim)
@@ -38,13 +40,16 @@ cdef class Anchor:
         self.predictors = np.empty(kept * w if curvature else 0)
         rows = model.dim if curvature else 0
         self.hessian = np.zeros((rows, rows))
-        if w == 0 and curvature:
+        if w == 0 and curvature and hessian is None:
             raise NotImplementedError("this model has no curvatures")
         if kept or not w:
-            keep(self, model, curvature)
+            keep(self, model, curvature and w > 0)
         else:
             sum_up(self, model, curvature)
-        if curvature:
+        if hessian is not None:
+            self.hessian = np.array(hessian, dtype=float)
+            self.bend = Bordered(np.asarray(self.hessian))
+        elif curvature:
             full = np.asarray(self.hessian)
             full += np.triu(full, 1).T
             self.bend = Bordered(full)

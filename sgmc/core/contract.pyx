@@ -44,16 +44,16 @@ cdef class Gradient:
         n/N.
     row_cost : float
         Row gradients computed for each row drawn, where the model has scores.
-    recomputes : bool
-        Whether control values are scores that were kept: of models without scores they are computed
-        again for each row drawn.
+    recomputes : int
+        Row gradients that control values need for each row drawn, of models without scores; of
+        others they are kept.
     """
 
     room = "gradients"
     staleness = 1.0
     block_noise = 0.0
     row_cost = 1.0
-    recomputes = False
+    recomputes = 0
 
     def __init__(self, Model model not None, Prior prior not None, Subsampler rows not None,
                  Rng rng not None, *, Map map=None, Anchor anchor=None):
@@ -64,7 +64,7 @@ cdef class Gradient:
         self.model, self.prior, self.rows = model, prior, rows
         self.rng, self.map, self.anchor = rng, map, anchor
         self.dim = model.dim if map is None else map.dim
-        self.each = 2 if type(self).recomputes and not model.width else 1
+        self.each = 1 if model.width else 1 + type(self).recomputes
         self.work = np.zeros(scratch_size(model))
         self.residual = np.zeros(model.tile * max(model.width, 1))
         self.natural = np.zeros(model.dim)

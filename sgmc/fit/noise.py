@@ -356,7 +356,7 @@ def noise_of(choice):
     problem, gradient, seen = choice.problem, choice.gradient, choice.pilot
     cls, rows = registry.lookup("gradients", gradient, "gradient"), choice.settings.scheme
     common = cls.block_noise if rows.name == "block" else 0.0
-    each = cls.row_cost + (cls.recomputes and not problem.model.width)
+    each = cls.row_cost + (0 if problem.model.width else cls.recomputes)
     each *= getattr(problem.model, "row_cost", 1.0)  # more where rows share work when all are taken
     # an exact sampler's pilot looks for none; and rows that are all alike have none
     if seen is None or not seen.worst_noise():

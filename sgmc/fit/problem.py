@@ -8,6 +8,7 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.coordinates.conditionals import Conditionals
+from sgmc.coordinates.laplace import SECOND_DIFFERENCE, differenced
 from sgmc.coordinates.maps import Scaling
 from sgmc.coordinates.modes import ModeSearch, finite_at
 from sgmc.coordinates.transport import Transport
@@ -15,6 +16,8 @@ from sgmc.core import deadline
 from sgmc.core.blas import one_blas_thread
 from sgmc.core.bounds import Bounds
 from sgmc.core.contract import Anchor
+from sgmc.core.deadline import RateEstimator
+from sgmc.core.expansion import of_prior, of_rows
 from sgmc.core.remainders import Remainders
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.fit.noise import high_leverage
@@ -321,9 +324,24 @@ class Problem:
         if key not in kept.anchors:
             centre = self.coordinates.natural(self.coordinates.from_white(np.zeros(self.dim)))
             at_mode = kept.known is not None and np.array_equal(kept.known.centre, centre)
-            kept.anchors[key] = kept.known if at_mode else Anchor(self.model, centre, key)
-            if key:
+            bend = self.bend(centre) if key and not self.model.width else None
+            kept.anchors[key] = (
+                kept.known if at_mode else Anchor(self.model, centre, key, hessian=bend)
+            )
+            if key and self.model.width:
                 deadline.check(operations=2.0 * self.model.n * self.dim**2)
                 exact = high_leverage(self.model, self.coordinates, kept.anchors[key])
                 kept.anchors[key] = kept.anchors[key].with_exact(exact)
         return kept.anchors[key]
+
+    def bend(self, centre):
+        """Minus the Hessian of the log likelihood at the mode, of a model without curvatures, (dim,
+        dim): what the search for the mode has found, less the prior's, or, behind constraints,
+        differences of gradients.
+        """
+        where, pace = self.coordinates, RateEstimator(2.0 * self.rows.cells)
+        steps = SECOND_DIFFERENCE * np.sqrt((where.inner**2).sum(axis=1))
+        if where.constraints is None:
+            return where.precision - differenced(lambda at: of_prior(self.prior, at), centre, steps)
+        with one_blas_thread():
+            return differenced(lambda at: pace.run(lambda: of_rows(self.model, at)), centre, steps)

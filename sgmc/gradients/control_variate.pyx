@@ -14,7 +14,7 @@ cdef class ControlVariate(Gradient):
 
     name = "cv"
     needs = ("anchor",)
-    recomputes = True
+    recomputes = 1
     cdef Centre centre
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,

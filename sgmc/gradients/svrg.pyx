@@ -28,7 +28,7 @@ cdef class Svrg(Gradient):
 
     name = "svrg"
     needs = ("anchor",)
-    recomputes = True
+    recomputes = 1
     staleness = 2.0  # theta and an old centre are about independent: twice the variance of one
     row_cost = 2.0            # of two rows computed one is drawn, the other is for the next centre
     cdef readonly int64_t epoch, left

@@ -33,7 +33,7 @@ cdef class Switched(Gradient):
 
     name = "switched"
     needs = ("anchor",)
-    recomputes = True
+    recomputes = 1
     cdef readonly bint on
     cdef Centre centre
     cdef bint looking

@@ -1,9 +1,15 @@
 """Second-order control variates around a fixed centre."""
+import numpy as np
+
 from sgmc.core.centre cimport Centre
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
     next_tile, row_of, last_predictors,
 )
+
+# share of the way from the anchor at which a row's gradient is expanded by a difference: rounding,
+# also of single precision, divided by it stays below what is left to the batch
+cdef double NEARBY = 1e-3
 
 
 cdef bint found(const Py_ssize_t[::1] rows, Py_ssize_t row) noexcept nogil:
@@ -28,21 +34,29 @@ cdef class Taylor(Gradient):
     (Taylor proxies: Bardenet, Doucet & Holmes 2017, section 7.3; here as a gradient estimator.)  A
     few rows of high leverage, for which no expansion serves, are always computed (`Anchor.exact`);
     the minibatch then has nothing to add for them.
+
+    Of models without scores the expansion of a row is a difference of its gradients close to the
+    anchor: c_i = g_i(centre) + (g_i(centre + e delta) - g_i(centre)) / e with delta = theta -
+    centre, whose sum is that of H but for a share `NEARBY` = e of the terms of second order.
     """
 
     name = "taylor"
     needs = ("anchor", "curvature")
+    recomputes = 2
     cdef Centre centre
+    cdef double[::1] near
+    cdef bint paired  # differences of gradients cost one call
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
                  Anchor anchor not None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
         self.centre = Centre(model, anchor.centre, anchor.scores, True)
+        self.near, self.paired = np.empty(model.dim), hasattr(model, "apart")
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         cdef Py_ssize_t w = self.model.width
         self.model.fetch(b)
-        if self.centre.computed:
+        if self.centre.computed or w == 0:
             return
         fetch_rows(b, &self.anchor.predictors[0], w * sizeof(double))
         fetch_rows(b, &self.anchor.scores[0], w * sizeof(double))
@@ -80,6 +94,29 @@ cdef class Taylor(Gradient):
                     for k in range(w):
                         r[i * w + k] = 0
         return OK
+
+    cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
+        cdef Batch minus = b[0]
+        self.draw_near(theta)
+        minus.scale = -b.scale / NEARBY
+        self.model.add(&self.near[0], &minus, &self.scratch, NULL, g)
+        minus.scale = b.scale * (1 / NEARBY - 1)
+        return self.model.add(&self.anchor.centre[0], &minus, &self.scratch, NULL, g)
+
+    cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil:
+        cdef Batch minus = tile[0]
+        if not self.paired:
+            return Gradient.corrected(self, theta, tile, g)
+        self.model.add_apart(theta, &self.anchor.centre[0], tile, &self.scratch, g)
+        self.draw_near(theta)
+        minus.scale = -tile.scale / NEARBY
+        return self.model.add_apart(&self.near[0], &self.anchor.centre[0], &minus, &self.scratch, g)
+
+    cdef void draw_near(self, const double *theta) noexcept nogil:
+        """The place between the anchor and theta."""
+        cdef Py_ssize_t j
+        for j in range(self.model.dim):
+            self.near[j] = self.anchor.centre[j] + NEARBY * (theta[j] - self.anchor.centre[j])
 
     cdef bint is_exact(self, Py_ssize_t row) noexcept nogil:
         if self.centre.computed:

@@ -11,8 +11,8 @@ transform as eigenvectors (Strang 1999, doi:10.1137/S0036144598336745), with the
     ((1 + rho^2) I - rho A - rho^2 E) / (1 - rho^2) = T + rho / (1 + rho) E,
 
 T being that of independent coefficients of the cosines.  What the ends add is in the precision of
-each coefficient and, between them, in `models.regression.latent.densities.spectrum`: the density is that of the
-autoregression for every rho in (-1, 1).
+each coefficient and, between them, in `models.regression.latent.densities.spectrum`: the density is
+that of the autoregression for every rho in (-1, 1).
 """
 
 from dataclasses import dataclass

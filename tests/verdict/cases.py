@@ -179,6 +179,10 @@ INDEPENDENT = [
 # in wrong coordinates; mini-batches whose errors cancel; fits that stop by themselves
 NEWER = [
     *(Case(name, {"sampler": "nuts"}) for name in (*USERS, "large", "small")),
+    *(
+        Case(name, {"sampler": sgmc.NUTS(target_accept=0.95, metric="diag"), "draws": 2000})
+        for name in ("banana 3, thin", "rosenbrock")
+    ),
     *(Case(name, {"sampler": "mhss"}) for name in ("large", "small", "counts", "correlated")),
     *(Case("large", {"sampler": "mhss"}, *mistake) for mistake in MISTAKES),
     *(

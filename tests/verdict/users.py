@@ -165,6 +165,35 @@ def banana(bend, width=0.5):
     return lambda: Banana(bend, width), known
 
 
+class Rosenbrock(sgmc.Model):
+    """Rosenbrock's function over 20: x is normal of variance 10 around 1, y of 0.1 around x^2."""
+
+    n, parameters, prior = 1, {"x": (), "y": ()}, "flat"
+
+    def log_lik(self, theta, rows):
+        """See `sgmc.Model`."""
+        x, y = theta["x"], theta["y"]
+        return -0.05 * (1 - x) ** 2 - 5 * (y - x**2) ** 2
+
+    def grad(self, theta, rows):
+        """See `sgmc.Model`."""
+        x, y = theta["x"], theta["y"]
+        away = 10 * (y - x**2)
+        return {"x": 0.1 * (1 - x) + 2 * x * away, "y": -away}
+
+
+def rosenbrock():
+    """By independent draws."""
+
+    def known():
+        rng = np.random.default_rng(0)
+        x = 1 + np.sqrt(10) * rng.normal(size=EXACT)
+        y = x**2 + np.sqrt(0.1) * rng.normal(size=EXACT)
+        return Known.of_draws(pd.DataFrame({"x": x, "y": y}), slack=0.01)
+
+    return Rosenbrock, known
+
+
 EFFECTS = np.array([28.0, 8, -3, 7, -1, 1, 18, 12])
 ERRORS = np.array([15.0, 10, 16, 11, 9, 11, 10, 18])
 
@@ -323,6 +352,7 @@ USERS = {
     "banana 0.2": banana(0.2),
     "banana 1": banana(1.0),
     "banana 3, thin": banana(3.0, 0.1),
+    "rosenbrock": rosenbrock(),
     "schools, centred": schools(centred=True),
     "schools, in units": schools(centred=False),
     "coin": coin(),

@@ -30,6 +30,7 @@ from sgmc.fit.parts import (
     Record,
     Shape,
     Starts,
+    is_foreign,
 )
 from sgmc.fit.problem import ANY_MAP, SEARCH, Problem
 from sgmc.models.bases.opening import check_finite, check_opening
@@ -44,6 +45,8 @@ from sgmc.models.bases.start.search import (
     wide_draw,
 )
 
+# of a user's model, from which on differences of row gradients are expanded at the mode
+EXPANDED_ROWS = 10_000
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
 
@@ -175,10 +178,12 @@ class FreeForms(Forms):
 
 
 def estimator(where, model):
-    """Control variates where there is a mode; of second order where the model has curvatures."""
+    """Control variates where there is a mode; of second order where the model has curvatures, or a
+    user's rows are so many that an expansion at the mode serves them.
+    """
     if not where.scaled:
         return "simple"
-    return "taylor" if model.width else "cv"
+    return "taylor" if model.width or is_foreign(model) and model.n >= EXPANDED_ROWS else "cv"
 
 
 def step_plan(derived, choice):

@@ -1,6 +1,7 @@
 """Arguments that do not go together with a model that is no regression."""
 
 from sgmc.errors import ArgumentError, NotSupported
+from sgmc.fit.parts import is_foreign
 
 
 def refuse(model, settings):
@@ -49,7 +50,7 @@ def refuse(model, settings):
             "model has none",
             because="mathematics",
         )
-    if settings.gradient == "taylor" and not kernel.width:
+    if settings.gradient == "taylor" and not (kernel.width or is_foreign(kernel)):
         raise NotSupported(
             "gradient='taylor' needs the rows' curvatures, of which this model has none; use "
             "gradient='cv'",

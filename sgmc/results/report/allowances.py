@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from sgmc.results.checks.printed import HALF_WIDTH
+from sgmc.results.report.funnels import non_centred
 from sgmc.results.report.verdict import (
     TRUSTED_END,
     TRUSTED_ERROR,
@@ -24,7 +25,7 @@ def verdict(fit, table, warnings, seen, length, along=None, heat=None):
     found = make_verdict(fit, table, warnings, ess, length, along, heat)
     if found.trustworthy:
         found = allowing(found, fit.problem.error_allowance(fit), length)
-    found = beside(found, fit.problem.stand_in_rows)
+    found = non_centred(beside(found, fit.problem.stand_in_rows), fit, warnings, seen)
     if not found.trustworthy and known_tail(fit):
         return with_medians(found, length)
     if fit.problem.shape.unimodal or not found.trustworthy:

@@ -29,6 +29,7 @@ from sgmc.results.report.verdict import (
     TRUSTED_ERROR,
     Worst,
     another,
+    besides_draws,
     choosing,
     divergences,
     named,
@@ -188,10 +189,10 @@ def transitions(fit, ends):
     if divergent > 0:
         advice = f"Try step_size={fit.step_size / 4:.2g}, or leave step_size=None."
         if fit.plan.step_origin == "adapted":
-            advice = (
-                f"Try sampler=sgmc.{type(spec).__name__}(target_accept="
-                f"{1 - (1 - spec.target_accept) / 4:.2g})."
-            )
+            shorter = 1 - (1 - spec.target_accept) / 4
+            advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={shorter:.2g})."
+            if besides_draws(fit):  # shorter steps alone do not reach the tails of bananas
+                advice = f"Try{besides_draws(fit).removeprefix(' with')}."
         found.append(
             DivergentTransitionsWarning(
                 f"{divergent:.0f} of {proposed:.0f} proposals diverged: places where "

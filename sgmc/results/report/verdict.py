@@ -29,6 +29,7 @@ from sgmc.errors import (
     TailWarning,
     UpdateWarning,
 )
+from sgmc.fit.choose import PATHS_ACCEPTED
 from sgmc.results.checks.printed import KINDS
 from sgmc.results.report.draws import FEW, Length
 
@@ -150,7 +151,7 @@ def length_of(fit, seen, warnings):
     besides = " without accuracy=" if fit.settings.accuracy is not None else besides_draws(fit)
     least = min(seen.ess.min(), seen.ess_sd.min())
     wanted = max(asked, default=0.0)
-    instead, settings = choosing(fit), fit.settings
+    instead, settings = "" if careful(fit) else choosing(fit), fit.settings
     goes_on = settings.client is None and not fit.plan.spec.continuous
     open_ = goes_on and not settings.begun and settings.accuracy is None
     return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
@@ -166,6 +167,14 @@ def besides_draws(fit):
     if not (placed and fit.problem.foreign):
         return ""
     return f" with sampler={CAREFUL}, precondition=None"
+
+
+def careful(fit):
+    """Whether `nuts` takes shorter steps, of a user's density, than the package gives it by itself:
+    to leave the sampler to it would lead back.
+    """
+    spec = fit.plan.spec
+    return fit.problem.foreign and spec.turning and spec.target_accept > PATHS_ACCEPTED
 
 
 def known_tail(fit):
