@@ -109,7 +109,7 @@ class Story:
         )
         self.claims, self.figures, self.notes, self.simulated = [], [], [], []
         self.stamp = stamp(name, HERE)  # of the script as it is now, not as a run leaves it
-        self.begun = time.perf_counter()
+        self.begun, self.worked = time.perf_counter(), time.process_time()
         if self.out:
             self.out.mkdir(parents=True, exist_ok=True)
         plt.rcParams.update(STYLE)
@@ -201,6 +201,7 @@ class Story:
             "mode": "fast" if self.fast else "full",
             "version": sgmc.__version__,
             "seconds": round(seconds, 1),
+            "cpu_seconds": round(time.process_time() - self.worked, 1),
             "budget_seconds": 60 * self.minutes,
             "settings": settings,
             "constants": self.stamp,
