@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from stamps import stamp
@@ -67,6 +68,11 @@ def because(*cases):
         that none was found.
     """
     return next((reason for shown, reason in cases if shown), "")
+
+
+def quarters(path):
+    """Means of the first column of a path, (step, column), in the four quarters of the steps."""
+    return [part[:, 0].mean() for part in np.array_split(path, 4)]
 
 
 class Story:
