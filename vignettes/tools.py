@@ -281,14 +281,7 @@ class Case:
 
 
 SAMPLERS = ("sgld", "sgld-cv", "sghmc", "sghmc-cv", "sgnht", "sgnht-cv")
-WAYS = (
-    "MAMBA-KSD",
-    "MAMBA-FSSD",
-    "grid, loss",
-    "heuristic",
-    "grid, KSD",
-    "MAMBA-FSSD, power",
-)
+WAYS = ("MAMBA-KSD", "MAMBA-FSSD", "grid, loss", "heuristic", "grid, KSD")
 RIVALS = ("grid, loss", "heuristic")  # of MAMBA-KSD, in the paper's claims
 
 
@@ -428,3 +421,96 @@ def exact_factors(story, some, held):
         threads=1,
         keep=list(model.parameters),
     )
+
+
+def amagold(gradient, energy, x, rng, step, friction, length, draws):
+    """AMAGOLD (Zhang, Cooper & De Sa 2020, arXiv:2003.00193, Algorithm 1), momenta kept.
+
+    A skew-reversible path of noisy gradients, accepted or rejected by all rows at its end.
+
+    Parameters
+    ----------
+    gradient : callable
+        ``gradient(x, rng)``: of minus the log density by a minibatch, (chain, d).
+    energy : callable
+        ``energy(x)``: minus the log density by all rows, (chain,).
+    x : ndarray (chain, d)
+    step, friction : float
+    length, draws : int
+        Gradients between two tests, and tests.
+
+    Returns
+    -------
+    ndarray (draws, chain, d), and the share that was accepted
+    """
+    drag, at, r = step * friction, energy(x), rng.normal(size=x.shape)
+    kept, accepted = np.empty((draws, *x.shape)), 0
+    for k in range(draws):
+        there, s, gained = x + step / 2 * r, r, np.zeros(len(x))
+        for t in range(length):
+            there = there + step * s if t else there
+            slope = gradient(there, rng)
+            kick = np.sqrt(4 * drag) * rng.normal(size=x.shape)
+            new = ((1 - drag) * s - step * slope + kick) / (1 + drag)
+            gained += step / 2 * (slope * (s + new)).sum(axis=1)
+            s = new
+        there = there + step / 2 * s
+        found = energy(there)
+        taken = np.log(rng.random(len(x))) < at - found + gained
+        x, r = np.where(taken[:, None], there, x), np.where(taken[:, None], s, -r)
+        at, kept[k], accepted = np.where(taken, found, at), x, accepted + taken.mean()
+    return kept, accepted / draws
+
+
+def cyclical(gradient, x, rng, step, steps, cycles, explored=0.5):
+    """Cyclical SGLD (Zhang et al. 2020, arXiv:1902.03932, Algorithm 1).
+
+    Steps fall as a cosine within each cycle; its first part, the share `explored`, has no noise and
+    is not kept.
+
+    Returns
+    -------
+    ndarray (cycle, draw of a cycle, chain, d)
+    """
+    length = steps // cycles
+    first = int(np.ceil(explored * length))
+    kept = np.empty((cycles, length - first, *x.shape))
+    for k in range(cycles * length):
+        cycle, place = divmod(k, length)
+        h = step / 2 * (np.cos(np.pi * place / length) + 1)
+        x = x - h * gradient(x, rng)
+        if place >= first:
+            x = x + np.sqrt(2 * h) * rng.normal(size=x.shape)
+            kept[cycle, place - first] = x
+    return kept
+
+
+def contour(both, x, rng, step, steps, low, width, regions, power=0.75):
+    """Contour SGLD (Deng, Lin & Liang 2020, arXiv:2010.09800, Algorithm 1), of temperature 1.
+
+    Energies fall in `regions` of that `width` from `low` up.  The chain learns their probabilities
+    and is pushed to where they fall, so that draws have weights.
+
+    Parameters
+    ----------
+    both : callable
+        ``both(x, rng)``: gradient and energy by a minibatch, (chain, d) and (chain,).
+
+    Returns
+    -------
+    ndarray (steps, chain, d), weights (steps, chain), and the learned probabilities (chain, region)
+    """
+    chance, every = np.full((len(x), regions), 1 / regions), np.arange(len(x))
+    kept, weights = np.empty((steps, *x.shape)), np.empty((steps, len(x)))
+    for k in range(steps):
+        slope, level = both(x, rng)
+        at = np.clip(((level - low) // width).astype(int), 0, regions - 1)
+        share = chance[every, at]
+        kept[k], weights[k] = x, share**power
+        rate = 10 / (k**0.75 + 1000)
+        chance -= rate * weights[k][:, None] * chance
+        chance[every, at] += rate * weights[k]
+        ratio = np.log(chance[every, at] / chance[every, np.maximum(at - 1, 0)])
+        pull = 1 + power * ratio / width
+        x = x - step * pull[:, None] * slope + np.sqrt(2 * step) * rng.normal(size=x.shape)
+    return kept, weights, chance
