@@ -15,8 +15,8 @@
 # ended, so that no chain has a burn-in.
 #
 # **What is smaller here.** Ratings are those of the 100 busiest users for the 150 busiest items,
-# with five factors in the place of twenty; grid searches by log-loss have 2,000 steps an arm in the
-# place of 5,000; curves are means of three runs in the place of ten.
+# with five factors in the place of twenty; grid searches by log-loss have 1,000 steps an arm in the
+# place of 5,000; curves are means of two runs in the place of ten.
 #
 # `sgmc.tune` takes any function of the draws as its metric: its own Stein discrepancies do not look
 # at factors, whose precisions it draws by themselves, so here is KSD of U and V in units of the sds
@@ -97,11 +97,11 @@ pmf = Case(
     10.0 ** np.arange(-2, -7.6, -story.pick(0.5, 1.5)),
     (1.0, 0.1, 0.01),
     budget=story.pick(100, 5),
-    work=story.pick(300, 10),
+    work=story.pick(200, 10),
     loss=rmse,
     begin={"init": hmc_run.draws[0, -1]},
     least=story.pick(600, 400),
-    iterations=story.pick(2000, 50),
+    iterations=story.pick(1000, 50),
     noisy=hmc_run.draws[0, -1] + rng.normal(size=len(TRUE)),
     metric=discrepancy,
 )
@@ -125,7 +125,7 @@ def of_pmf(fit):
 CORE = ("MAMBA-KSD", "grid, loss", "heuristic")
 table2 = raced(pmf, LABELS, CORE, of_pmf)
 shown(table2, ["KSD", "sd error %", "RMSE", "log10 dt", "tau %", "draws", "seconds"])
-short = curves(story, pmf, LABELS, CORE, "4-factors", runs=story.pick(3, 1))
+short = curves(story, pmf, LABELS, CORE, "4-factors", runs=story.pick(2, 1))
 
 # %%
 sds = table2["sd error %"].unstack("way")

@@ -19,7 +19,7 @@
 #
 # **What is smaller here.** The logit has 50,000 rows in the place of a million, and minibatches of
 # 0.3 % or more; ratings are those of the 100 busiest users for the 150 busiest items; the network
-# (softmax units) has 10,000 images of 7 x 7 pixels.
+# (softmax units) has 5,000 images of 7 x 7 pixels.
 
 # %%
 import warnings
@@ -38,7 +38,7 @@ story = Story("mamba-scores", minutes=20)
 X, theta, y = logistic_rows(np.random.default_rng(0), story.pick(50_000, 5_000))
 part, held = busy_ratings(story)
 pmf_model, hmc_run = exact_factors(story, part, held)
-digits = story.data("mnist").iloc[: story.pick(10_000, 1000)]
+digits = story.data("mnist").iloc[: story.pick(5_000, 1000)]
 pixels = pooled(digits)
 pixels = (pixels - pixels.mean()) / pixels.std()
 HIDDEN = story.pick(20, 5)
@@ -85,7 +85,7 @@ KINDS = {
     "minibatches": ("simple", 1),
     "minibatches, thinned": ("simple", 5),
 }
-SEEDS = range(7, story.pick(10, 8))
+SEEDS = range(7, story.pick(9, 8))
 
 
 def estimates(name, dt, share, seed):
