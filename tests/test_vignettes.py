@@ -110,12 +110,12 @@ def test_results_are_in_words():
     """Each paper's page has a paragraph and a line for each figure; no sampler has a code name."""
     pages = report.descriptions((FOLDER / "papers.md").read_text())
     results = [json.loads(path.read_text()) for path in (FOLDER / "results").glob("*.json")]
-    assert set(pages) == {found["name"] for found in results if report.is_paper(found)}
-    for found in results:
-        if report.is_paper(found):
-            title, prose, shown = pages[found["name"]]
-            labels = [f[len(found["name"]) + 1 : -4] for f in found["figures"]]
-            assert len(title) < 100 < len(prose) and sorted(shown) == sorted(labels)
+    described = [f for f in results if report.is_paper(f) or f["name"] == report.BEYOND]
+    assert set(pages) == {found["name"] for found in described}
+    for found in described:
+        title, prose, shown = pages[found["name"]]
+        labels = [f[len(found["name"]) + 1 : -4] for f in found["figures"]]
+        assert len(title) < 100 < len(prose) and sorted(shown) == sorted(labels)
     text = report.report(results, pages)
     assert all(line.count("|") <= 4 for line in text.split("\n") if line.startswith("|"))
     papers = text[text.index("## The papers") : text.index("## The tutorials")]

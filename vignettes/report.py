@@ -15,6 +15,7 @@ from stamps import stamp
 
 HERE = Path(__file__).resolve().parent
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
+BEYOND = "beyond"  # samplers of other papers, left out of the package
 INTRO = """# Results of the papers and of the tutorials
 
 The package contains the methods of five papers on Bayesian inference with mini-batches. This page \
@@ -55,7 +56,7 @@ NAMES = {
     "hmc": "HMC",
     "bpmf": "BPMF",
     "sgd": "SGD",
-    **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab".split()},
+    **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab nuts amagold".split()},
     "cv": "CV",
 }
 NAME = re.compile(rf"(?<![\w'])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w=])")
@@ -87,9 +88,9 @@ def plain(text):
 
 
 def place(name):
-    """Order of a page: papers first, the parts of one together, then the tutorials."""
-    paper = name.split("-")[0]
-    return (PAPERS.index(paper) if paper in PAPERS else len(PAPERS)), name
+    """Order of a page: papers first, the parts of one together, then others, then the tutorials."""
+    order, paper = (*PAPERS, BEYOND), name.split("-")[0]
+    return (order.index(paper) if paper in order else len(order)), name
 
 
 def is_paper(found):
@@ -223,11 +224,12 @@ def overview(results):
 
 
 def parts(results):
-    """Titles with their results, the papers' first."""
-    return (
-        ("The papers", [found for found in results if is_paper(found)]),
-        ("The tutorials", [found for found in results if not is_paper(found)]),
-    )
+    """Titles with their results: the papers', others', the tutorials'."""
+    kinds = {"The papers": [], "Beyond the papers": [], "The tutorials": []}
+    for found in results:
+        kind = "The tutorials" if found["name"] != BEYOND else "Beyond the papers"
+        kinds["The papers" if is_paper(found) else kind].append(found)
+    return [(title, some) for title, some in kinds.items() if some]
 
 
 def report(results, pages):
