@@ -110,12 +110,12 @@ def test_results_are_in_words():
     """Each paper's page has a paragraph and a line for each figure; no sampler has a code name."""
     pages = report.descriptions((FOLDER / "papers.md").read_text())
     results = [json.loads(path.read_text()) for path in (FOLDER / "results").glob("*.json")]
-    assert set(pages) == {found["name"] for found in results if report.is_paper(found)}
-    for found in results:
-        if report.is_paper(found):
-            title, prose, shown = pages[found["name"]]
-            labels = [f[len(found["name"]) + 1 : -4] for f in found["figures"]]
-            assert len(title) < 100 < len(prose) and sorted(shown) == sorted(labels)
+    described = [f for f in results if report.is_paper(f) or f["name"] == report.BEYOND]
+    assert set(pages) == {found["name"] for found in described}
+    for found in described:
+        title, prose, shown = pages[found["name"]]
+        labels = [f[len(found["name"]) + 1 : -4] for f in found["figures"]]
+        assert len(title) < 100 < len(prose) and sorted(shown) == sorted(labels)
     text = report.report(results, pages)
     assert all(line.count("|") <= 4 for line in text.split("\n") if line.startswith("|"))
     papers = text[text.index("## The papers") : text.index("## The tutorials")]
@@ -217,12 +217,20 @@ def test_pictures_without_a_script_are_refused(copied):
     assert code == 1 and "results/sgld-9-other.png: no script draws it" in words
 
 
-def test_results_without_a_hash_are_said_to_be_old(copied):
+def test_results_without_a_hash_are_refused(copied):
+    """The planted mistake: a stored run from before hashes were kept."""
     path = copied / "results" / "sgld.json"
     found = json.loads(path.read_text())
     found.pop("constants")
     path.write_text(json.dumps(found))
-    assert reported(copied) == (0, "")
-    page = (copied / "RESULTS.md").read_text()
-    assert f"| [sgld](sgld.py), {report.OLDER} |" in page
-    assert "Script: [sgld.py](sgld.py). These results are older than the script." in page
+    code, words = reported(copied)
+    assert code == 1 and words.startswith("results/sgld.json was made with other settings")
+
+
+@pytest.mark.parametrize("name", report.BEFORE)
+def test_older_results_are_said_to_be_old(name):
+    """Of the pages that `report.BEFORE` names; one that has a hash has no place there."""
+    assert "constants" not in json.loads((FOLDER / "results" / f"{name}.json").read_text())
+    page = (FOLDER / "RESULTS.md").read_text()
+    assert f"| [{name}]({name}.py), {report.OLDER} |" in page
+    assert f"Script: [{name}.py]({name}.py). These results are older than the script." in page

@@ -15,6 +15,7 @@ from stamps import stamp
 
 HERE = Path(__file__).resolve().parent
 PAPERS = ("sgld", "sgbd", "sbps", "review", "mamba")
+BEYOND = "beyond"  # samplers of other papers, left out of the package
 INTRO = """# Results of the papers and of the tutorials
 
 The package contains the methods of five papers on Bayesian inference with mini-batches. This page \
@@ -40,6 +41,8 @@ settings now. Runs from before hashes were kept whose script has changed since a
 *older than its script*.
 """
 OLDER = "older than its script"
+# pages whose last full run is from before hashes were kept; no other is reported without one
+BEFORE = ("mamba", "mamba-network", "mamba-ratings", "mamba-scores", "review-models")
 NAMES = {
     "vsgbd": "vanilla SGBD",
     "csgbd": "corrected SGBD",
@@ -55,7 +58,7 @@ NAMES = {
     "hmc": "HMC",
     "bpmf": "BPMF",
     "sgd": "SGD",
-    **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab".split()},
+    **{name: name.upper() for name in "sgld sghmc sgnht sbps mala ula baoab nuts amagold".split()},
     "cv": "CV",
 }
 NAME = re.compile(rf"(?<![\w'])({'|'.join(sorted(NAMES, key=len, reverse=True))})(?![\w=])")
@@ -87,9 +90,9 @@ def plain(text):
 
 
 def place(name):
-    """Order of a page: papers first, the parts of one together, then the tutorials."""
-    paper = name.split("-")[0]
-    return (PAPERS.index(paper) if paper in PAPERS else len(PAPERS)), name
+    """Order of a page: papers first, the parts of one together, then others, then the tutorials."""
+    order, paper = (*PAPERS, BEYOND), name.split("-")[0]
+    return (order.index(paper) if paper in order else len(order)), name
 
 
 def is_paper(found):
@@ -137,7 +140,9 @@ def refused(found, folder):
         return (
             f"results/{name}.json is of the {found['mode']} mode: run vignettes/{program} in full"
         )
-    if found.get("constants") not in (None, stamp(name, folder)):
+    if "constants" not in found and name in BEFORE:
+        return None
+    if found.get("constants") != stamp(name, folder):
         return (
             f"results/{name}.json was made with other settings than vignettes/{name}.py has now: "
             f"run it again, python vignettes/{program}"
@@ -223,11 +228,12 @@ def overview(results):
 
 
 def parts(results):
-    """Titles with their results, the papers' first."""
-    return (
-        ("The papers", [found for found in results if is_paper(found)]),
-        ("The tutorials", [found for found in results if not is_paper(found)]),
-    )
+    """Titles with their results: the papers', others', the tutorials'."""
+    kinds = {"The papers": [], "Beyond the papers": [], "The tutorials": []}
+    for found in results:
+        kind = "The tutorials" if found["name"] != BEYOND else "Beyond the papers"
+        kinds["The papers" if is_paper(found) else kind].append(found)
+    return [(title, some) for title, some in kinds.items() if some]
 
 
 def report(results, pages):

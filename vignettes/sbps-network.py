@@ -192,8 +192,6 @@ story.claim(
     "the bias of SBPS is small",
     f"sd {table.loc[ours].iloc[5]:.2f} of the right in the narrowest direction",
     abs(table.loc[ours].iloc[5] - 1) < 0.15,
-    "bounds are broken rarely, but along so narrow a valley each lost bounce is an excursion of "
-    "many sds",
 )
 story.end(
     rows=len(pixels),

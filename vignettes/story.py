@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt
 from stamps import stamp
@@ -69,6 +70,11 @@ def because(*cases):
     return next((reason for shown, reason in cases if shown), "")
 
 
+def quarters(path):
+    """Means of the first column of a path, (step, column), in the four quarters of the steps."""
+    return [part[:, 0].mean() for part in np.array_split(path, 4)]
+
+
 class Story:
     """One vignette's mode, claims and figures.
 
@@ -109,7 +115,7 @@ class Story:
         )
         self.claims, self.figures, self.notes, self.simulated = [], [], [], []
         self.stamp = stamp(name, HERE)  # of the script as it is now, not as a run leaves it
-        self.begun = time.perf_counter()
+        self.begun, self.worked = time.perf_counter(), time.process_time()
         if self.out:
             self.out.mkdir(parents=True, exist_ok=True)
         plt.rcParams.update(STYLE)
@@ -201,6 +207,7 @@ class Story:
             "mode": "fast" if self.fast else "full",
             "version": sgmc.__version__,
             "seconds": round(seconds, 1),
+            "cpu_seconds": round(time.process_time() - self.worked, 1),
             "budget_seconds": 60 * self.minutes,
             "settings": settings,
             "constants": self.stamp,

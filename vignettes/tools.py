@@ -1,5 +1,5 @@
 """Numerics of vignettes: images made small, paths read at given times, autocorrelations, the bound
-of SBPS by hand, ways of tuning.
+of SBPS by hand, ways of tuning and their races.
 """
 
 import time
@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
+from matplotlib import pyplot as plt
 
 import sgmc
 
@@ -276,3 +278,239 @@ class Case:
             "tau %": 100 * best["batch_size"] / self.n,
             "L": best["sampler"].leapfrog if label.startswith("sghmc") else np.nan,
         }
+
+
+SAMPLERS = ("sgld", "sgld-cv", "sghmc", "sghmc-cv", "sgnht", "sgnht-cv")
+WAYS = ("MAMBA-KSD", "MAMBA-FSSD", "grid, loss", "heuristic", "grid, KSD")
+RIVALS = ("grid, loss", "heuristic")  # of MAMBA-KSD, in the paper's claims
+
+
+def raced(case, labels, ways, extra):
+    """Tune each sampler in each way, run what was chosen, and return a table; `extra(fit)` adds
+    columns.
+    """
+    rows = []
+    for label in labels:
+        for way in ways:
+            begun = time.process_time()
+            race = case.tune(label, way)
+            spent = time.process_time() - begun
+            case.found[label, way] = race
+            fit = case.fit(race.best, case.work)
+            rows.append(
+                {
+                    "sampler": label,
+                    "way": way,
+                    **case.chosen(label, race.best),
+                    "KSD": case.discrepancy(race.best, case.work),
+                    "draws": 0 if fit is None else case.steps_of(race.best, case.work),
+                    "seconds": spent,
+                    **extra(fit),
+                }
+            )
+    return pd.DataFrame(rows).set_index(["sampler", "way"])
+
+
+def shown(table, columns):
+    """One table for each column: samplers across, ways down."""
+    labels, ways = (list(dict.fromkeys(level)) for level in zip(*table.index))
+    for name in columns:
+        print(f"{name}\n{table[name].unstack('sampler').loc[ways, labels].round(2).to_string()}\n")
+
+
+def wins(table, column="KSD"):
+    """For how many samplers MAMBA-KSD has the least KSD among itself and its rivals, or is within
+    5 % of it.
+    """
+    ksd = table[column].unstack("way")
+    return int((ksd["MAMBA-KSD"] <= 1.05 * ksd[list(RIVALS)].min(axis=1)).sum())
+
+
+def ratios(table, rival, column="KSD"):
+    """Median over samplers of the rival's KSD over MAMBA's."""
+    ksd = table[column].unstack("way")
+    return float((ksd[rival] / ksd["MAMBA-KSD"]).median())
+
+
+def curves(story, case, labels, ways, title, runs):
+    """KSD as runs go on, a panel a sampler: mean of a few runs and two sds, by work; the means at
+    the race's own work, (sampler, way).
+    """
+    works, at_race = np.array([case.budget / 9, case.budget / 3, case.budget, case.work]), {}
+    figure, axs = plt.subplots(
+        *story.pick((2, 3), (1, 2)),
+        figsize=story.pick((10, 5.4), (7, 3)),
+        sharex=True,
+        squeeze=False,
+    )
+    for ax, label in zip(np.ravel(axs), labels):
+        for way in ways:
+            best = case.found[label, way].best
+            found = np.array(
+                [
+                    [case.discrepancy(best, work, seed) for work in works]
+                    for seed in range(11, 11 + runs)
+                ]
+            )
+            good, look = np.isfinite(found).all(axis=0), {"color": f"C{WAYS.index(way)}"}
+            mean, wide = found[:, good].mean(axis=0), 2 * found[:, good].std(axis=0)
+            ax.plot(
+                works[good],
+                mean,
+                marker="o",
+                ms=3,
+                label=way,
+                ls=("-", ":", "--", "-.")[WAYS.index(way)],
+                lw=3 if way == WAYS[0] else 1.4,
+                **look,
+            )  # ways that chose alike stay visible
+            ax.fill_between(
+                works[good],
+                np.maximum(mean - wide, mean / 3),
+                mean + wide,
+                alpha=0.15,
+                lw=0,
+                **look,
+            )
+            at_race[label, way] = found[:, 2].mean()
+        ax.axvline(case.budget, color="0.8", lw=0.8, zorder=0)
+        ax.set(xscale="log", yscale="log", title=label)
+        ax.set_xticks(works, [f"{work:.0f}" for work in works])
+        ax.xaxis.set_minor_locator(plt.NullLocator())
+    for ax in axs[-1]:
+        ax.set_xlabel("passes through the data")
+    for row in axs:
+        row[0].set_ylabel("KSD")
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=len(ways))
+    story.figure(title, figure)
+    return pd.Series(at_race).rename("KSD").rename_axis(["sampler", "way"]).to_frame()
+
+
+def logistic_rows(rng, n):
+    """Simulated rows of a logistic regression: ten columns, coefficients, outcomes."""
+    X, theta = rng.normal(size=(n, 10)), rng.normal(size=10)
+    return X, theta, (rng.random(n) < 1 / (1 + np.exp(-X @ theta))).astype(int)
+
+
+def busy_ratings(story):
+    """MovieLens, u1: the busiest users' ratings of the busiest items, and those held out."""
+    stars, held = (story.data(f"movielens-100k-u1-{part}") for part in ("train", "test"))
+    users, items = (
+        stars[name].value_counts().index[: story.pick(most, 30)]
+        for name, most in (("user", 100), ("item", 150))
+    )
+    some, held = (
+        t[t.user.isin(users) & t.item.isin(items)].sort_values(["user", "item"])
+        for t in (stars, held)
+    )
+    return some, held[held.user.isin(some.user) & held.item.isin(some.item)]
+
+
+def exact_factors(story, some, held):
+    """The factorisation of Coullon, South & Nemeth (2023) with five factors, and a run of `hmc`
+    that keeps all parameters.
+    """
+    priors = {"alpha": 3.0, "a": 4.0, "b": 5.0, "update": "sampled"}
+    model = sgmc.BPMF(some, dim=5, test=held, hyper=priors)
+    return model, model.fit(
+        sampler="hmc",
+        draws=story.pick(1500, 60),
+        warmup=story.pick(500, 60),
+        chains=1,
+        seed=1,
+        threads=1,
+        keep=list(model.parameters),
+    )
+
+
+def amagold(gradient, energy, x, rng, step, friction, length, draws):
+    """AMAGOLD (Zhang, Cooper & De Sa 2020, arXiv:2003.00193, Algorithm 1), momenta kept.
+
+    A skew-reversible path of noisy gradients, accepted or rejected by all rows at its end.
+
+    Parameters
+    ----------
+    gradient : callable
+        ``gradient(x, rng)``: of minus the log density by a minibatch, (chain, d).
+    energy : callable
+        ``energy(x)``: minus the log density by all rows, (chain,).
+    x : ndarray (chain, d)
+    step, friction : float
+    length, draws : int
+        Gradients between two tests, and tests.
+
+    Returns
+    -------
+    ndarray (draws, chain, d), and the share that was accepted
+    """
+    drag, at, r = step * friction, energy(x), rng.normal(size=x.shape)
+    kept, accepted = np.empty((draws, *x.shape)), 0
+    for k in range(draws):
+        there, s, gained = x + step / 2 * r, r, np.zeros(len(x))
+        for t in range(length):
+            there = there + step * s if t else there
+            slope = gradient(there, rng)
+            kick = np.sqrt(4 * drag) * rng.normal(size=x.shape)
+            new = ((1 - drag) * s - step * slope + kick) / (1 + drag)
+            gained += step / 2 * (slope * (s + new)).sum(axis=1)
+            s = new
+        there = there + step / 2 * s
+        found = energy(there)
+        taken = np.log(rng.random(len(x))) < at - found + gained
+        x, r = np.where(taken[:, None], there, x), np.where(taken[:, None], s, -r)
+        at, kept[k], accepted = np.where(taken, found, at), x, accepted + taken.mean()
+    return kept, accepted / draws
+
+
+def cyclical(gradient, x, rng, step, steps, cycles, explored=0.5):
+    """Cyclical SGLD (Zhang et al. 2020, arXiv:1902.03932, Algorithm 1).
+
+    Steps fall as a cosine within each cycle; its first part, the share `explored`, has no noise and
+    is not kept.
+
+    Returns
+    -------
+    ndarray (cycle, draw of a cycle, chain, d)
+    """
+    length = steps // cycles
+    first = int(np.ceil(explored * length))
+    kept = np.empty((cycles, length - first, *x.shape))
+    for k in range(cycles * length):
+        cycle, place = divmod(k, length)
+        h = step / 2 * (np.cos(np.pi * place / length) + 1)
+        x = x - h * gradient(x, rng)
+        if place >= first:
+            x = x + np.sqrt(2 * h) * rng.normal(size=x.shape)
+            kept[cycle, place - first] = x
+    return kept
+
+
+def contour(both, x, rng, step, steps, low, width, regions, power=0.75):
+    """Contour SGLD (Deng, Lin & Liang 2020, arXiv:2010.09800, Algorithm 1), of temperature 1.
+
+    Energies fall in `regions` of that `width` from `low` up.  The chain learns their probabilities
+    and is pushed to where they fall, so that draws have weights.
+
+    Parameters
+    ----------
+    both : callable
+        ``both(x, rng)``: gradient and energy by a minibatch, (chain, d) and (chain,).
+
+    Returns
+    -------
+    ndarray (steps, chain, d), weights (steps, chain), and the learned probabilities (chain, region)
+    """
+    chance, every = np.full((len(x), regions), 1 / regions), np.arange(len(x))
+    kept, weights = np.empty((steps, *x.shape)), np.empty((steps, len(x)))
+    for k in range(steps):
+        slope, level = both(x, rng)
+        at = np.clip(((level - low) // width).astype(int), 0, regions - 1)
+        share = chance[every, at]
+        kept[k], weights[k] = x, share**power
+        rate = 10 / (k**0.75 + 1000)
+        chance -= rate * weights[k][:, None] * chance
+        chance[every, at] += rate * weights[k]
+        ratio = np.log(chance[every, at] / chance[every, np.maximum(at - 1, 0)])
+        pull = 1 + power * ratio / width
+        x = x - step * pull[:, None] * slope + np.sqrt(2 * step) * rng.normal(size=x.shape)
+    return kept, weights, chance
