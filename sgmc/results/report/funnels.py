@@ -13,7 +13,7 @@ from sgmc.errors import DensityWarning
 # their scale, whose sd is 1, that of a single one is about 0.6, and of several more
 DEPENDENT = 0.6
 FROM_NARROW = 3.0  # times as wide where the scale is large: less does no harm to chains
-SEVERAL = 3  # numbers of an array from which their spread shows around their own mean
+WITH_OWN_MEAN = 3  # numbers of an array from which their spread shows around their own mean
 
 
 def non_centred(found, fit, warnings, seen):
@@ -73,7 +73,7 @@ def log_size(x):
 
 def log_spread(x):
     """The log spread of an array's numbers in each draw, (n, 1)."""
-    middle = x.mean(axis=1, keepdims=True) if x.shape[1] >= SEVERAL else np.median(x, axis=0)
+    middle = x.mean(axis=1, keepdims=True) if x.shape[1] >= WITH_OWN_MEAN else np.median(x, axis=0)
     return 0.5 * np.log(np.mean((x - middle) ** 2, axis=1, keepdims=True) + np.finfo(float).tiny)
 
 
