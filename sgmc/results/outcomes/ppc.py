@@ -13,7 +13,7 @@ from sgmc.results.outcomes.prediction import outcome_stream, simulated
 from sgmc.results.outcomes.rows import fitted_rows
 
 CHECKED_DRAWS = 500
-SINGLE_ROWS = 100_000
+SINGLE_COPIES = 100_000
 
 
 def pp_check(results, groups, draws, alpha, seed):
@@ -54,11 +54,11 @@ def pp_check(results, groups, draws, alpha, seed):
 
 def single_rows(rows):
     """The rows, each as often as its frequency weight says, so that each copy has an outcome of its
-    own; at most SINGLE_ROWS, in proportion to the weights.
+    own; at most SINGLE_COPIES, in proportion to the weights.
     """
     if rows.frequency is None:
         return rows
-    count = int(min(max(round(rows.frequency.sum()), 1), SINGLE_ROWS))
+    count = int(min(max(round(rows.frequency.sum()), 1), SINGLE_COPIES))
     return replace(rows.among(moments.systematic(rows.frequency, count)), frequency=None)
 
 
