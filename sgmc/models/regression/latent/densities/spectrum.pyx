@@ -43,11 +43,11 @@ cdef class Spectrum:
     eta.
 
     With eta the log of a length scale, log f = (eta - exp(2 eta) w^2 / 2) / 2, w^2 being a column's
-    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho) the precision of a
-    cosine's coefficient in an autoregression, see `terms.autoregression`: 1 / f^2 = (1 + rho^2 - 2
-    rho cos(pi k / m)) / (1 - rho^2) + 2 rho / (1 + rho) c_k^2, k being a column's number, m - 1 the
-    largest, and c_k the cosine's value at an end.  Terms of several parameters have the product,
-    and those of none f = 1.
+    number; with eta = atanh(2 rho - 1), f^2 = rho v + 1 - rho; and with eta = atanh(rho) 1 / f^2 is
+    the precision of a cosine's coefficient in an autoregression, see `terms.autoregression`: (1 +
+    rho^2 - 2 rho cos(pi k / m)) / (1 - rho^2) + 2 rho / (1 + rho) c_k^2, k being a column's number,
+    m - 1 the largest, and c_k the cosine's value at an end.  Terms of several parameters have the
+    product, and those of none f = 1.
 
     The latter coefficients are not independent: with the values a and z that their sum has at the
     first time and at the last, `add_ends` has what the density has besides, and the determinant of
@@ -109,8 +109,8 @@ cdef class Spectrum:
 
     cdef double add_ends(self, const double *eta, Py_ssize_t t, const double *b, double sd,
                          double *slope, double *grad_eta, double *slope_sd) noexcept nogil:
-        """-rho / (1 + rho) (a^2 + z^2 - 2 sum_l c_l^2 b_l^2) / (2 sd^2) - (m - 1) log(1 - rho^2) / 2,
-        c_l being the cosine at an end; slopes are added to three places, unless these are NULL.
+        """-rho / (1 + rho) (a^2 + z^2 - 2 sum_l c_l^2 b_l^2) / (2 sd^2) - (m - 1) log(1 - rho^2) /
+        2, c_l being the cosine at an end; slopes are added to three places, unless these are NULL.
         """
         cdef Py_ssize_t l, j = self.place[t, 0]
         cdef double m = self.largest[j] + 1
