@@ -90,6 +90,7 @@ FORMS = {
     "negativebinomial, dispersion": ("negativebinomial", "count", " | t", {}),
     "ols, sigma": ("ols", "real", "", {"sigma": "~ t"}),
     "ols, se=": ("ols", "real", "", {"se": "se"}),
+    "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
 
@@ -117,6 +118,7 @@ TERMS = {
     "s(q)": "x + t + s(q, k=5)",
     "te(x, q)": "t + te(x, q, k=3)",
     "car(g, graph)": "x + t + car(g, GRAPH)",
+    "ar1(g)": "x + t + ar1(g)",
     "gp(q, scale=)": "x + t + gp(q, scale=1.0)",
     "(1 | gr(g, cov=A))": "x + t + (1 | gr(g, cov=ALIKE))",
 }
@@ -254,7 +256,7 @@ def belongs(name, term):
     """Whether results of a term have a method of groups or smooths at all."""
     if name in GROUPED:
         return "|" in term and "gr(" not in term
-    return name != "smooth" or term.startswith(("s(", "te(", "car(", "gp(", "(1 | gr("))
+    return name != "smooth" or term.startswith(("s(", "te(", "car(", "ar1(", "gp(", "(1 | gr("))
 
 
 TRUST = {

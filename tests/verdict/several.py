@@ -27,9 +27,10 @@ SEVERAL = {
     "zeros, ridge": ("zeroinflated", "count ~ x + z | x + z", {"prior": sgmc.ridge()}),
     "kinds, horseshoe": ("mnlogit", "kind ~ x + z", {"prior": sgmc.horseshoe(1, learned=True)}),
     "regions": ("poisson", "count ~ x + car(g, RING)", {}),
+    "discriminations": ("ordinal", "grade ~ x", {"discrimination": "~ z"}),
     "series": ("poisson", "count ~ x + ar1(g)", {}),
 }
-FIXED = "scales", "dispersions"  # which mini-batches and other samplers take, too
+FIXED = "scales", "dispersions", "discriminations"  # which mini-batches and other samplers take, too
 WAYS = (
     {},
     {"sampler": "mala"},
@@ -64,6 +65,7 @@ def frame():
             "positive": np.exp(eta) * rng.gamma(np.exp(-zeta)) * np.exp(zeta),
             "count": np.where(rng.random(ROWS) < special.expit(zeta), 0, rng.poisson(np.exp(eta))),
             "kind": np.array(["a", "b", "c"])[kind],
+            "grade": np.searchsorted([0.0, 1.0], eta + rng.logistic(size=ROWS) * np.exp(-zeta)),
         }
     )
 
