@@ -9,7 +9,7 @@ from sgmc.core.contract cimport (
 
 # share of the way from the anchor at which a row's gradient is expanded by a difference: rounding,
 # also of single precision, divided by it stays below what is left to the batch
-cdef double NEARBY = 1e-3
+cdef double NEAR_SHARE = 1e-3
 
 
 cdef bint found(const Py_ssize_t[::1] rows, Py_ssize_t row) noexcept nogil:
@@ -37,7 +37,7 @@ cdef class Taylor(Gradient):
 
     Of models without scores the expansion of a row is a difference of its gradients close to the
     anchor: c_i = g_i(centre) + (g_i(centre + e delta) - g_i(centre)) / e with delta = theta -
-    centre, whose sum is that of H but for a share `NEARBY` = e of the terms of second order.
+    centre, whose sum is that of H but for a share `NEAR_SHARE` = e of the terms of second order.
     """
 
     name = "taylor"
@@ -98,9 +98,9 @@ cdef class Taylor(Gradient):
     cdef int correct_batch(self, const double *theta, const Batch *b, double *g) except -1 nogil:
         cdef Batch minus = b[0]
         self.draw_near(theta)
-        minus.scale = -b.scale / NEARBY
+        minus.scale = -b.scale / NEAR_SHARE
         self.model.add(&self.near[0], &minus, &self.scratch, NULL, g)
-        minus.scale = b.scale * (1 / NEARBY - 1)
+        minus.scale = b.scale * (1 / NEAR_SHARE - 1)
         return self.model.add(&self.anchor.centre[0], &minus, &self.scratch, NULL, g)
 
     cdef int corrected(self, const double *theta, const Batch *tile, double *g) except -1 nogil:
@@ -109,14 +109,14 @@ cdef class Taylor(Gradient):
             return Gradient.corrected(self, theta, tile, g)
         self.model.add_apart(theta, &self.anchor.centre[0], tile, &self.scratch, g)
         self.draw_near(theta)
-        minus.scale = -tile.scale / NEARBY
+        minus.scale = -tile.scale / NEAR_SHARE
         return self.model.add_apart(&self.near[0], &self.anchor.centre[0], &minus, &self.scratch, g)
 
     cdef void draw_near(self, const double *theta) noexcept nogil:
         """The place between the anchor and theta."""
         cdef Py_ssize_t j
         for j in range(self.model.dim):
-            self.near[j] = self.anchor.centre[j] + NEARBY * (theta[j] - self.anchor.centre[j])
+            self.near[j] = self.anchor.centre[j] + NEAR_SHARE * (theta[j] - self.anchor.centre[j])
 
     cdef bint is_exact(self, Py_ssize_t row) noexcept nogil:
         if self.centre.computed:

@@ -46,7 +46,7 @@ from sgmc.models.bases.search import (
 )
 
 # of a user's model, from which on differences of row gradients are expanded at the mode
-EXPANDED_ROWS = 10_000
+ROWS_TO_EXPAND = 10_000
 RECORDED_SAMPLE = 200  # numbers whose draws are kept where none are asked for and all are too many
 
 
@@ -183,7 +183,7 @@ def estimator(where, model):
     """
     if not where.scaled:
         return "simple"
-    return "taylor" if model.width or is_foreign(model) and model.n >= EXPANDED_ROWS else "cv"
+    return "taylor" if model.width or is_foreign(model) and model.n >= ROWS_TO_EXPAND else "cv"
 
 
 def step_plan(derived, choice):

@@ -5,7 +5,6 @@ hierarchies: the advice that helps there.
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from sgmc.errors import DensityWarning
 
@@ -13,7 +12,7 @@ from sgmc.errors import DensityWarning
 # their scale, whose sd is 1, that of a single one is about 0.6, and of several more
 DEPENDENT = 0.6
 FROM_NARROW = 3.0  # times as wide where the scale is large: less does no harm to chains
-SEVERAL = 3  # numbers of an array from which their spread shows around their own mean
+WITH_OWN_MEAN = 3  # numbers of an array from which their spread shows around their own mean
 
 
 def non_centred(found, fit, warnings, seen):
@@ -73,12 +72,14 @@ def log_size(x):
 
 def log_spread(x):
     """The log spread of an array's numbers in each draw, (n, 1)."""
-    middle = x.mean(axis=1, keepdims=True) if x.shape[1] >= SEVERAL else np.median(x, axis=0)
+    middle = x.mean(axis=1, keepdims=True) if x.shape[1] >= WITH_OWN_MEAN else np.median(x, axis=0)
     return 0.5 * np.log(np.mean((x - middle) ** 2, axis=1, keepdims=True) + np.finfo(float).tiny)
 
 
 def rank_correlation(a, b):
     """Spearman's; 0 where either is constant."""
+    from scipy.stats import rankdata  # only here: it takes long to import
+
     first, second = rankdata(a) - (len(a) + 1) / 2, rankdata(b) - (len(b) + 1) / 2
     scale = np.sqrt((first @ first) * (second @ second))
     return float(first @ second / scale) if scale > 0 else 0.0
