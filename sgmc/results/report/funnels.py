@@ -5,7 +5,6 @@ hierarchies: the advice that helps there.
 from dataclasses import replace
 
 import numpy as np
-from scipy.stats import rankdata
 
 from sgmc.errors import DensityWarning
 
@@ -79,6 +78,8 @@ def log_spread(x):
 
 def rank_correlation(a, b):
     """Spearman's; 0 where either is constant."""
+    from scipy.stats import rankdata  # only here: it takes long to import
+
     first, second = rankdata(a) - (len(a) + 1) / 2, rankdata(b) - (len(b) + 1) / 2
     scale = np.sqrt((first @ first) * (second @ second))
     return float(first @ second / scale) if scale > 0 else 0.0
