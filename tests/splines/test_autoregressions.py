@@ -1,5 +1,5 @@
-"""Autoregressions in time: covariances, density, the posterior against quadrature, and times that no
-row has.
+"""Autoregressions in time: covariances, density, the posterior against quadrature, and times that
+no row has.
 """
 
 from functools import cache
