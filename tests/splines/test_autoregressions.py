@@ -1,8 +1,7 @@
-"""Autoregressions in time: covariances, density, the posterior against quadrature, calibration, and
-times that no row has.
+"""Autoregressions in time: covariances, density, the posterior against quadrature, and times that
+no row has.
 """
 
-import time
 from functools import cache
 
 import numpy as np
@@ -15,9 +14,6 @@ from sgmc import formula
 from sgmc.core.expansion import of_prior
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.fit.settings import check_settings
-
-from ..sbc import KEPT, p_values
-from .sbc import drawn, ranks
 
 TIMES = np.array([0.0, 1, 2, 3, 5, 6, 9, 10, 11, 12, 15])  # four of them are without rows
 SIGMA = 0.5  # of the errors, known where `se=` is given
@@ -166,43 +162,6 @@ def test_the_posterior_is_that_of_quadrature(frame):
     np.testing.assert_allclose(spread, sd, rtol=0.05)
     mean, sd = quadrature(frame, bent=1.0)
     assert np.abs((found - mean) / sd).max() > 0.1
-
-
-@pytest.mark.cover(0)
-def test_ranks_are_uniform():
-    """Simulation-based calibration of 24 tables: of four p-values one would be below 1e-3 in about
-    4 of 1,000 seeds.  Planted: draws that are two sds too high, in the same fits.
-    """
-    kept = []
-    found = ranks("ar1", 24, distort=lambda draws: kept.append(draws) or draws)
-    assert p_values(found).min() > 1e-3
-    wrong = []
-    for k, draws in enumerate(kept):
-        theta, _ = drawn("ar1", np.random.default_rng([1, k]))
-        moved = draws + 2 * draws.std(axis=0)
-        some = moved[np.linspace(0, len(draws) - 1, KEPT).astype(int)]
-        wrong.append((some < theta).sum(axis=0))
-    assert p_values(np.array(wrong)).min() < 1e-4
-
-
-@pytest.mark.cover(0)
-@pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
-def test_the_truth_of_many_rows_is_found():
-    """100,000 rows at 50 times: the series to 4 sds at all of them beside the level, which is the
-    intercept's, and sd and rho to 3 sds; in 30 seconds of a core.
-    """
-    rng, times = np.random.default_rng(3), np.arange(50.0)
-    f = np.linalg.cholesky(covariance(times, times, 0.8)) @ rng.normal(size=50)
-    t = np.repeat(times, 2_000)
-    y = 0.5 + f[t.astype(int)] + 0.5 * rng.normal(size=len(t))
-    begun = time.process_time()
-    res = sgmc.ols("y ~ ar1(t)", pd.DataFrame(dict(t=t, y=y)), seed=1, draws=1000)
-    assert time.process_time() - begun < 30
-    _, draws, _ = res.curve(at=times)
-    draws, truth = draws - draws.mean(axis=0), f - f.mean()
-    assert (np.abs(draws.mean(axis=1) - truth) < 4 * draws.std(axis=1)).all()
-    for name, value in {"sd(ar1(t))": 1.0, "rho(ar1(t))": 0.8}.items():
-        assert abs(res.params[name] - value) < 3 * res.bse[name]
 
 
 # ---- times that no row has, options, files -------------------------------------------------------
