@@ -157,6 +157,10 @@ DRAWS = "use draws, an array (chain, draw, parameter), or to_frame()"
 STAN = "there is no Stan program; see diagnostics() and chain_diagnostics()"
 CLASSES = "use predict(), the probability of the outcome that the summary names, > 0.5 for a class"
 ESTIMATOR = "sgmc.sklearn has estimators with fit(), predict() and score()"
+ADJUSTED_MEANS = (
+    "use avg_predictions(variables='g'), of all rows set to each level; by='g' would average the "
+    "rows of each level as they are"
+)
 EFFECTS = "use slopes(), comparisons() and predictions(), with avg_ before them for averages"
 PRIORS_ALONE = (
     "fit with prior_only=True and posterior_predict(), or use prior_predict() of a model, such as "
@@ -214,7 +218,11 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     **dict.fromkeys(("loo_predict", "loo_epred"), "use loo_pit(), loo() or kfold()"),
     "posterior_average": "use sgmc.model_weights() and a mean of predict() by them",
     "posterior_smooths": "use smooth() for the numbers, plot_smooth() for the curve",
-    **dict.fromkeys(("emmeans", "estimate_means", "emtrends"), "use avg_predictions(by='g')"),
+    **dict.fromkeys(("emmeans", "lsmeans", "estimate_means"), ADJUSTED_MEANS),
+    "emtrends": "use avg_slopes('x', by='g')",
+    **dict.fromkeys(("tidy", "broom"), "use summary_frame()"),
+    "glance": "use summary(r2=True, elpd=True), or nobs, llf and loo()",
+    "augment": "use fittedvalues, residuals() and predictions(), which have the labels of the rows",
     **dict.fromkeys(("icc", "performance_icc"), "use cov_re and params: a share of variances"),
     "control_params": "use chain_diagnostics()",
     **dict.fromkeys(("terms", "model_matrix", "design_info", "dm"), "use model.formula"),

@@ -27,12 +27,17 @@ MAX_NUMBERS = 20  # distinct ones that are ordered levels
 MODELS_OF_SEVERAL = ", or use mnlogit for all levels, ordinal where they are ordered"
 
 
+def refuse_times(values: Any, label: str) -> None:
+    """DataError for what `Surv` makes, where an outcome is no survival time."""
+    if kind(values) == "complex" and "Surv" in label:
+        raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
+
+
 def numeric(values: Any, label: str) -> tuple[Array, None, None]:
     """A response taken as a number, or what is known of it in part."""
     if is_records(values):
         return limited(values), None, None
-    if kind(values) == "complex" and "Surv" in label:
-        raise DataError(f"the response {label!r} holds survival times: use sgmc.survreg")
+    refuse_times(values, label)
     if kind(values) not in ("number", "bool"):
         raise DataError(
             f"the response {label!r} must be numeric, it holds "
@@ -48,6 +53,7 @@ def numeric(values: Any, label: str) -> tuple[Array, None, None]:
 
 def binary(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...] | None]:
     """A response coded 0/1, success being the second of two levels."""
+    refuse_times(values, label)
     refuse_parts(values, "models of 0 and 1")
     found, levels = kind(values), None
     if found == "number":

@@ -1,5 +1,6 @@
 """The terms of a formula, and their design fitted to chunks of rows, wherever these come from."""
 
+import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ from sgmc.formula.bounds import known_width, refuse_wide
 from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
 from sgmc.formula.design import DesignSpec
 from sgmc.formula.evaluated import Evaluated
-from sgmc.formula.functions import CALLS_IN_PART
+from sgmc.formula.functions import CALLS_IN_PART, IN_PART
 from sgmc.formula.int_overflow import cure_of
 from sgmc.formula.label_column import LabelColumn
 from sgmc.formula.labels import (
@@ -61,7 +62,8 @@ class ParsedTerms:
     response_columns, group_columns : list of str
         Columns of the response and of the factors of groups.
     complete : list of str
-        Columns of the response that must hold a value: an end of an interval need not.
+        Columns of the response that must hold a value: an end of an interval, given by its name,
+        need not.
     counted : tuple of str
         Code of successes and failures, where the response is their counts.
     effects, curves : list
@@ -74,7 +76,8 @@ class ParsedTerms:
         self.left = Expression(parsed, parsed.response)
         self.response_columns = list(self.left.inputs.values())
         partly = outcome == "survival" or parsed.response.startswith(CALLS_IN_PART)
-        self.complete = [] if partly else self.response_columns
+        open_ = ends_by_name(parsed.response) if partly else set()
+        self.complete = [name for place, name in self.left.inputs.items() if place not in open_]
         self.counted = parsed.summands if outcome == "binary" else ()
         if parsed.pair and not self.counted:
             raise parsed.error(NOT_A_PAIR.format(label=parsed.response))
@@ -284,3 +287,19 @@ def left_out_warning(left_out: dict[str, str]) -> ColumnsLeftOutWarning:
 def factors_of(terms: list[Any]) -> list[Any]:
     """The factors of some terms, each once."""
     return list(dict.fromkeys(factor for term in terms for factor in term.factors))
+
+
+def ends_by_name(response: str) -> set[str]:
+    """Names in the code of an outcome known in part that may lack a value: arguments by themselves
+    of `cens`, `trunc` and intervals.  A comparison of what is missing would be false, not missing.
+    """
+    tree = ast.parse(response, mode="eval").body
+    calls = [one for one in ast.walk(tree) if isinstance(one, ast.Call)]
+    found = set()
+    for call in calls:
+        called = call.func.id if isinstance(call.func, ast.Name) else ""
+        # times and events need each other but for intervals, whose ends may be open
+        if called in IN_PART and (called != "Surv" or "interval" in ast.unparse(call)):
+            given = [*call.args, *(one.value for one in call.keywords)]
+            found |= {one.id for one in given if isinstance(one, ast.Name)}
+    return found

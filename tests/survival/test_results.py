@@ -205,3 +205,18 @@ def test_group_terms_find_the_spread_of_groups():
     assert np.isfinite(results.loo().elpd)
     new = results.survival(2.0, pd.DataFrame({"x": [0.0], "g": [99]}), new_levels="sample")
     assert 0.2 < new.survival.iloc[0] < 0.8
+
+
+@pytest.mark.parametrize("event", ["status == 2", "state == 'dead'", "event"])
+def test_rows_without_a_status_are_left_out(event):
+    """A comparison of what is missing is false: such times would count as censored."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"time": rng.exponential(size=300) + 0.1, "status": rng.integers(1, 3, 300)})
+    df["status"] = df.status.astype(float)
+    df["state"] = np.where(df.status == 2, "dead", "alive").astype(object)
+    df["event"] = (df.status == 2).astype("Int64")
+    df.loc[:49, ["status", "state", "event"]] = np.nan, None, pd.NA
+    found = sgmc.survreg(f"Surv(time, {event}) ~ 1", df, seed=1)
+    complete = sgmc.survreg(f"Surv(time, {event}) ~ 1", df.dropna(), seed=1)
+    assert found.nobs == complete.nobs == 250
+    np.testing.assert_allclose(found.params, complete.params)

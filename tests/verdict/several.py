@@ -30,7 +30,8 @@ SEVERAL = {
     "discriminations": ("ordinal", "grade ~ x", {"discrimination": "~ z"}),
     "series": ("poisson", "count ~ x + ar1(g)", {}),
 }
-FIXED = "scales", "dispersions", "discriminations"  # which mini-batches and other samplers take, too
+# which mini-batches and other samplers take, too
+FIXED = "scales", "dispersions", "discriminations"
 WAYS = (
     {},
     {"sampler": "mala"},

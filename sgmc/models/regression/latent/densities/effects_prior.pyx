@@ -74,7 +74,7 @@ cdef class Blocks:
             return np.ones(self.effects)
         counts = np.multiply(self.levels, self.width)
         flat = theta[..., self.eta].reshape(-1, self.spectrum.size)
-        found = np.array([self.spectrum.at(one, counts)[0] for one in flat])
+        found = self.spectrum.ratios(flat, counts)
         return found.reshape(*theta.shape[:-1], self.effects)
 
     def bends(self, theta):

@@ -150,6 +150,21 @@ cdef class Spectrum:
             total += slopes[a] * v[self.place[t, a]]
         return total
 
+    def ratios(self, eta, levels):
+        """f of all levels of all terms, (m, levels of all), at points eta (m, size)."""
+        cdef double[:, ::1] x = np.zeros((len(eta), self.size + 1))
+        cdef double[:, ::1] f = np.ones((len(eta), sum(levels)))
+        cdef double[MOST_SPECTRAL] slopes
+        cdef Py_ssize_t i, t, l, k = 0, n
+        np.asarray(x)[:, :self.size] = eta
+        for t, count in enumerate(levels):
+            n = count if self.place[t, 0] >= 0 else 0
+            for i in range(len(eta)):
+                for l in range(n):
+                    f[i, k + l] = self.ratio(&x[i, 0], t, l, slopes)
+            k += count
+        return np.asarray(f)
+
     def at(self, eta, levels):
         """f of all levels of all terms at eta (size,), and derivatives of their logs, (size,
         levels of all).
