@@ -396,7 +396,7 @@ IN_MODULE = {
     **dict.fromkeys(("LogisticRegression", "LinearRegression", "Ridge", "Lasso"), ESTIMATORS),
     **dict.fromkeys(("BayesianRidge", "GammaRegressor", "PoissonRegressor"), ESTIMATORS),
     **dict.fromkeys(("wls", "WLS", "gls", "GLS"), WEIGHTED),
-    "from_formula": "use a verb, sgmc.ols('y ~ x', df), or sgmc.OLS.from_formula('y ~ x', df)",
+    "from_formula": "use a verb, sgmc.ols('y ~ x', df); classes such as sgmc.OLS have it, too",
     "interpret": f"{BY_RESULTS}: slopes(), comparisons(), predictions()",
     "set_option": "there are no global options: give arguments in the call",
     **dict.fromkeys(("regression", "regress"), "use a verb: sgmc.ols, sgmc.logit, ..."),

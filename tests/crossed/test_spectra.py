@@ -33,8 +33,8 @@ def numpy_ratios(eta):
 @pytest.fixture
 def spectrum():
     """Of the levels of a factor, waves of two covariates, and modes of a graph."""
-    both = [(j + 1, "scale", one) for j, one in enumerate(SQUARES)]
-    return Spectrum([[], both, [(0, "rho", VARIANCES)]])
+    both = [(j + 1, "waves", one) for j, one in enumerate(SQUARES)]
+    return Spectrum([[], both, [(0, "mixture", VARIANCES)]])
 
 
 @pytest.fixture(params=["alone", "told one by one"])

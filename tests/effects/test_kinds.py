@@ -82,7 +82,7 @@ def test_what_is_not_there_is_said(verb):
         with pytest.raises(NotSupported, match=f"not there for {verb}: use avg_slopes"):
             fitted(verb).get_margeff()
     if verb != "zeroinflated":
-        with pytest.raises(NotSupported, match="r2 is of outcomes that are numbers"):
+        with pytest.raises(NotSupported, match="r2 needs outcomes that are"):
             fitted(verb).r2()
 
 

@@ -80,7 +80,7 @@ def test_predictions_and_effects_of_what_is_kept(term, tmp_path):
     res.save(tmp_path / "fit.sgmc")
     for fit in (res, sgmc.load(tmp_path / "fit.sgmc", trust_formulas=True)):
         assert fit.predict(one).iloc[0] == pytest.approx(wanted, rel=1e-12)
-    assert res.predictions(one).estimate[0] == pytest.approx(wanted, rel=1e-9)
+    assert res.predictions(one).estimate.iloc[0] == pytest.approx(wanted, rel=1e-9)
     np.testing.assert_allclose(res.predictions().estimate, res.fittedvalues, rtol=1e-9)
 
 

@@ -161,7 +161,6 @@ class TestALine:
             (dict(subsample="block"), "shuffled = True"),
             (dict(subsample="stratified"), "needs the outcomes of a regression"),
             (dict(subsample="preferential"), "has none; use subsample='uniform'"),
-            (dict(gradient="taylor"), "use gradient='cv'"),
         ],
     )
     def test_combinations_that_are_refused(self, model, arguments, message):

@@ -24,8 +24,8 @@ from sgmc.core.schedules import Constant
 from sgmc.errors import NotSupported
 from sgmc.gradients import saga
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.regression.bases.cumulative import Cumulative
 from sgmc.models.regression.bases.known import Known
+from sgmc.models.regression.bases.predictors.cumulative import Cumulative
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.latent.densities.group_level import GroupLevel
 from sgmc.models.regression.latent.densities.marginal import Marginal

@@ -12,7 +12,7 @@ from sgmc.core.design import design
 from sgmc.core.engine import full
 from sgmc.core.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
-from sgmc.models.regression.bases.cumulative import Cumulative
+from sgmc.models.regression.bases.predictors.cumulative import Cumulative
 from sgmc.models.regression.families.ordinal import OrdinalFamily
 from sgmc.subsampling.uniform import FullBatch
 

@@ -33,7 +33,7 @@ NO_REFERENCE = {
     "table_rows left_out check_factor check_groups columns_of effects_of_levels index_names "
     "auxiliary_at banked_dataset effects_at_draws effects_of_new level_effects levels_to_save "
     "fixed_rows kept_numbers moments_of_effects new_rows of_known_or_new prior_units "
-    "rows_of_columns rows_of_fit saved_effects whole",
+    "parameter_draws rows_of_columns rows_of_fit saved_effects whole",
 }
 
 

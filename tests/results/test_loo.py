@@ -359,8 +359,8 @@ def test_checks_count_weights(votes):
 
 def test_groups_that_weigh_nothing(votes):
     fit = sgmc.logit("y ~ x1", votes.assign(w=(votes.x1 > -1).astype(float)), seed=1, weights="w")
-    table = fit.pp_check(groups=20)
-    assert table.loc["mean of group 1"].isna().all() and table.loc["mean of group 20"].notna().all()
+    table = fit.pp_check(groups=20)  # of the rows that count
+    assert table.loc["mean of group 1"].drop("p").notna().all()
     assert table.loc["mean", "observed"] == pytest.approx(votes.y[votes.x1 > -1].mean(), rel=1e-12)
 
 

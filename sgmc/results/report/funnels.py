@@ -30,7 +30,7 @@ def non_centred(found, fit, warnings, seen):
         f"{effects!r} from them and {scale!r} (docs/own.md, Funnels)."
     )
     text = found.text.replace(found.advice, "").rstrip()
-    return replace(found, text=f"{text} {advice}", advice=advice, shortfall=None)
+    return replace(found, text=f"{text} {advice}", advice=advice)
 
 
 def funnel(names, draws):

@@ -8,7 +8,7 @@ from sgmc.arguments.choices import one_of
 from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.models.regression.bases.cumulative import (
+from sgmc.models.regression.bases.predictors.cumulative import (
     CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
@@ -207,7 +207,8 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
-        return Discriminating(X, y, offset, weight, self.columns, len(self.labels), self.link)
+        levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
+        return Discriminating(X, y, offset, weight, self.columns, levels, self.link)
 
     @staticmethod
     def placed(eta, extra):
