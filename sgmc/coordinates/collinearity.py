@@ -1,4 +1,6 @@
-"""Warnings of directions of the coefficients that the data do not determine."""
+"""Warnings of directions of the coefficients that the data do not determine, or that they do and
+default priors hide.
+"""
 
 import numpy as np
 

@@ -202,7 +202,7 @@ def weighed(problem, settings) -> Choice:
 def unweighed(problem, sd, **how) -> Choice:
     """The choice of a transport's draws, whose log weights have that sd."""
     why = f"Independent draws chosen: log weights have an sd of {sd:.2g}"
-    # what is known of the densities themselves is in that sd: the first is told
+    # its sd includes the errors of the densities, and the first evidence is the one in the verdict
     nearly = replace(problem, evidence=(Unweighed(sd), *problem.evidence))
     return Choice(problem=nearly, spec=direct(), reason=why, **how)
 

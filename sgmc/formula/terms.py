@@ -299,7 +299,8 @@ def ends_by_name(response: str) -> set[str]:
     for call in calls:
         called = call.func.id if isinstance(call.func, ast.Name) else ""
         # times and events need each other but for intervals, whose ends may be open
-        if called in IN_PART and (called != "Surv" or "interval" in ast.unparse(call)):
-            given = [*call.args, *(one.value for one in call.keywords)]
+        given = [*call.args, *(one.value for one in call.keywords)]
+        kinds = [one.value for one in given if isinstance(one, ast.Constant)]
+        if called in IN_PART and (called != "Surv" or "interval2" in kinds):
             found |= {one.id for one in given if isinstance(one, ast.Name)}
     return found

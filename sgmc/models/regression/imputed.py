@@ -78,8 +78,8 @@ def pooled_kind(kind):
     """The class of pooled results of fits whose results are of a `kind`."""
     if kind not in Imputed.kinds:
         raise NotSupported(
-            "data sets in a list do not go with factors of thousands of levels, which are "
-            "integrated out beside the table: give them as a group term, (1 | g)"
+            "data sets in a list do not go with factors of thousands of levels as predictors: "
+            "give such a factor as a group term, (1 | g)"
         )
     return Imputed.kinds[kind]
 
@@ -304,7 +304,7 @@ class ImputedResults(Imputed, RegressionResults):
 
 
 def of_first(line):
-    """A line of the first fit's summary, which says so where it has numbers of that fit alone."""
+    """A line of the first fit's summary, marked where its numbers are of that fit alone."""
     if any(word in line for word in OF_ONE_FIT):
         return f"data[0]: {line}"
     return line.replace("Sampling:", "Sampling of data[0]:", 1)

@@ -183,12 +183,14 @@ class EffectFigures(ByOtherNames):
                 continue
             levels = variables.levels(variables.check(name, one))
             if levels is None:
-                ends = variables.numbers(name)
-                levels = (
-                    np.linspace(ends.min(), ends.max(), whole("points", points, 2))
-                    if one == "x"
-                    else np.unique(np.quantile(ends, np.linspace(0, 1, AT_NUMBERS)))
-                )
+                count = whole("points", points, 2) if one == "x" else AT_NUMBERS
+                if one == "x" and name in variables.steps:
+                    levels = variables.steps[name].grid(count)
+                elif one == "x":
+                    ends = variables.numbers(name)
+                    levels = np.linspace(ends.min(), ends.max(), count)
+                else:
+                    levels = variables.quantiles(name, np.linspace(0, 1, count))
             values[name] = levels
         if by is not None and by == x:
             raise ArgumentError(f"by={by!r} is the variable of the axis: give another one")
@@ -201,7 +203,7 @@ def per_sd(results: Any) -> tuple[dict[str, str | None], dict[str, str]]:
     how: dict[str, str | None] = dict.fromkeys(variables.every())
     units = {}
     for name in how:
-        if variables.levels(name) is None:
+        if variables.levels(name) is None and name not in variables.steps:
             x = variables.numbers(name)
             if not np.isin(x, (0, 1)).all():
                 how[name], units[name] = "sd", short(np.std(x, ddof=1))

@@ -96,6 +96,7 @@ def table_of(source: Any) -> tuple[Frame, Array | None, set[str]]:
         Variables(source, places),
     )
     labelled = {name for name in names if variables.levels(name) is not None}
+    labelled |= {*variables.steps}  # a mean of times is between two of them
     means = pd.DataFrame({n: [typical(frame[n], weight, n in labelled)] for n in names})
     for one in factors_of(source):
         if one.levels is not None:

@@ -18,6 +18,7 @@ SLOPE_STEP = 1e-4  # of slopes, as a share of the range
 MOST_LEVELS_COMPARED = 200
 SPREADS = ("sd", "2sd", "iqr", "minmax")  # of a number
 NEITHER = ("date", "complex", "other")  # kinds of columns that are no numbers or labels
+QUARTILES = (0, 0.25, 0.5, 0.75, 1)
 PAIRS = ("reference", "sequential", "pairwise", "all")  # of levels
 
 
@@ -101,6 +102,9 @@ class Variables:
         self.held = {}
         terms = [one for one in smooths_of(results) if one.labels is not None]
         self.labelled = {one.covariates.columns[0]: list(one.labels) for one in terms}
+        # times of series that are known at whole steps alone
+        series = [one for one in smooths_of(results) if one.bases[0].continues]
+        self.steps = {one.covariates.columns[0]: one.bases[0] for one in series}
 
     def check(self, name, what="variables"):
         """A variable's name; ArgumentError where the model has none such."""
@@ -217,7 +221,9 @@ class Variables:
             raise ArgumentError("slopes: variables are names; comparisons() takes steps")
         found = []
         for name, _ in self.asked(variables, None):
-            found += [self.slope(name)] if self.levels(name) is None else self.compared(name, None)
+            # neither labels nor times in steps have a derivative
+            apart = name in self.steps or self.levels(name) is not None
+            found += self.compared(name, None) if apart else [self.slope(name)]
         if not found:
             raise ArgumentError("variables: the model has no variable to take slopes of")
         return found
@@ -266,7 +272,8 @@ class Variables:
     def of_numbers(self, name, how):
         """The comparison of a number: after a step, between two values, over a spread."""
         if how is None or is_number(how):
-            step = 1.0 if how is None else float(how)
+            usual = self.steps[name].step if name in self.steps else 1.0
+            step = usual if how is None else float(how)
             return Change(name, 0.0, step, True, f"+{step:g}" if step >= 0 else f"{step:g}")
         if isinstance(how, (list, tuple, np.ndarray)) and len(how) == 2:
             low, high = map(float, how)
@@ -287,7 +294,7 @@ class Variables:
         for name, given in self.asked(variables, None):
             levels = self.levels(name)
             if given is None:
-                given = levels if levels is not None else quartiles(self.numbers(name))
+                given = levels if levels is not None else self.quantiles(name, QUARTILES)
             elif isinstance(given, str) or not np.iterable(given):
                 given = [given]
             out[name] = list(given)
@@ -299,7 +306,7 @@ class Variables:
                 )
         return out
 
-
-def quartiles(x):
-    """Minimum, quartiles and maximum."""
-    return list(np.unique(np.quantile(x, [0, 0.25, 0.5, 0.75, 1])))
+    def quantiles(self, name, shares):
+        """Different quantiles of a number, a list; of times in steps some of the times."""
+        method = "nearest" if name in self.steps else "linear"
+        return list(np.unique(np.quantile(self.numbers(name), shares, method=method)))

@@ -75,8 +75,8 @@ CONTINUOUS = Offer(
 )
 UNIT_DEVIANCE = Offer(
     lambda model: model.family.several or model.family.linear_predictors == 1,
-    "a unit deviance, and {family} with predictors of a second parameter has none, as a mean does "
-    "not determine that",
+    "a unit deviance, and {family} with predictors of a second parameter has none, as the mean "
+    "does not determine this parameter",
     "use llf, loo() or resid_pearson",
 )
 RESIDUALS = OBSERVED_TIMES, OBSERVED, NUMBERS  # what those of single outcomes need

@@ -53,8 +53,8 @@ def pp_check(results, groups, draws, alpha, seed):
 
 
 def single_rows(rows):
-    """The rows, each as often as its frequency weight says, so that each copy has an outcome of its
-    own; at most SINGLE_COPIES, in proportion to the weights.
+    """Rows repeated by their frequency weights, so that each copy has its own simulated outcome; at
+    most SINGLE_COPIES, in proportion to the weights.
     """
     if rows.frequency is None:
         return rows

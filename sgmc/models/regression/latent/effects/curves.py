@@ -21,11 +21,14 @@ class CurveDraws:
         Of the penalised columns; without smooths none.
     extra : array (a, m) or None
         Auxiliary parameters.
+    parameters : array (m, parameters) or None
+        What is printed, at the same draws; files of earlier releases have none.
     """
 
     coefficients: np.ndarray
     columns: np.ndarray
     extra: np.ndarray | None
+    parameters: np.ndarray | None = None
 
     @classmethod
     def of_fit(cls, fit):
@@ -35,8 +38,9 @@ class CurveDraws:
             return None
         d, log_params = problem.own.rows.blocks.d, problem.own.rows.blocks.log_params
         extra = np.exp(draws[:, draws.shape[1] - log_params :]).T if log_params else None
-        beta = problem.coordinates.as_given(draws[:, :d])
-        return cls(beta, draws[:, problem.own.rows.dense[d:]], extra)
+        where = problem.coordinates
+        beta, printed = where.as_given(draws[:, :d]), where.printed(draws[:, where.places])
+        return cls(beta, draws[:, problem.own.rows.dense[d:]], extra, printed)
 
     @classmethod
     def joined(cls, every, kept):
@@ -44,10 +48,11 @@ class CurveDraws:
         of_each = list(zip(every, kept))
         coefficients = np.concatenate([one.coefficients[at] for one, at in of_each])
         columns = np.concatenate([one.columns[at] for one, at in of_each])
-        if every[0].extra is None:
-            return cls(coefficients, columns, None)
-        extra = np.concatenate([one.extra[:, at] for one, at in of_each], axis=1)
-        return cls(coefficients, columns, extra)
+        parameters = np.concatenate([one.parameters[at] for one, at in of_each])
+        extra = None
+        if every[0].extra is not None:
+            extra = np.concatenate([one.extra[:, at] for one, at in of_each], axis=1)
+        return cls(coefficients, columns, extra, parameters)
 
 
 def whole_draws(fit):

@@ -350,11 +350,7 @@ class CrossedResults(Smooths, MixedResults):
 
     def parameter_draws(self, name):
         """Return whole draws of a parameter, as many as smooths have."""
-        draws = self.flat
-        if len(draws) != len(self.curve_draws.columns):
-            self.whole("predictions of later times")  # a file has no numbers of the whole draws
-            draws = self._joint_draws
-        return draws[:, self.names.index(name)]
+        return self.curve_draws.parameters[:, self.names.index(name)]
 
     def auxiliary_at(self, draws):
         """Return auxiliary parameters (k, m) of whole draws, or None."""
