@@ -209,6 +209,40 @@ def test_effects_of_groups_stand_beside_a_series(frame):
     assert np.isfinite(res.predict(new)).all()
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_effects_and_grids_have_whole_steps(frame):
+    """A slope is the difference of a step, also beyond the last time; typical times are some."""
+    pytest.importorskip("matplotlib").use("Agg")
+    res = sgmc.ols("y ~ ar1(t)", frame, seed=1, draws=50)
+    found = res.avg_slopes()
+    assert list(found.term) == ["t"] and list(found.contrast) == ["+1"]
+    moved = res.predict(frame.assign(t=frame.t + 1)) - res.predict(frame)
+    assert found.estimate[0] == pytest.approx(moved.mean(), rel=1e-10)
+    by_row = res.comparisons("t")
+    np.testing.assert_allclose(by_row.estimate, moved, rtol=1e-8)
+    assert sgmc.datagrid(res).t.isin(TIMES).all()
+    line = res.plot_predictions("t").lines[0].get_xdata()
+    np.testing.assert_array_equal(line, EVERY)
+    assert len(res.predictions(variables={"t": None})) == 5 * len(frame)
+    res.plot_comparisons()
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_files_have_later_times_beside_groups_too(frame, tmp_path):
+    """Whole draws are fewer than all, and their parameters are in the file."""
+    data = pd.concat([frame.assign(g=g) for g in "abcdef"], ignore_index=True)
+    data["y"] += 0.1 * np.arange(len(data)) % 1
+    res = sgmc.ols("y ~ ar1(t) + (1 | g)", data, seed=1, draws=300)
+    assert len(res.curve_draws.columns) < len(res.flat)
+    res.save(tmp_path / "fit.sgmc")
+    later = data.head(3).assign(t=[16.0, 20.0, 4.0])
+    np.testing.assert_array_equal(
+        sgmc.load(tmp_path / "fit.sgmc").predict(later), res.predict(later)
+    )
+    kept = res._joint_draws[:, res.names.index("rho(ar1(t))")]
+    np.testing.assert_allclose(res.parameter_draws("rho(ar1(t))"), kept)
+
+
 def test_a_step_is_that_of_the_times(frame):
     """Months that are numbered by threes, and quarters of years."""
     for scale in (3, 0.25, 1 / 12):

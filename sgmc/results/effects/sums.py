@@ -22,7 +22,13 @@ from sgmc.core import deadline, phases
 from sgmc.diagnostics import moments
 from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.groups import Groups
-from sgmc.results.effects.places import MOST_NUMBERS, piece_size, rows_at, thinned
+from sgmc.results.effects.places import (
+    MOST_NUMBERS,
+    piece_size,
+    rows_at,
+    smooths_of,
+    thinned,
+)
 from sgmc.results.effects.variables import as_numbers
 from sgmc.results.outcomes.rows import CELLS, Rows, evenly
 
@@ -129,6 +135,8 @@ def together(results, places, quantities, link):
     """
     if any(one.linear is None for one in quantities) or not single(results.model.family):
         return None
+    if any(one.bases[0].continues for one in smooths_of(results)):
+        return None  # rows have columns more where a series goes on beyond its ends
     columns = {
         one.moves.term: own_column(results, one.moves.term) for one in quantities if one.moves
     }
