@@ -53,8 +53,8 @@ def numeric(values: Any, label: str) -> tuple[Array, None, None]:
 
 def binary(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...] | None]:
     """A response coded 0/1, success being the second of two levels."""
-    refuse_times(values, label)
     refuse_parts(values, "models of 0 and 1")
+    refuse_times(values, label)
     found, levels = kind(values), None
     if found == "number":
         y = numeric(values, label)[0]
