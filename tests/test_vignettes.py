@@ -225,12 +225,3 @@ def test_results_without_a_hash_are_refused(copied):
     path.write_text(json.dumps(found))
     code, words = reported(copied)
     assert code == 1 and words.startswith("results/sgld.json was made with other settings")
-
-
-@pytest.mark.parametrize("name", report.BEFORE)
-def test_older_results_are_said_to_be_old(name):
-    """Of the pages that `report.BEFORE` names; one that has a hash has no place there."""
-    assert "constants" not in json.loads((FOLDER / "results" / f"{name}.json").read_text())
-    page = (FOLDER / "RESULTS.md").read_text()
-    assert f"| [{name}]({name}.py), {report.OLDER} |" in page
-    assert f"Script: [{name}.py]({name}.py). These results are older than the script." in page

@@ -37,12 +37,8 @@ rows.
 
 This page is written by `python vignettes/report.py` from full runs of the scripts in this folder. \
 Each run carries a hash of its script's settings, and the page is refused where a script has other \
-settings now. Runs from before hashes were kept whose script has changed since are marked \
-*older than its script*.
+settings now.
 """
-OLDER = "older than its script"
-# pages whose last full run is from before hashes were kept; no other is reported without one
-BEFORE = ("mamba", "mamba-ratings", "mamba-scores", "review-models")
 NAMES = {
     "vsgbd": "vanilla SGBD",
     "csgbd": "corrected SGBD",
@@ -140,8 +136,6 @@ def refused(found, folder):
         return (
             f"results/{name}.json is of the {found['mode']} mode: run vignettes/{program} in full"
         )
-    if "constants" not in found and name in BEFORE:
-        return None
     if found.get("constants") != stamp(name, folder):
         return (
             f"results/{name}.json was made with other settings than vignettes/{name}.py has now: "
@@ -186,11 +180,7 @@ def section(found, pages):
     yield ""
     if prose:
         yield from (prose, "")
-    age = "" if "constants" in found else " These results are older than the script."
-    yield (
-        f"Statements that hold: {held}; that do not: {not_held}. Script: [{name}.py]({name}.py)."
-        + age
-    )
+    yield f"Statements that hold: {held}; that do not: {not_held}. Script: [{name}.py]({name}.py)."
     yield ""
     for note in found["notes"]:
         yield f"- Note: {plain(note)}."
@@ -221,8 +211,7 @@ def overview(results):
         yield from (f"| {title.lower()} | hold | do not |", "|---|---|---|")
         for found in some:
             name, (held, not_held) = found["name"], counted(found)
-            age = "" if "constants" in found else f", {OLDER}"
-            yield f"| [{name}]({name}.py){age} | {held} | {not_held} |"
+            yield f"| [{name}]({name}.py) | {held} | {not_held} |"
         held, not_held = map(sum, zip(*map(counted, some)))
         yield from (f"| all | {held} | {not_held} |", "")
 

@@ -326,6 +326,19 @@ def wins(table, column="KSD"):
     return int((ksd["MAMBA-KSD"] <= 1.05 * ksd[list(RIVALS)].min(axis=1)).sum())
 
 
+def left_race(case, label, way):
+    """Where the arm nearest to a rival's choice left the race of MAMBA-KSD: the draws that it had
+    then, and its KSD over the least of that rung.
+    """
+    race, best = case.found[label, "MAMBA-KSD"], case.found[label, way].best
+    wanted = {"leapfrog": getattr(best["sampler"], "leapfrog", None)} | best
+    numbers = race.arms.columns.intersection(["step_size", "batch_size", "leapfrog"])
+    apart = sum(abs(np.log(race.arms[name] / wanted[name])) for name in numbers)
+    last = race.history[race.history["arm"] == apart.idxmin()].iloc[-1]
+    least = race.history["metric"][race.history["rung"] == last["rung"]].min()
+    return int(last["draws"]), float(last["metric"] / least)
+
+
 def ratios(table, rival, column="KSD"):
     """Median over samplers of the rival's KSD over MAMBA's."""
     ksd = table[column].unstack("way")
