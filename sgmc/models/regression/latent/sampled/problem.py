@@ -154,7 +154,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found.priors, data.d):
             moved = effects_transport(found, loaded, centre.place, covariance)
-        told = overlapping(found.centre, centre, rows.blocks)
+        apart = found.priors.by_quantiles
+        told = overlapping(found.centre, centre, rows.blocks, apart[apart < rows.blocks.d])
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
@@ -187,7 +188,10 @@ def crossed_problem(data, family, crossing, prior, settings):
         priors=found.priors,
         free_names=found.priors.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
-        defaults=defaults([] if alone else reached, chained.n * each, products),
+        # at a pole slopes have no bound, where paths of any length would diverge
+        defaults=defaults(
+            [] if alone or len(found.priors.shrunk) else reached, chained.n * each, products
+        ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
         warnings=undecided(near, effects)
