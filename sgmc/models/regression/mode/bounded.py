@@ -37,6 +37,7 @@ from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import flat, normal
 
 CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
+LEAST = 0.05  # eigenvalue of a precision with a diagonal of ones
 NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
 
 
@@ -220,12 +221,23 @@ def margins_told(found, priors, places, cuts):
     others = found.terms_of(flattened(found.priors, places))
     mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
     _, other_slope, other_precision = others(mode.theta)
-    data = mode.likelihood + other_precision
+    data = definite(mode.likelihood + other_precision)
     linear = data @ mode.theta + other_slope - slope
     linear[places] -= priors.logged[places]  # that Jacobian is the margins'
     stand_ins = np.diag(mode.prior - other_precision)[places]
     begin = (slope - other_slope + priors.logged)[places] + stand_ins * mode.theta[places]
     return data, propagate(data, linear, places, tilt_of(cuts), Sites(stand_ins, begin))
+
+
+def definite(precision):
+    """The precision of a Gaussian: where effects are integrated out, and a prior is taken off, it
+    may have a direction without a mode, in which it is given LEAST of what its numbers have alone.
+    """
+    scale = np.sqrt(np.maximum(np.diag(precision), 1e-300))
+    values, vectors = np.linalg.eigh(precision / np.outer(scale, scale))
+    if values[0] > 0:
+        return precision
+    return (vectors * np.maximum(values, LEAST)) @ vectors.T * np.outer(scale, scale)
 
 
 def flattened(priors, places):
