@@ -166,7 +166,7 @@ class PriorTable:
 
     @property
     def by_quantiles(self):
-        """Places of parameters that no Gaussian describes, an array: those with ends, horseshoes."""
+        """Places of parameters with ends and of horseshoes, which no Gaussian describes."""
         return np.union1d(np.flatnonzero(self.bounded), self.shrunk)
 
     def guessed(self, sds):

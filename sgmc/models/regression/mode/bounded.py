@@ -23,7 +23,7 @@ from sgmc.coordinates.laplace import (
 )
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.part import Part
+from sgmc.coordinates.partial_map import PartialMap
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.report import Report
@@ -37,7 +37,7 @@ from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import flat, normal
 
 CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
-LEAST = 0.05  # eigenvalue of a precision with a diagonal of ones
+LEAST_CURVED = 0.05  # eigenvalue of a precision with a diagonal of ones
 NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
 
 
@@ -231,13 +231,13 @@ def margins_told(found, priors, places, cuts):
 
 def definite(precision):
     """The precision of a Gaussian: where effects are integrated out, and a prior is taken off, it
-    may have a direction without a mode, in which it is given LEAST of what its numbers have alone.
+    may have a direction without a mode, which is given a share of what its numbers have alone.
     """
     scale = np.sqrt(np.maximum(np.diag(precision), 1e-300))
     values, vectors = np.linalg.eigh(precision / np.outer(scale, scale))
     if values[0] > 0:
         return precision
-    return (vectors * np.maximum(values, LEAST)) @ vectors.T * np.outer(scale, scale)
+    return (vectors * np.maximum(values, LEAST_CURVED)) @ vectors.T * np.outer(scale, scale)
 
 
 def flattened(priors, places):
@@ -277,7 +277,7 @@ def quantile_map(data, told, places, cuts):
     numbers.
     """
     d = len(told.mean)
-    alone = Part(d, places, alone_by_quantiles(cuts, told))
+    alone = PartialMap(d, places, alone_by_quantiles(cuts, told))
     rest, basis, centre = np.setdiff1d(np.arange(d), places), np.eye(d), np.zeros(d)
     if len(rest):
         of_places = np.ix_(rest, places)

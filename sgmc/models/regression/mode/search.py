@@ -29,7 +29,6 @@ from sgmc.core.rng import seed_sequence
 from sgmc.core.storage import Computed, made, mean_and_variance
 from sgmc.errors import DataError, NotSupported
 from sgmc.formula.spreads import of_array
-from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.trimmed import trimmed
 from sgmc.models.regression.rows.data import PriorUnits
@@ -368,31 +367,6 @@ def first_guess(priors, family, offset, mean, variance):
     start[priors.intercepts] = constant - level * first
     start[len(start) - len(auxiliary) :] = auxiliary
     return start
-
-
-def guessed_beside(priors, table, family, columns, start):
-    """The table of priors of coefficients, parameters of effects and auxiliary ones, with scales
-    for `horseshoe(nonzero=...)`, by a model of the coefficients alone.
-
-    Parameters
-    ----------
-    priors : PriorTable
-    table : DesignTable
-        Of the coefficients.
-    family : Family
-    columns : array (d,) of int
-        The linear predictor of each coefficient.
-    start : array
-        First guess of all.
-    """
-    if all(one.nonzero is None for one in priors.specified):
-        return priors
-    d, u = len(columns), len(family.auxiliary)
-    X = table.X if table.X.shape[1] == d else np.tile(table.X, (1, d // table.X.shape[1]))
-    own = of_columns(family, columns)
-    model = own.kernel(design(X), table.response, table.offset, table.multiplicity)
-    sds = alone(model, np.append(start[:d], start[len(start) - u :]), priors.intercepts)
-    return priors.guessed(np.append(sds[:d], np.ones(len(start) - d)))
 
 
 def alone(model, theta, intercepts):

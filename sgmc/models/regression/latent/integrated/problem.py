@@ -51,7 +51,11 @@ from sgmc.models.regression.latent.integrated.given_sd import (
     given_sd,
 )
 from sgmc.models.regression.latent.integrated.group_laws import with_laws
-from sgmc.models.regression.latent.integrated.rows import grouped_rows, scales_of
+from sgmc.models.regression.latent.integrated.rows import (
+    grouped_rows,
+    guessed_beside,
+    scales_of,
+)
 from sgmc.models.regression.latent.integrated.sandwich import (
     grouped_sandwich,
     refuse_leverages,
@@ -74,12 +78,7 @@ from sgmc.models.regression.mode.bounded import (
     refuse_beside_ends,
     without_ends,
 )
-from sgmc.models.regression.mode.search import (
-    first_guess,
-    guessed_beside,
-    moments_of_outcomes,
-    scales,
-)
+from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes, scales
 from sgmc.models.regression.rows.narrow import rounded
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept

@@ -37,13 +37,13 @@ from sgmc.models.regression.latent.covariance.group_warnings import undecided
 from sgmc.models.regression.latent.densities.effects_prior import Loaded
 from sgmc.models.regression.latent.integrated.problem import refuse as refuse_with_groups
 from sgmc.models.regression.latent.sampled.centre.edf import edf_of_smooths
-from sgmc.models.regression.latent.sampled.centre.margins import (
-    centre_and_margins,
-    margins_so_far,
-)
 from sgmc.models.regression.latent.sampled.centre.row_information import overlapping
 from sgmc.models.regression.latent.sampled.independent.direct import effects_transport
 from sgmc.models.regression.latent.sampled.independent.proposals import proposals
+from sgmc.models.regression.latent.sampled.margins import (
+    centre_and_margins,
+    margins_so_far,
+)
 from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
 from sgmc.models.regression.latent.sampled.refusals import refuse
 from sgmc.models.regression.latent.sampled.resolution import Resolution

@@ -15,7 +15,7 @@ from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_
 from sgmc.models.regression.latent.covariance.group_effects import MixedPriorsAlone, mixed_priors
 from sgmc.models.regression.latent.densities.effects_prior import EffectsPrior, Loaded
 from sgmc.models.regression.latent.integrated.problem import START, density
-from sgmc.models.regression.latent.integrated.rows import scales_of
+from sgmc.models.regression.latent.integrated.rows import guessed_beside, scales_of
 from sgmc.models.regression.latent.sampled.blocks.crossed_rows import crossed_rows
 from sgmc.models.regression.latent.sampled.blocks.gram import Gram
 from sgmc.models.regression.latent.sampled.centre.search import CentreSearch
@@ -25,12 +25,7 @@ from sgmc.models.regression.mode.bounded import (
     refuse_beside_ends,
     without_ends,
 )
-from sgmc.models.regression.mode.search import (
-    first_guess,
-    guessed_beside,
-    moments_of_outcomes,
-    scales,
-)
+from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes, scales
 from sgmc.models.regression.prior_alone import refuse_improper
 
 

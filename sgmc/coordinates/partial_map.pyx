@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 from sgmc.core.contract cimport OK, Map
 
 
-cdef class Part(Map):
+cdef class PartialMap(Map):
     """theta = x but for some places, which an inner map has.
 
     Parameters

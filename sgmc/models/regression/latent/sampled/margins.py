@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.part import Part
+from sgmc.coordinates.partial_map import PartialMap
 from sgmc.coordinates.propagation import Propagated, Sites, propagate
 from sgmc.models.regression.mode.bounded import (
     alone_by_quantiles,
@@ -19,7 +19,7 @@ from sgmc.models.regression.mode.bounded import (
 )
 from sgmc.priors import normal
 
-ROUNDS = 6  # of searches for the centre, at most
+MOST_SEARCHES = 6  # of searches for the centre, at most
 STILL = 0.1  # sds that no such coefficient moves any more
 
 
@@ -44,7 +44,7 @@ class Margins:
 
     def map(self, dim):
         """From standard normal numbers, at the places, to these parameters."""
-        return Part(dim, self.places, alone_by_quantiles(self.cuts, self.told))
+        return PartialMap(dim, self.places, alone_by_quantiles(self.cuts, self.told))
 
 
 def centre_and_margins(found):
@@ -60,7 +60,7 @@ def centre_and_margins(found):
     if not len(priors.by_quantiles):
         return here, covariance, None
     stood = without_ends(priors, poles=False)
-    for _ in range(ROUNDS):
+    for _ in range(MOST_SEARCHES):
         margins = margins_about(found, stood, here, covariance)
         sites, logged = margins.told.sites, priors.logged[priors.by_quantiles]
         moved = np.abs(margins.told.mean - here.place[margins.places]) / np.sqrt(margins.told.h)
