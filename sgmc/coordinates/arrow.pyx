@@ -40,6 +40,9 @@ cdef class Arrow(Map):
         B', the border being all other parameters in their order.
     border : array (border, border)
         C.
+    kept : array of int
+        Places of the border that are coordinates themselves: theta = x there, and all others are
+        what they are expected to be given these, and what x adds.
 
     Raises
     ------
@@ -57,16 +60,26 @@ cdef class Arrow(Map):
     cdef readonly double[:, ::1] root             # R^-T, upper triangular
     cdef readonly double log_scale
 
-    def __init__(self, centre, tips, blocks, cross, border):
+    def __init__(self, centre, tips, blocks, cross, border, kept=()):
         self.centre = np.array(centre, dtype=float)
         self.dim = self.size = self.centre.shape[0]
         self.tips, self.q = np.array(tips, dtype=np.intp).ravel(), tips.shape[1]
         self.border = np.setdiff1d(np.arange(self.dim), tips).astype(np.intp)
+        if len(kept):  # last, so that they depend on no other
+            order = np.argsort(np.isin(self.border, kept), kind="stable")
+            self.border = np.asarray(self.border)[order]
+            cross, border = sparse.csr_array(cross)[:, order], border[np.ix_(order, order)]
         inverse = inverse_roots(blocks)
         half = by_level(inverse, cross)
         R = unit_cholesky(less_squares(border, half))
         down = linalg.lapack.dtrtri(R, lower=1)[0] if len(R) else R
         self.root = np.ascontiguousarray(down.T)
+        first = len(R) - len(kept)
+        if len(kept):
+            root = np.asarray(self.root)
+            root[:first, first:] = linalg.solve_triangular(
+                root[first:, first:], root[:first, first:].T, trans=1).T
+            root[first:, first:] = np.eye(len(kept))
         upper = np.swapaxes(inverse, 1, 2)
         self.scale = np.ascontiguousarray(upper.reshape(-1, self.q * self.q))
         across = by_level(upper, half)
@@ -76,7 +89,12 @@ cdef class Arrow(Map):
                                   for part in (across.indptr, across.indices))
         self.cross = np.array(across.toarray().ravel() if self.full else across.data, dtype=float)
         diagonals = np.diagonal(inverse, axis1=1, axis2=2)
-        self.log_scale = np.log(diagonals).sum() - np.log(np.diag(R)).sum()
+        self.log_scale = np.log(diagonals).sum() - np.log(np.diag(R)[:first]).sum()
+        if len(kept):
+            at, nowhere = np.asarray(self.border)[first:], np.zeros(self.dim)
+            nowhere[at] = -np.asarray(self.centre)[at]
+            self.centre = self(nowhere)
+            np.asarray(self.centre)[at] = 0.0
 
     @classmethod
     def of_matrix(cls, centre, precision, tips):

@@ -107,13 +107,8 @@ class Cut:
         open_ended = np.isinf(self.low) or np.isinf(self.high)
         return bool(wide and open_ended and self.prior.family in POWERS and not self.logged)
 
-    def margin(self, place, variance):
-        """The `TabulatedMap` of v."""
+    def margin(self, place, variance, grid=GRID):
+        """The `TabulatedMap` of v, on a grid."""
         return TabulatedMap(
-            *quantiles(lambda v: self.log(v, place, variance), self.nodes(place, variance))
+            *quantiles(lambda v: self.log(v, place, variance), self.nodes(place, variance), grid)
         )
-
-
-def straight():
-    """The `TabulatedMap` that leaves a number as it is."""
-    return TabulatedMap(GRID, np.zeros_like(GRID), np.zeros_like(GRID))

@@ -71,8 +71,8 @@ def refuse_bounded(table):
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
-            "crossed factors, smooths, scales that are learned, very many parameters, or data in "
-            "partitions; use a prior without ends, e.g. sgmc.normal(0, 2.5)"
+            "scales that are learned, very many parameters, or data in partitions; use a prior "
+            "without ends, e.g. sgmc.normal(0, 2.5)"
         )
 
 

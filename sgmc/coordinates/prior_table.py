@@ -164,6 +164,11 @@ class PriorTable:
         """Places of the horseshoes, an array."""
         return np.flatnonzero([p.family == "horseshoe" for p in self.used])
 
+    @property
+    def by_quantiles(self):
+        """Places of parameters with ends and of horseshoes, which no Gaussian describes."""
+        return np.union1d(np.flatnonzero(self.bounded), self.shrunk)
+
     def guessed(self, sds):
         """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data
         tell single coefficients.

@@ -75,6 +75,29 @@ class Cavity:
         )
 
 
+@dataclass(frozen=True)
+class Spike:
+    """A horseshoe with what `Cut` has, for quantile maps of both; no end cuts it off."""
+
+    prior: object
+
+    low, high = -np.inf, np.inf
+
+    def moments(self, place, variance):
+        """Mean and variance of the coefficient."""
+        given = (self.prior.scale, self.prior.slab, place, variance)
+        mean, own = tilted(*(np.array([one]) for one in given))
+        return mean[0], own[0]
+
+    def tailed(self, variance):
+        """Whether the tail is that of a prior that falls as a power: the map has the whole tail."""
+        return False
+
+    def margin(self, place, variance, grid=GRID):
+        """The quantile map of the coefficient, on the grid of all horseshoes."""
+        return Cavity(self.prior, place, float(np.sqrt(variance))).quantiles()
+
+
 def tilted(scale, slab, place, variance):
     """Means and variances of horseshoe times N(place, variance), (k,): sums over the local scale,
     given which all is normal.

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from _ext import probes
+from scipy import sparse
 
 import sgmc
 from sgmc import formula
@@ -45,6 +46,31 @@ def test_it_does_as_the_matrix(arrow):
     x, v = np.random.default_rng(2).normal(size=(2, len(centre)))
     for one, other in zip(probes.mapped(found, x, v), probes.mapped(matrix, x, v)):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+
+
+def test_kept_places_are_coordinates_and_the_others_are_told_by_them(arrow):
+    """x adds to what all others are expected to be given these, with their own covariance."""
+    centre, H, tips = arrow
+    border = np.setdiff1d(np.arange(len(H)), tips)
+    kept = border[[0, 2]]
+    rest = np.setdiff1d(np.arange(len(H)), kept)
+    blocks = np.diag(H)[tips].reshape(-1, 1, 1)
+    cross = sparse.csr_array(H[np.ix_(tips, border)])
+    found = Arrow(centre, tips[:, None], blocks, cross, H[np.ix_(border, border)], kept)
+    x = np.random.default_rng(3).normal(size=(4, len(H)))
+    theta = found(x)
+    np.testing.assert_array_equal(theta[:, kept], x[:, kept])
+    inner = H[np.ix_(rest, rest)]
+    x[:, rest] = 0
+    expected = (
+        centre[rest]
+        - np.linalg.solve(inner, H[np.ix_(rest, kept)] @ (x[:, kept] - centre[kept]).T).T
+    )
+    np.testing.assert_allclose(found(x)[:, rest], expected, atol=1e-11)
+    L = found.jacobian(centre)[np.ix_(rest, rest)]
+    np.testing.assert_allclose(L.T @ inner @ L, np.eye(len(rest)), atol=1e-11)
+    assert found.log_scale == pytest.approx(np.linalg.slogdet(L)[1], abs=1e-9)
+    np.testing.assert_allclose(found.inverse(theta), found.inverse(found(found.inverse(theta))))
 
 
 @pytest.mark.parametrize("wrong", ["sign of the Schur complement", "border"])

@@ -58,7 +58,6 @@ def test_priors_by_name_and_by_kind():
         ({"cor": sgmc.normal(0, 1)}, "does not suit"),
         ({"x1": sgmc.lkj(2)}, "lkj"),
         ({"sd": sgmc.truncated(sgmc.half_t(3), high=2)}, "does not suit"),
-        ("horseshoe", "horseshoe"),
     ],
 )
 def test_priors_that_do_not_suit_are_refused(prior, what):

@@ -1,8 +1,9 @@
-"""Coefficients whose priors have ends: the mode, and the coordinates, of free numbers.
+"""Coefficients whose priors have ends, or are horseshoes: the mode, and the coordinates, of free
+numbers.
 
-Parameters phi of the table's columns are c(u): u itself where there is no end, and elsewhere a
-quantile map of u to the log of the distance from the only end, or to the logit of the place between
-two, which makes u about standard normal.
+Parameters phi of the table's columns are c(u): u itself for other priors, and else a quantile map
+of u, to a horseshoe's coefficient, to the log of the distance from the only end, or to the logit of
+the place between two, which makes u about standard normal.
 """
 
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import numpy as np
 
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.constraints import Constrained
-from sgmc.coordinates.cut import Cut, straight
+from sgmc.coordinates.cut import Cut
 from sgmc.coordinates.free import root_of_inverse
 from sgmc.coordinates.laplace import (
     MAX_CURVATURE_DIM,
@@ -22,10 +23,13 @@ from sgmc.coordinates.laplace import (
 )
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.partial_map import PartialMap
 from sgmc.coordinates.prior_table import PriorTable
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.separation_transform import GRID
+from sgmc.coordinates.shrinkage import GRID as FINE_GRID
+from sgmc.coordinates.shrinkage import Spike
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported, PriorWarning
@@ -33,6 +37,7 @@ from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import flat, normal
 
 CONTRADICTED = 3.0  # sds beyond an end at which the data speak against it
+LEAST_CURVED = 0.05  # eigenvalue of a precision with a diagonal of ones
 NEAR_ENOUGH = 0.02  # sds from the mode; where maps are interpolated no search gets much nearer
 
 
@@ -122,17 +127,16 @@ class Between:
             )
 
 
-def without_ends(priors):
+def without_ends(priors, poles=True):
     """The table with priors that lead a search to where one with ends can begin: the same without
-    them, or a normal law with about their mean and sd.
+    them, or a normal law with about their mean and sd; for a horseshoe, without `poles`, one with
+    its scale.
     """
-    return replace(
-        priors,
-        used=[
-            surrogate_prior(one) if bounded else one
-            for one, bounded in zip(priors.used, priors.bounded)
-        ],
-    )
+    pairs = zip(priors.used, priors.bounded)
+    used = [surrogate_prior(one) if ends else one for one, ends in pairs]
+    for j in () if poles else priors.shrunk:
+        used[j] = normal(0.0, used[j].scale)
+    return replace(priors, used=used)
 
 
 def surrogate_prior(one):
@@ -159,8 +163,7 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
     priors : PriorTable
         With their ends.
     """
-    places, (low, high) = np.flatnonzero(priors.bounded), priors.bounds()
-    cuts = [Cut(priors.used[j], priors.logged[j], low[j], high[j]) for j in places]
+    places, cuts = priors.by_quantiles, cuts_of(priors)
     with one_blas_thread():
         data, told = margins_told(found, priors, places, cuts)
         constraints, centre = quantile_map(data, told, places, cuts)
@@ -187,6 +190,8 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
 
 def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
     """Return what was found under priors `without_ends`, under those with them."""
+    pairs = zip(priors.bounded, priors.used, found.priors.used)  # of horseshoes with their scales
+    priors = replace(priors, used=[one if bounded else other for bounded, one, other in pairs])
     between = between_ends(found, priors)
     return replace(
         found,
@@ -198,26 +203,70 @@ def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
     )
 
 
+def cuts_of(priors):
+    """A `Cut`, or a `Spike`, for each of the parameters `by_quantiles`."""
+    low, high = priors.bounds()
+    return [
+        Spike(priors.used[j])
+        if j in priors.shrunk
+        else Cut(priors.used[j], priors.logged[j], low[j], high[j])
+        for j in priors.by_quantiles
+    ]
+
+
 def margins_told(found, priors, places, cuts):
     """Precision (d, d) of the likelihood and of the priors without ends, as a Gaussian around the
     mode, and the `Propagated` of those with ends on it.
     """
-    used = list(found.priors.used)
-    for j in places:
-        used[j] = flat()
-    others = found.terms_of(replace(found.priors, used=used))
+    others = found.terms_of(flattened(found.priors, places))
     mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
     _, other_slope, other_precision = others(mode.theta)
-    data = mode.likelihood + other_precision
+    data = definite(mode.likelihood + other_precision)
     linear = data @ mode.theta + other_slope - slope
     linear[places] -= priors.logged[places]  # that Jacobian is the margins'
     stand_ins = np.diag(mode.prior - other_precision)[places]
     begin = (slope - other_slope + priors.logged)[places] + stand_ins * mode.theta[places]
+    return data, propagate(data, linear, places, tilt_of(cuts), Sites(stand_ins, begin))
+
+
+def definite(precision):
+    """The precision of a Gaussian: where effects are integrated out, and a prior is taken off, it
+    may have a direction without a mode, which is given a share of what its numbers have alone.
+    """
+    scale = np.sqrt(np.maximum(np.diag(precision), 1e-300))
+    values, vectors = np.linalg.eigh(precision / np.outer(scale, scale))
+    if values[0] > 0:
+        return precision
+    return (vectors * np.maximum(values, LEAST_CURVED)) @ vectors.T * np.outer(scale, scale)
+
+
+def flattened(priors, places):
+    """The table with flat priors at some places."""
+    return replace(priors, used=[flat() if j in places else p for j, p in enumerate(priors.used)])
+
+
+def tilt_of(cuts):
+    """Means and variances of parameters, as `propagate` asks for them."""
 
     def tilt(place, h):
         return np.array([cut.moments(*one) for cut, *one in zip(cuts, place, h)]).T
 
-    return data, propagate(data, linear, places, tilt, Sites(stand_ins, begin))
+    return tilt
+
+
+def alone_by_quantiles(cuts, told):
+    """The map from standard normal numbers to parameters with such margins, each by itself."""
+    spikes = any(isinstance(cut, Spike) for cut in cuts)
+    grid = FINE_GRID if spikes else GRID
+    margins = [cut.margin(*one, grid) for cut, *one in zip(cuts, told.place, told.h)]
+    blocks = [block_of(cut) for cut in cuts]
+    values, log_slopes, bends = (np.array(part) for part in zip(*margins))
+    return Composed(Constrained(blocks), Warp(len(cuts), grid, values, log_slopes, bends))
+
+
+def block_of(cut):
+    """The block of `Constrained`."""
+    return ("free", 1, 0.0, 0.0) if isinstance(cut, Spike) else ("interval", 1, cut.low, cut.high)
 
 
 def quantile_map(data, told, places, cuts):
@@ -228,11 +277,7 @@ def quantile_map(data, told, places, cuts):
     numbers.
     """
     d = len(told.mean)
-    margins, blocks = [straight()] * (places[-1] + 1), [("free", 1, 0.0, 0.0)] * d
-    for j, cut, place, h in zip(places, cuts, told.place, told.h):
-        margins[j], blocks[j] = cut.margin(place, h), ("interval", 1, cut.low, cut.high)
-    values, log_slopes, bends = (np.array(part) for part in zip(*margins))
-    alone = Composed(Constrained(blocks), Warp(d, GRID, values, log_slopes, bends))
+    alone = PartialMap(d, places, alone_by_quantiles(cuts, told))
     rest, basis, centre = np.setdiff1d(np.arange(d), places), np.eye(d), np.zeros(d)
     if len(rest):
         of_places = np.ix_(rest, places)
@@ -261,15 +306,18 @@ def contradicted(priors, places, cuts, told):
 def refuse_beside_ends(priors, settings, table):
     """NotSupported for settings, and tables, that do not go with ends."""
     spec, d = settings.sampler, len(priors.names)
-    j = int(np.flatnonzero(priors.bounded)[0])
-    what = f"prior {priors.specified[j]} of {priors.names[j]!r} has ends, which does not go with "
+    if not len(priors.by_quantiles):
+        return
+    j = int([*np.flatnonzero(priors.bounded), *priors.shrunk][0])
+    has = "has ends" if priors.bounded[j] else "is a horseshoe beside effects"
+    what = f"prior {priors.specified[j]} of {priors.names[j]!r} {has}, which does not go with "
     constant = priors.bounded[priors.intercepts].any()
     for wrong, because, text in (
         (
             settings.robust,
             "mathematics",
-            f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from them; leave "
-            "cov_type='nonrobust', or use a prior without ends",
+            f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from ends and "
+            "poles; leave cov_type='nonrobust', or use e.g. sgmc.normal(0, 2.5)",
         ),
         (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
         (

@@ -182,7 +182,7 @@ class MixedPriorsAlone(PriorsAlone, MixedPriors):
     """The same of a fit with `prior_only=True`."""
 
 
-def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
+def mixed_priors(prior, data, family, scales, effects, spread):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -196,8 +196,6 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
     effects : Effects
     spread : array (q,)
         What autoscaled priors of the effects' sds are divided by.
-    bounded : bool
-        Whether priors of coefficients may have ends.
     """
     own = [*effects.names, ALL_SDS, ALL_CORS]
     named = (
@@ -205,13 +203,7 @@ def mixed_priors(prior, data, family, scales, effects, spread, bounded=False):
     )
     rest = {key: one for key, one in prior.items() if key not in own} if named else prior
     refuse_unknown_effects(rest, own)
-    fixed = resolve(rest, data, family, scales, bounded=bounded, joint=True)
-    if len(fixed.shrunk):
-        raise ArgumentError(
-            "prior: a horseshoe beside group terms is not there; use another prior of the slopes, "
-            "such as sgmc.laplace()",
-            because="not yet",
-        )
+    fixed = resolve(rest, data, family, scales, bounded=True, joint=True)
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
     cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]

@@ -24,6 +24,7 @@ from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_ste
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
+from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_effects import (
@@ -50,7 +51,11 @@ from sgmc.models.regression.latent.integrated.given_sd import (
     given_sd,
 )
 from sgmc.models.regression.latent.integrated.group_laws import with_laws
-from sgmc.models.regression.latent.integrated.rows import grouped_rows, scales_of
+from sgmc.models.regression.latent.integrated.rows import (
+    grouped_rows,
+    guessed_beside,
+    scales_of,
+)
 from sgmc.models.regression.latent.integrated.sandwich import (
     grouped_sandwich,
     refuse_leverages,
@@ -245,15 +250,14 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, outer_first(grouping), rows.Z, table.weight)
     units = scales(data, table.sd, family, *outcome)
-    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread, bounded=True)
-    bounded = priors.bounded.any()
-    if bounded:
-        refuse_beside_ends(priors, settings, table)
-    searched = without_ends(priors) if bounded else priors  # those with which the search begins
+    priors = mixed_priors(prior, data, family, units, effects_of(grouping), spread)
+    refuse_beside_ends(priors, settings, table)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     if data.intercept is not None:
         shift[data.intercept] = 0.0
-    start = first_guess(searched, family, table.offset, *outcome)
+    start = first_guess(without_ends(priors), family, table.offset, *outcome)
+    priors = guessed_beside(priors, table, family, predictors_of(data, family), start)
+    searched, bounded = without_ends(priors), len(priors.by_quantiles) > 0
     effects, kernel, start = begun(
         rows, family, grouping, nodes, start, START * units.unit / spread
     )

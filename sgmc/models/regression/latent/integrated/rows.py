@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.core.design import design
 from sgmc.core.rng import seed_sequence
+from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.latent.covariance.group_effects import outer_first
+from sgmc.models.regression.mode.search import alone
 from sgmc.models.regression.rows.prepare import DesignTable, copied, dense_moments
 
 
@@ -111,3 +114,28 @@ def subgroups(grouping, level):
     first = np.append(0, np.cumsum(counts[level]))
     inner = np.repeat(begins[level] - first[:-1], counts[level]) + np.arange(len(sizes))
     return Subgroups(first, np.append(0, np.cumsum(sizes[inner])), inner)
+
+
+def guessed_beside(priors, table, family, columns, start):
+    """The table of priors of coefficients, parameters of effects and auxiliary ones, with scales
+    for `horseshoe(nonzero=...)`, by a model of the coefficients alone.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    table : DesignTable
+        Of the coefficients.
+    family : Family
+    columns : array (d,) of int
+        The linear predictor of each coefficient.
+    start : array
+        First guess of all.
+    """
+    if all(one.nonzero is None for one in priors.specified):
+        return priors
+    d, u = len(columns), len(family.auxiliary)
+    X = table.X if table.X.shape[1] == d else np.tile(table.X, (1, d // table.X.shape[1]))
+    own = of_columns(family, columns)
+    model = own.kernel(design(X), table.response, table.offset, table.multiplicity)
+    sds = alone(model, np.append(start[:d], start[len(start) - u :]), priors.intercepts)
+    return priors.guessed(np.append(sds[:d], np.ones(len(start) - d)))

@@ -40,6 +40,10 @@ from sgmc.models.regression.latent.sampled.centre.edf import edf_of_smooths
 from sgmc.models.regression.latent.sampled.centre.row_information import overlapping
 from sgmc.models.regression.latent.sampled.independent.direct import effects_transport
 from sgmc.models.regression.latent.sampled.independent.proposals import proposals
+from sgmc.models.regression.latent.sampled.margins import (
+    centre_and_margins,
+    margins_so_far,
+)
 from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
 from sgmc.models.regression.latent.sampled.refusals import refuse
 from sgmc.models.regression.latent.sampled.resolution import Resolution
@@ -135,9 +139,9 @@ def crossed_problem(data, family, crossing, prior, settings):
     found = set_up(data, family, crossing, prior, settings)
     rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}
     told = []
-    near, reached, exact, moved = [], [], [], None
+    near, reached, exact, moved, margins = [], [], [], None, None
     try:
-        centre, covariance = found.centre.search(found.starts)
+        centre, covariance, margins = centre_and_margins(found)
         near = near_zero(centre.place, covariance, rows.blocks, NEAR_ZERO)
         near = [] if settings.prior_only else near  # data have not said that they may be
         reached = near_zero(centre.place, covariance, rows.blocks, WITHIN_REACH)
@@ -150,12 +154,14 @@ def crossed_problem(data, family, crossing, prior, settings):
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found.priors, data.d):
             moved = effects_transport(found, loaded, centre.place, covariance)
-        told = overlapping(found.centre, centre, rows.blocks)
-        inner, arrays = whitening(found, loaded, told, centre, covariance, moved)
+        apart = found.priors.by_quantiles
+        told = overlapping(found.centre, centre, rows.blocks, apart[apart < rows.blocks.d])
+        inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
-        stopped, inner = SEARCH, found.centre.reached.map
-        arrays = of_arrow(inner)
+        stopped, centre = SEARCH, found.centre.reached
+        margins = margins_so_far(found, centre)
+        inner, arrays = between(centre.precision, centre.place, margins)
     d = rows.blocks.d
     lows = tuple(one.parameter.low for one in found.effects.spectral if not one.logged)
     fold = FoldedEffects(d, rows.blocks.loading, lows)
@@ -182,10 +188,16 @@ def crossed_problem(data, family, crossing, prior, settings):
         priors=found.priors,
         free_names=found.priors.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
-        defaults=defaults([] if alone else reached, chained.n * each, products),
+        # at a pole slopes have no bound, where paths of any length would diverge
+        defaults=defaults(
+            [] if alone or len(found.priors.shrunk) else reached, chained.n * each, products
+        ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
-        warnings=undecided(near, effects) + exact + rounded(rows.fixed, data),
+        warnings=undecided(near, effects)
+        + exact
+        + rounded(rows.fixed, data)
+        + (margins.warnings if margins else []),
         record=Record() if alone else ThinnedRecord(rows.blocks.places),
         shape=Shape(
             tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
@@ -221,7 +233,7 @@ def normal_given_sds(family, priors, d):
     return conjugate and family.summed
 
 
-def whitening(found, loaded, told, centre, covariance, moved):
+def whitening(found, loaded, told, centre, covariance, moved, margins):
     """The map to (beta, v, psi) from coordinates that are about standard normal, and its arrays.
 
     Parameters
@@ -234,6 +246,7 @@ def whitening(found, loaded, told, centre, covariance, moved):
         About that of psi.
     moved : ConditionallyNormal or None
         The transport to independent draws.
+    margins : Margins or None
     """
     if moved is not None and moved.sums.roots_size > MOST_ROOT:
         # chains alone need a root of all effects, and a draw takes longer to move by it, from
@@ -242,18 +255,24 @@ def whitening(found, loaded, told, centre, covariance, moved):
         scaling = scaled_by_draws(moved, count, loaded.dim)
         return scaling, (np.asarray(scaling.centre), np.asarray(scaling.scale))
     place, precision = found.centre.joint(centre, covariance, loaded, told)
-    arrow = precision.arrow(place)
-    return arrow, of_arrow(arrow)
+    return between(precision, place, margins)
 
 
-def of_arrow(arrow):
-    """The arrays of an `Arrow`."""
-    return np.asarray(arrow.centre), arrow.roots
+def between(precision, place, margins):
+    """The `Arrow` around a place, parameters of `Margins` being those that their map has, and its
+    arrays.
+    """
+    arrow = precision.arrow(place, () if margins is None else margins.places)
+    arrays = np.asarray(arrow.centre), arrow.roots
+    if margins is None:
+        return arrow, arrays
+    return Composed(arrow, margins.map(len(place))), (*arrays, margins.told.place, margins.told.h)
 
 
 def with_proposals(made, found, centre, covariance, settings):
     """The problem with independent proposals, where these are worth it."""
-    if found.summed or settings.sampler is not None:
+    # their Gaussians know nothing of ends and poles
+    if found.summed or settings.sampler is not None or len(found.priors.by_quantiles):
         return made
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "pilot", 2)))
     try:

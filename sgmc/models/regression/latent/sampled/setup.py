@@ -15,11 +15,16 @@ from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_
 from sgmc.models.regression.latent.covariance.group_effects import MixedPriorsAlone, mixed_priors
 from sgmc.models.regression.latent.densities.effects_prior import EffectsPrior, Loaded
 from sgmc.models.regression.latent.integrated.problem import START, density
-from sgmc.models.regression.latent.integrated.rows import scales_of
+from sgmc.models.regression.latent.integrated.rows import guessed_beside, scales_of
 from sgmc.models.regression.latent.sampled.blocks.crossed_rows import crossed_rows
 from sgmc.models.regression.latent.sampled.blocks.gram import Gram
 from sgmc.models.regression.latent.sampled.centre.search import CentreSearch
 from sgmc.models.regression.latent.sampled.independent.direct import summed_rows
+from sgmc.models.regression.mode.bounded import (
+    bounds_intercept,
+    refuse_beside_ends,
+    without_ends,
+)
 from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes, scales
 from sgmc.models.regression.prior_alone import refuse_improper
 
@@ -39,8 +44,8 @@ class CrossedSetup:
     centre : Centre
     starts : list of array (dim,)
         (beta, v, phi, eta, u).
-    terms : PriorTerms
-        Of (beta, phi, eta, u).
+    shift, bent : array
+        See `PriorTerms`.
     summed : (CrossedRows, Model) or None
         Few rows that have the sums of all, see `summed_rows`; the centre is then theirs.
     """
@@ -52,8 +57,17 @@ class CrossedSetup:
     effects: object
     centre: CentreSearch
     starts: list
-    terms: PriorTerms
+    shift: np.ndarray
+    bent: np.ndarray
     summed: tuple | None
+
+    def terms_of(self, priors):
+        """The `PriorTerms` of priors of (beta, phi, eta, u)."""
+        return PriorTerms(priors, self.shift, bent=self.bent)
+
+    def density_of(self, priors):
+        """The density of all parameters under such priors, compiled."""
+        return EffectsPrior(self.rows.blocks, density(priors, self.shift, self.bent))
 
 
 def set_up(data, family, crossing, prior, settings):
@@ -71,7 +85,8 @@ def set_up(data, family, crossing, prior, settings):
     effects, log_params = effects_of_crossing(crossing), len(family.auxiliary)
     columns = predictors_of(data, family)
     d = len(columns)
-    rows = crossed_rows(data, columns, crossing, effects, log_params, settings.dtype, True)
+    moved = not bounds_intercept(prior, data)
+    rows = crossed_rows(data, columns, crossing, effects, log_params, settings.dtype, moved)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)
@@ -85,6 +100,7 @@ def set_up(data, family, crossing, prior, settings):
         priors = MixedPriorsAlone(**vars(priors))
         table = replace(table, weight=np.zeros(len(table.y)))
         rows = replace(rows, fixed=table, table=replace(table, X=rows.table.X))
+    refuse_beside_ends(priors, settings, table)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
     shift = shifts(priors, shift, d)
@@ -95,7 +111,8 @@ def set_up(data, family, crossing, prior, settings):
     summed = summed_rows(rows, family) if summing else None
     few, small = summed or (rows, model)
     gram = Gram(few)
-    start = first_guess(priors, family, table.offset, *outcome)
+    start = first_guess(without_ends(priors), family, table.offset, *outcome)
+    priors = guessed_beside(priors, table, family, columns, start)
     first = d + effects.loading.size
     start[first : first + effects.spectrum.size] = [one.start for one in effects.spectral]
     sds = START * units.unit / spread
@@ -105,10 +122,13 @@ def set_up(data, family, crossing, prior, settings):
     rows, few = rows.with_blocks(loading=loading), few.with_blocks(loading=loading)
     bent = np.zeros(len(priors.names))
     bent[d : d + loading.q] = loading.scale
-    core = EffectsPrior(rows.blocks, density(priors, shift, bent))
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
-    terms = PriorTerms(priors, shift, bent=bent)
-    centre = CentreSearch(few, gram, small, core, terms, Loaded(rows.blocks), random)
+    searched = without_ends(priors, poles=False)
+    core, begin = (
+        EffectsPrior(rows.blocks, density(one, shift, bent)) for one in (priors, searched)
+    )
+    terms = PriorTerms(searched, shift, bent=bent)
+    centre = CentreSearch(few, gram, small, begin, terms, Loaded(rows.blocks), random)
     place = np.zeros(rows.blocks.size)
     place[rows.blocks.places] = start
     starts = [place]
@@ -116,7 +136,7 @@ def set_up(data, family, crossing, prior, settings):
         starts.append(place.copy())
         starts[1][rows.blocks.eta] = [one.short for one in effects.spectral]
     summed = summed and (few, small)
-    return CrossedSetup(rows, model, core, priors, effects, centre, starts, terms, summed)
+    return CrossedSetup(rows, model, core, priors, effects, centre, starts, shift, bent, summed)
 
 
 def scale_of(rows, gram, model, start, sds):

@@ -60,9 +60,9 @@ class Precision:
         border = turn.T @ self.border @ turn
         return Precision(self.tips, self.blocks, sparse.csr_array(cross), border)
 
-    def arrow(self, centre):
-        """The map that whitens it."""
-        return Arrow(centre, self.tips, self.blocks, self.cross, self.border)
+    def arrow(self, centre, kept=()):
+        """The map that whitens it, but for some coordinates, see `Arrow`."""
+        return Arrow(centre, self.tips, self.blocks, self.cross, self.border, kept)
 
     def tilted(self, places, slopes, information):
         """The joint precision of some coordinates with one of their own, and of all others given

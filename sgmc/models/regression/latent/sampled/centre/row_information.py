@@ -36,7 +36,7 @@ def together(blocks):
     return out
 
 
-def overlapping(search, found, blocks):
+def overlapping(search, found, blocks, kept):
     """An `Overlapping` for each term with columns that are told `together`.
 
     Their information is what coefficients and other smooths leave of it, and the point is that of
@@ -49,6 +49,8 @@ def overlapping(search, found, blocks):
         At the centre.
     blocks : Blocks
         Of the maps.
+    kept : array of int
+        Coefficients that do not move along, as ends and poles of priors are theirs alone.
     """
     columns = together(blocks)
     if not columns:
@@ -76,5 +78,6 @@ def overlapping(search, found, blocks):
         U = vectors[:, told] * np.sqrt(values[told])
         h = (vectors[:, told].T @ (left @ theta[at] + score[at])) / np.sqrt(values[told])
         along = np.linalg.solve(information[:d, :d] + prior[:d, :d], information[:d, own])
+        along[kept] = 0.0
         out.append(Overlapping(blocks, t, U, h, along))
     return out

@@ -83,7 +83,7 @@ def effects_transport(
     Z, number = X[:, d:], np.asarray(blocks.number)
     e = table.y - (0.0 if table.offset is None else table.offset) - X[:, :d] @ place[:d]
     weight = np.ones(len(e)) if table.weight is None else table.weight
-    _, slope, precision = found.terms(place[blocks.places])
+    _, slope, precision = found.centre.terms(place[blocks.places])
     mode = place[m:]
     # the columns of smooths overlap
     apart = np.arange(blocks.loading.q) < len(rows.factor)
