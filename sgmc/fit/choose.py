@@ -467,7 +467,8 @@ def independent(choice, rng) -> Choice | None:
         found = unweighed(nearly, plain, settings=settings, gradient="simple")
         return replace(found, reason="") if given else found
     # where a density is dear, a second one has to gain as much
-    dear = problem.rows.cells * problem.rows.repeated > MANY_CELLS
+    rows = problem.rows
+    dear = rows.cells * rows.repeated * rows.grid > MANY_CELLS
     skew = not (dear and plain <= PLAIN_ENOUGH)
     spec = registry.room("samplers")["imh"](skew=skew)
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
