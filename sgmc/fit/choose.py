@@ -68,6 +68,9 @@ CHEAPLY_THINNED = 4  # times as many proposals, where weights take no rows and v
 WEIGHED_CELLS = 2e4  # of the rows, whose densities take half a second at 4,000 draws
 SECONDS_A_CELL = 3e-9  # of the rows at one point, of models that integrate effects
 FEW_PROPOSALS, MANY_CELLS = 16, 2e5  # where a density takes a millisecond and more
+# of log weights without skewness, up to which a draw by one density is worth more than half of one
+# by two: about exp(-7 0.2^2), 0.76 of it
+PLAIN_ENOUGH = 0.2
 # of the limit, below which few weights do: their sd may be half the posterior's and less
 SURELY_SAME = 0.25
 PROPOSALS = 64  # whose weights are looked at: their variance is then known to a sixth
@@ -463,11 +466,15 @@ def independent(choice, rng) -> Choice | None:
         nearly = replace(problem, transport=Standard())
         found = unweighed(nearly, plain, settings=settings, gradient="simple")
         return replace(found, reason="") if given else found
-    spec = registry.room("samplers")["imh"]()
+    # where a density is dear, a second one has to gain as much
+    rows = problem.rows
+    dear = rows.cells * rows.repeated * rows.grid > MANY_CELLS
+    skew = not (dear and plain <= PLAIN_ENOUGH)
+    spec = registry.room("samplers")["imh"](skew=skew)
     seen = look(choice, rng, draws_of_laplace(settings.seed, problem.dim, PAIRS), True, False)
-    why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
+    why = f"Independent proposals chosen: log weights have an sd of {skewed if skew else plain:.2g}"
     steps = settings.chains * (settings.draws * (settings.thin or 1) + IMH_WARMUP)
-    seconds = 2 * steps * problem.rows.cells * SECONDS_A_CELL
+    seconds = (1 + skew) * steps * problem.rows.cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, 1, seconds, None, IMH_WARMUP)
     return replace(choice, spec=spec, reason=why, counted=counted, pilot=seen)
 

@@ -40,6 +40,8 @@ class Observations:
         Numbers that a density over all rows is made of.
     repeated : float
         Times as long as that many numbers that it takes, about.
+    grid : float
+        Times as many nodes as effects have in `cells`, which counts those of one effect.
     shuffled : bool
         Whether rows are in random order, so that blocks of them are samples.
     unit : str
@@ -60,6 +62,7 @@ class Observations:
     columns: tuple = ()
     strata: Callable | None = None
     repeated: float = 1.0
+    grid: float = 1.0
 
     @property
     def grouped(self):

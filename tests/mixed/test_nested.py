@@ -46,9 +46,9 @@ SIGMA = 0.7
 class Rows:
     """Six groups of one to three subgroups of two to six rows, outcomes of a family."""
 
-    def __init__(self, name, outer=ONE, inner=ONE):
+    def __init__(self, name, outer=ONE, inner=ONE, below=7):
         rng = np.random.default_rng(1)
-        sizes = [rng.integers(2, 7, rng.integers(1, 4)) for _ in range(6)]
+        sizes = [rng.integers(2, below, rng.integers(1, 4)) for _ in range(6)]
         self.name, self.family = name, family_of(name)
         self.inner_starts = np.append(0, np.cumsum(np.concatenate(sizes)))
         self.subgroups = np.append(0, np.cumsum([len(one) for one in sizes]))
@@ -72,20 +72,21 @@ class Rows:
         self.inner = Loading(inner)
         q = self.loading.q
         phi = np.append(np.linspace(0.9, 0.5, q), 0.3 * np.ones(self.loading.size - q))
+        self.weight = None
         auxiliary = [np.log(SIGMA)] if name in OWN else []
         self.theta = np.concatenate([[0.2, 0.5], phi, auxiliary])
 
     def within(self, apart, nodes):
         """The density of subgroups."""
         wide = design(np.ascontiguousarray(np.column_stack([self.X, self.Z])))
-        glm = self.family.kernel(wide, self.y, apart, None)
+        glm = self.family.kernel(wide, self.y, apart, self.weight)
         if self.name == "ols":
             return GaussianMarginal(glm, self.inner_starts, self.W, self.inner)
         return Quadrature(glm, self.inner_starts, self.W, self.inner, None, nodes)
 
     def density(self, nodes=9):
         """The compiled density, anchored at theta."""
-        glm = self.family.kernel(design(np.ascontiguousarray(self.X)), self.y, None, None)
+        glm = self.family.kernel(design(np.ascontiguousarray(self.X)), self.y, None, self.weight)
         Z = np.column_stack([self.Z, self.W])
         given = glm, self.starts, Z, self.loading, self.within, self.outer, self.subgroups
         return Nested(*given, nodes=nodes).anchored(self.theta)
@@ -184,6 +185,44 @@ def test_grids_see_mistakes(name, mistake):
     else:
         at[3] = 0.0
     assert abs(of_rows(rows.density(), at)[0] - expected) > 1e-2
+
+
+def assert_values_agree(rows, theta):
+    """Densities alone are those beside gradients, but for rounding: 1e-12 of their size."""
+    model = rows.density(7)
+    value = of_rows(model, theta)[0]
+    assert of_rows(model, theta, slope=False)[0] == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("outer, inner", LEVELS)
+def test_densities_alone(name, outer, inner):
+    rows = Rows(name, outer, inner)
+    away = rows.theta + 0.2 * np.cos(np.arange(len(rows.theta)))
+    assert_values_agree(rows, rows.theta)
+    assert_values_agree(rows, away)
+    rows.weight = np.random.default_rng(2).integers(1, 4, len(rows.y)) * 1.0
+    assert_values_agree(rows, away)
+
+
+def test_densities_alone_of_subgroups_whose_nodes_are_given_in_parts():
+    rows = Rows("logit", below=1500)
+    assert np.diff(rows.inner_starts).max() * 7 > 4096 > np.diff(rows.inner_starts).min() * 7
+    assert_values_agree(rows, rows.theta + 0.02)
+
+
+@pytest.mark.mistake("densities of nested groups alone: {mistake}")
+@pytest.mark.parametrize("name", ["quadrature"])
+@pytest.mark.parametrize("mistake", ["fewer nodes", "other coefficients"])
+def test_densities_alone_see_mistakes(name, mistake):
+    """Of the same integral by other nodes, and at other coefficients: above 1e-6 of its size."""
+    rows = Rows("logit")
+    theta = rows.theta + 0.2 * np.cos(np.arange(len(rows.theta)))
+    model = rows.density(3)
+    other = rows.density(5) if mistake == "fewer nodes" else model
+    at = theta + 1e-4 * (mistake != "fewer nodes")
+    value = of_rows(model, theta)[0]
+    assert abs(of_rows(other, at, slope=False)[0] / value - 1) > 1e-6
 
 
 class Codes:

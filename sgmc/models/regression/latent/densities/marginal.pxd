@@ -30,6 +30,9 @@ cdef class Marginal(Model):
     # minus its Hessian by theta
     cdef int group_curvature(self, const Place *at, Py_ssize_t group, double *room,
                              double *w) except -1 nogil
+    # log density of a group alone
+    cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,
+                         double *value) except -1 nogil
     # log density of a group, and r = its gradient by (beta, entries of Lambda, auxiliary)
     cdef int of_group(self, const Place *at, Py_ssize_t group, double *work, double *value,
                       double *r) except -1 nogil

@@ -124,6 +124,26 @@ cdef class Marginal(Model):
             r[self.p + f] = total
         return OK
 
+    cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,
+                         double *value) except -1 nogil:
+        """With a gradient that is left, where a density has no shorter way."""
+        return self.of_group(at, group, work, value, at.slopes + 2 * self.dim * self.dim)
+
+    cdef int add(self, const double *theta, const Batch *b, Scratch *s, double *value,
+                 double *grad) except -1 nogil:
+        """Densities alone, where no gradient is asked for, cost less."""
+        cdef Place place
+        cdef double one, total = 0
+        cdef Py_ssize_t i
+        if grad != NULL or value == NULL or b.weight != NULL:
+            return Model.add(self, theta, b, s, value, grad)
+        place = self.at(theta, s.work)
+        for i in range(b.m):
+            self.group_value(&place, row_of(b, i), self.room(s.work), &one)
+            total += one
+        value[0] += b.scale * total
+        return OK
+
     cdef int scores(self, const double *theta, const Batch *tile, Scratch *s, double *r,
                     double *value) except -1 nogil:
         cdef Place place = self.at(theta, s.work)

@@ -19,7 +19,7 @@ cdef class Nested(Marginal):
     cdef readonly object make
     cdef readonly Py_ssize_t[::1] subgroups
     cdef readonly double[:, ::1] away         # b of each group at which `inner` has its zero
-    cdef readonly bint closed
+    cdef readonly bint closed, at_nodes       # whether `inner` is of nodes around an anchor
     cdef readonly Py_ssize_t nodes, b         # effects of the outer level
     # the scratch of a group, with what both densities need of theta
     cdef Space divided(self, const Place *at, double *work) noexcept nogil

@@ -52,6 +52,7 @@ cdef class Nested(Marginal):
         Marginal.__init__(self, glm, starts, Z, loading, unit)
         self.make, self.inner, self.nodes, self.b = make, make(None, nodes), nodes, outer.q
         self.closed = type(self.inner).closed
+        self.at_nodes = isinstance(self.inner, Quadrature) and not self.closed
         self.places = Quadrature(glm, starts, np.asarray(self.Z)[:, :self.b], outer,
                                  nodes=EXACT_NODES if self.closed else nodes)
         self.subgroups = np.ascontiguousarray(subgroups, dtype=np.intp)
@@ -132,8 +133,10 @@ cdef class Nested(Marginal):
             self.inner.glm.X.fetch(&rows)
 
     cdef Py_ssize_t group_size(self) noexcept nogil:
-        cdef Py_ssize_t d = self.inner.dim
-        return (2 * d + self.inner.glm.dim + self.q * self.q + self.places.group_size()
+        cdef Py_ssize_t d = self.inner.dim, many = 0
+        if self.at_nodes:
+            many = (<Quadrature> self.inner).size_at(self.places.count)
+        return (many + 2 * d + self.inner.glm.dim + self.q * self.q + self.places.group_size()
                 + (self.places.count + 1) * (d + self.dim) + 2 * d * d + self.inner.group_size())
 
     cdef Space divided(self, const Place *at, double *work) noexcept nogil:
@@ -259,6 +262,31 @@ cdef class Nested(Marginal):
                 r[j] += s.room.t[k] * s.by_theta[j]
         if not self.closed:
             self.places.through_nodes(&s.outer, group, &f, &s.room, r)
+        return OK
+
+    cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,
+                         double *value) except -1 nogil:
+        """Each subgroup at all nodes of the outer effects in turn."""
+        cdef Space s
+        cdef Frame f
+        cdef Py_ssize_t h, j, k
+        if not self.at_nodes:
+            return Marginal.group_value(self, at, group, work, value)
+        s = self.divided(at, work)
+        value[0] = -INFINITY
+        if not self.frame(group, &s, &f):
+            return OK
+        self.places.place_nodes(&s.outer, group, &f, &s.room)
+        for j in range(self.b):
+            s.beta[self.p + j] = -self.away[group, j]
+        for h in range(self.subgroups[group], self.subgroups[group + 1]):
+            (<Quadrature> self.inner).values_at(
+                &s.inner, h, self.p, self.b, &self.Z[self.inner.starts[h], 0], self.q,
+                self.places.count, s.room.b, s.rest, s.room.t)
+        for k in range(self.places.count):
+            if not s.room.t[k] > -INFINITY:
+                return OK
+        value[0] = self.places.normalise(&s.room)
         return OK
 
     cdef int information(self, const Place *at, Py_ssize_t group, double *work, double *w,

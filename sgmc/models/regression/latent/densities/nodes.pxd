@@ -5,6 +5,7 @@ from sgmc.models.regression.latent.densities.marginal cimport Marginal, Place
 cdef enum:
     MOST_SQUARES = MOST_EFFECTS * MOST_EFFECTS
     EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
+    TOGETHER = 4096               # rows times nodes that are given to the family at once
 
 cdef struct Frame:                # nodes of a group: z_k = centre + B t_k
     double[MOST_EFFECTS] centre

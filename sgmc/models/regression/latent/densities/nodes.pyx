@@ -12,8 +12,6 @@ from sgmc.models.regression.latent.densities.small cimport times
 from sgmc.models.regression.bases.glm cimport Glm
 from sgmc.models.regression.latent.densities.rules import normal_rule
 
-cdef enum:
-    TOGETHER = 4096               # rows times nodes that are given to the family at once
 cdef double HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 

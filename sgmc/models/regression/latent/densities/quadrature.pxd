@@ -6,6 +6,16 @@ from sgmc.models.regression.latent.densities.nodes cimport Frame, Room
 cdef class Quadrature(Informed):
     cdef readonly const double[:, :] centre   # beta_0 of each group
     cdef readonly double[:, ::1] h, K, M
+    # log densities of a group where some coefficients differ: see `values_at`
+    cdef int values_at(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
+                       const double *covariates, Py_ssize_t stride, Py_ssize_t points,
+                       const double *moves, double *work, double *total) except -1 nogil
+    cdef Py_ssize_t size_at(self, Py_ssize_t points) noexcept nogil
+    cdef void recentre(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
+                       const double *move, Frame *f) noexcept nogil
+    cdef int score_many(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                        double *wide, double *t) except -1 nogil
+    cdef void add_means(self, Py_ssize_t points, double *t, double *total) noexcept nogil
     # what the places of nodes add to the gradient r, with that by the entries of Lambda
     cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
                            double *r) except -1 nogil

@@ -1,15 +1,16 @@
 """Adaptive Gauss-Hermite quadrature over the effects of a group."""
 import numpy as np
 
-from libc.math cimport INFINITY
-from libc.string cimport memset
+from libc.math cimport INFINITY, log
+from libc.string cimport memcpy, memset
 
+from sgmc.core cimport simd
 from sgmc.core.contract cimport OK, Batch, all_rows
 from sgmc.core import deadline
 from sgmc.models.regression.latent.densities.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Place
-from sgmc.models.regression.latent.densities.nodes cimport MOST_SQUARES, Frame, Room
+from sgmc.models.regression.latent.densities.nodes cimport MOST_SQUARES, TOGETHER, Frame, Room
 from sgmc.models.regression.latent.densities.rules import normal_rule
 from sgmc.models.regression.latent.densities.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
@@ -146,6 +147,104 @@ cdef class Quadrature(Informed):
             for i in range(m):
                 r[e] += room.mean[c * m + i]
         return self.through_nodes(at, group, &f, &room, r)
+
+    cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,
+                         double *value) except -1 nogil:
+        cdef Room room = self.divided(self.starts[group + 1] - self.starts[group], work)
+        cdef Frame f
+        return self.visit(at, group, &f, &room, value)
+
+    cdef Py_ssize_t size_at(self, Py_ssize_t points) noexcept nogil:
+        """Doubles of scratch that `values_at` takes besides that of a group."""
+        return (3 + self.glm.width) * TOGETHER + points * self.count
+
+    cdef int values_at(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
+                       const double *covariates, Py_ssize_t stride, Py_ssize_t points,
+                       const double *moves, double *work, double *total) except -1 nogil:
+        """Add log densities of a group where `moved` coefficients from the `first` on are off by
+        `moves` (points, moved) to total (points,): nodes move with them, but how far they are apart
+        does not.  The i-th row of these coefficients' columns begins at covariates + i stride.
+        """
+        cdef Py_ssize_t start = self.starts[group], m = self.starts[group + 1] - start
+        cdef Py_ssize_t i, j, k = 0, l, some, count = self.count
+        # points whose nodes are given to the family at once
+        cdef Py_ssize_t most = max(TOGETHER // (m * count), 1)
+        cdef double *wide = work + self.group_size()
+        cdef double *t = wide + (3 + self.glm.width) * TOGETHER
+        cdef Room room = self.divided(m, work)
+        cdef Frame f
+        self.predict(at, start, m, room.eta, room.work)
+        memcpy(room.mean, room.eta, m * sizeof(double))
+        if not self.frame(at, group, &room, &f):
+            for k in range(points):
+                total[k] = -INFINITY
+            return OK
+        while k < points:
+            some = min(most, points - k)
+            for l in range(some):
+                for i in range(m):
+                    room.eta[i] = room.mean[i]
+                    for j in range(moved):
+                        room.eta[i] += covariates[i * stride + j] * moves[(k + l) * moved + j]
+                self.recentre(at, group, first, moved, moves + (k + l) * moved, &f)
+                self.place_nodes(at, group, &f, &room)
+                if most == 1:                       # as many nodes as fit
+                    self.score_effects(at, start, m, count, &room, room.t)
+                else:
+                    for j in range(count):
+                        self.shift(start, m, room.eta, room.b + j * self.q,
+                                   wide + (l * count + j) * m)
+                memcpy(t + (k + l) * count, room.t, count * sizeof(double))
+            if most > 1:
+                self.score_many(at, start, m, some * count, wide, t + k * count)
+            k += some
+        self.add_means(points, t, total)
+        return OK
+
+    cdef void recentre(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
+                       const double *move, Frame *f) noexcept nogil:
+        """Nodes around where the mode is with coefficients that have moved."""
+        cdef Py_ssize_t a, j, q = self.q
+        cdef double[MOST_EFFECTS] score, pulled, half
+        for a in range(q):
+            score[a] = f.score[a]
+            for j in range(moved):
+                score[a] -= self.M[group, a * self.p + first + j] * move[j]
+        transposed_times(q, at.root, score, pulled)
+        transposed_times(q, f.B, pulled, half)
+        times(q, f.B, half, f.centre)
+
+    cdef int score_many(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                        double *wide, double *t) except -1 nogil:
+        """Add log densities at so many linear predictors of the rows, which `wide` begins with."""
+        cdef double *y = wide + TOGETHER
+        cdef const double *weight = &self.glm.weight[start] if self.glm.weight.shape[0] else NULL
+        cdef Py_ssize_t i, k
+        for k in range(count):
+            for i in range(m):
+                y[k * m + i] = self.glm.y[start + i]
+        return self.glm.family_sums(at.auxiliary, count, m, wide, y, weight, y + 2 * TOGETHER,
+                                    y + TOGETHER, t)
+
+    cdef void add_means(self, Py_ssize_t points, double *t, double *total) noexcept nogil:
+        """Add logs of the sums over nodes, whose logs are in t (points, nodes)."""
+        cdef Py_ssize_t j, k
+        cdef double one
+        cdef double *own = t
+        for k in range(points):
+            one = -INFINITY
+            for j in range(self.count):
+                one = max(one, own[j])
+            total[k] += one
+            for j in range(self.count):
+                own[j] -= one
+            own += self.count
+        simd.exponential(points * self.count, t, t)
+        for k in range(points):
+            one = 0
+            for j in range(self.count):
+                one += t[k * self.count + j]
+            total[k] += log(one)
 
     cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
                            double *r) except -1 nogil:

@@ -15,6 +15,7 @@ Whatever the effects, the rows of a group count by their products alone: few row
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -22,6 +23,7 @@ from scipy import sparse
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.mode import Mode, PriorTerms
+from sgmc.coordinates.ratios import NormalByTotal, Ratios
 from sgmc.coordinates.transport import Transport
 from sgmc.core.design import design
 from sgmc.fit.problem import Problem
@@ -181,9 +183,7 @@ def grouped_transport(
     if sums is None:
         return None
     covariance = np.linalg.inv(mode.precision)[d:, d:]
-    return ConditionallyNormal.tabulated(
-        mode.theta[d:],
-        covariance,
+    parts = dict(
         map=problem.coordinates.map,
         prior=problem.prior,
         beta=beta,
@@ -193,6 +193,40 @@ def grouped_transport(
         loading=loading,
         rounding=glm.rounding,
     )
+    found = ConditionallyNormal.tabulated(mode.theta[d:], covariance, **parts)
+    # weights beyond the rows count some of these twice, whose density grows without end where the
+    # groups' effects are all that is left
+    if found is None and isinstance(sums, GroupSums) and sums.weight <= len(e):
+        square = float(e @ (weight * e))
+        return by_total(sums, 0.5 * np.log(square / sums.weight), parts) if square > 0 else None
+    return found
+
+
+def by_total(sums: GroupSums, middle: float, parts: dict[str, Any]) -> Transport | None:
+    """Return the transport of groups most of which have a single row: these tell the sum of the two
+    variances, and the ratio of the sds may be anything up to infinity; None where there is no
+    table.
+
+    Parameters
+    ----------
+    sums : GroupSums
+    middle : float
+        About the log of the sd of a row.
+    parts : dict
+        Of `ConditionallyNormal`.
+    """
+    told = sums.told[sums.told > 0]
+    if not len(told):
+        return None
+    # below the first ratio rows tell nothing of the sd, above the second one nothing of sigma, but
+    # for groups of several rows, whose residuals tell where it would be too small
+    most, square = float(told.min() ** -0.5), float(sums.within[-1, -1])
+    spare = sums.weight - float(sums.groups.sum())
+    if square > 0 and spare > 0:
+        most = max(most, np.exp(middle) * np.sqrt(spare / square))
+    ratios = Ratios(told.max(keepdims=True) ** -0.5, most)
+    share = float(sums.told @ sums.groups) / sums.weight
+    return NormalByTotal(ratios=ratios, share=share, **parts).looked_for(middle)
 
 
 def sums_of(rows: GroupedRows, X: Floats, e: Floats, weight: Floats) -> Sums | None:

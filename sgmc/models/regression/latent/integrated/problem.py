@@ -185,6 +185,7 @@ def observations(model, table, rule, strata, nested=False):
         strata=strata,
         # inner effects are integrated out at each node of the outer ones
         repeated=NESTED_WORK * max(rule.nodes, 1) if nested else 1.0,
+        grid=1.0 if nested else model.count / max(rule.nodes, 1),
     )
 
 

@@ -35,8 +35,10 @@ TURNS_WARMUP = 100  # steps, of some sweeps each
 # seconds on one core: numbers of the table in a sweep, local scales in it, operations of a draw of
 # all coefficients, and what this takes besides; only their ratios matter
 CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 7e-10, 3e-7, 6e-11, 5e-5
-# seconds of a step's sweeps, about, and how many there are at most
-STEP_SECONDS, MOST_SWEEPS = 6.5e-4, 8
+# seconds of a step's sweeps, about, and how many there are at most; with more coefficients than
+# rows two thirds: what is then known least are sds of long-tailed coefficients, for which
+# successive sweeps are nearly independent and draws count
+STEP_SECONDS, STEP_SECONDS_OF_MANY, MOST_SWEEPS = 6.5e-4, 4.4e-4, 8
 # share of the sweeps' time that draws of all coefficients may take: with more of them than rows
 # priors hold most, and sweeps alone forget nearly as fast
 JOINT_SHARE, JOINT_SHARE_OF_MANY = 0.5, 0.1
@@ -113,7 +115,8 @@ class ScaleConditionals(Conditionals):
         """How many sweeps a step has, and after how many steps one draws all coefficients."""
         (d, m), k = self.columns.shape, self.shrunk.k
         sweep = CELL_SWEPT * d * m + LOCAL_DRAWN * k
-        sweeps = int(np.clip(round(STEP_SECONDS / sweep), 1, MOST_SWEEPS))
+        seconds = STEP_SECONDS_OF_MANY if self.by_rows else STEP_SECONDS
+        sweeps = int(np.clip(round(seconds / sweep), 1, MOST_SWEEPS))
         joint = m * m * k + m**3 / 3 if self.by_rows else d**3 / 3
         share = JOINT_SHARE_OF_MANY if self.by_rows else JOINT_SHARE
         every = (JOINT_CALL + JOINT_FLOP * joint) / (share * sweeps * sweep)

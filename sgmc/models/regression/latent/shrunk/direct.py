@@ -8,16 +8,15 @@ However many coefficients there are, and with more of them than rows, a point co
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from sgmc.arguments.tables import CHUNK_CELLS
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
-from sgmc.coordinates.integrated import ConditionallyNormal
 from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.ratios import NormalByTotal, Ratios
 from sgmc.coordinates.transport import Transport, scaled_by_draws
 from sgmc.core import deadline
 from sgmc.core.contract import Model
@@ -25,10 +24,6 @@ from sgmc.errors import DataError
 from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, GroupSums
 
 LEAST_TOLD = 1e-10  # of a singular vector, relative to the longest: beyond it nothing is told
-NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
-# of tables that find the posterior: nodes of an axis, the largest coordinate of the ratio, how far
-# the log of the sd of a row may be from that of the outcomes, and how many there are at most
-LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS, MOST_LOOKS = 33, 16.0, 3.0, 8
 DRAWS_TO_SCALE = 256
 DECOMPOSITION = 20.0  # operations of a singular value decomposition, about, by its three sizes
 
@@ -77,44 +72,6 @@ class RidgeSums(GroupSums):
 
 
 @dataclass(frozen=True)
-class Ratios:
-    """Coordinates psi of ratios r = sd / sigma, in which densities that are flat in r near zero,
-    and in 1 / r where that is near zero, are smooth: 1 / r = 1 / (c sinh psi) - 1 / most.
-
-    Attributes
-    ----------
-    scale : array (1,)
-        c, below which rows tell nothing of the sd.
-    most : float
-        Above which they tell nothing of sigma: infinite where more rows than coefficients do.
-    """
-
-    scale: Floats
-    most: float
-    q: ClassVar[int] = 1
-
-    @property
-    def end(self) -> float:
-        """Where r is infinite, but for rounding."""
-        return float(np.arcsinh(self.most / self.scale[0] * (1 - NEARLY)))
-
-    def sds(self, psi: Floats) -> Floats:
-        """Return ratios of their coordinates."""
-        own = self.scale * np.sinh(psi)
-        return own / (1 - own / self.most)
-
-    def curved(self, ratios: Floats) -> Floats:
-        """Return coordinates of ratios."""
-        with np.errstate(divide="ignore"):
-            return np.arcsinh(1 / (self.scale * (1 / ratios + 1 / self.most)))
-
-    def steepness(self, psi: Floats) -> Floats:
-        """Return derivatives of ratios by their coordinates."""
-        own = self.scale * np.sinh(psi)
-        return self.scale * np.cosh(psi) / (1 - own / self.most) ** 2
-
-
-@dataclass(frozen=True)
 class RidgeOrder:
     """Parameters in the order of `ConditionallyNormal`: the other coefficients, those of the ridge
     in units of its prior, the coordinate of their sd, log sigma.
@@ -151,23 +108,6 @@ class RidgeOrder:
         sd = np.abs(self.loading.sds(y[:, -2:-1]))
         theta[:, -2:-1] = np.log(np.maximum(sd, np.finfo(float).tiny))
         return self.map.inverse(theta)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RidgeNormal(ConditionallyNormal):
-    """`ConditionallyNormal` with a table of psi and the log of the sd of a row, which hardly depend
-    on each other.
-
-    Attributes
-    ----------
-    share : float
-        Of the square of the sd in the variance of a row.
-    """
-
-    share: float
-
-    def log_sigma(self, psi: Floats, last: Floats) -> Floats:
-        return last - 0.5 * np.log1p(self.share * self.ratios.sds(psi) ** 2)
 
 
 def ridge_draws(
@@ -224,7 +164,7 @@ def ridge_draws(
     )
     flat = np.array([priors.families[j] == "flat" for j in rest])
     precision = np.where(flat, 0.0, columns["scale"][rest] ** -2.0)
-    made = RidgeNormal(
+    made = NormalByTotal(
         map=RidgeOrder(
             rest, where, unit, pivots, shift, loading, Scaling(np.zeros(d + 2), np.ones(d + 2))
         ),
@@ -238,10 +178,8 @@ def ridge_draws(
         rounding=model.rounding,
         share=float(sums.told.sum() / total),
     )
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        place = looked_for(made, np.log(spread))
-        grid = grid_of(made.log_density, *place, under=np.array([ratios.end, np.inf]))
-    return None if grid is None else standardised(replace(made, grid=grid))
+    found = made.looked_for(np.log(spread))
+    return None if found is None else standardised(found)
 
 
 def improper(d: int, n: int, total: float) -> DataError:
@@ -275,30 +213,6 @@ def reduced(table: Any, shift: Floats, factor: Floats) -> Floats:
         if len(found) > d + 1:
             found = np.linalg.qr(found, mode="r")
     return found
-
-
-def looked_for(made: RidgeNormal, middle: float) -> tuple[Floats, Floats]:
-    """Return about the mean and the covariance of the table's numbers, the log of the sd of a row
-    being around a `middle`: of wide tables, then of ones around what these show.
-    """
-    low = np.array([0.0, middle - LOOKED_LOGS])
-    high = np.array([min(MOST_COORDINATE, made.ratios.end), middle + LOOKED_LOGS])
-    for _ in range(MOST_LOOKS):
-        deadline.check()
-        axes = np.linspace(low, high, LOOKED_NODES).T
-        value = made.log_density(axes[0][:, None], np.tile(axes[1], (LOOKED_NODES, 1)))
-        share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
-        share /= share.sum()
-        at = mesh([*axes]).reshape(-1, 2)
-        centre, step = share @ at, axes[:, 1] - axes[:, 0]
-        covariance = (share[:, None] * (at - centre)).T @ (at - centre)
-        sd = np.sqrt(np.diag(covariance))
-        if (sd > 2 * step).all():  # nodes are near enough to show it
-            break
-        reach = FIRST_WIDTH * np.maximum(sd, step)
-        low = np.array([max(centre[0] - reach[0], 0.0), centre[1] - reach[1]])
-        high = np.array([min(centre[0] + reach[0], made.ratios.end), centre[1] + reach[1]])
-    return centre, covariance + np.diag(step**2)
 
 
 def standardised(transport: Any) -> Transport:

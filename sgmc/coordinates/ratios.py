@@ -1,0 +1,112 @@
+"""Draws of regressions with normal errors whose rows tell the sum of two variances, of effects or
+of a ridge and of single rows, but hardly their ratio: tables of the ratio and of that sum.
+"""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+import numpy as np
+
+from sgmc.arguments.types import Floats
+from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
+from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.core import deadline
+
+NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
+# of tables that find the posterior: nodes of an axis, the largest coordinate of the ratio, how far
+# the log of the sd of a row may be from that of the outcomes, and how many there are at most
+LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS, MOST_LOOKS = 33, 16.0, 3.0, 8
+
+
+@dataclass(frozen=True)
+class Ratios:
+    """Coordinates psi of ratios r = sd / sigma, in which densities that are flat in r near zero,
+    and in 1 / r where that is near zero, are smooth: 1 / r = 1 / (c sinh psi) - 1 / most.
+
+    Attributes
+    ----------
+    scale : array (1,)
+        c, below which rows tell nothing of the sd.
+    most : float
+        Above which they tell nothing of sigma: infinite where more rows than coefficients do.
+    """
+
+    scale: Floats
+    most: float
+    q: ClassVar[int] = 1
+
+    @property
+    def end(self) -> float:
+        """Where r is infinite, but for rounding."""
+        return float(np.arcsinh(self.most / self.scale[0] * (1 - NEARLY)))
+
+    def sds(self, psi: Floats) -> Floats:
+        """Return ratios of their coordinates."""
+        own = self.scale * np.sinh(psi)
+        return own / (1 - own / self.most)
+
+    def curved(self, ratios: Floats) -> Floats:
+        """Return coordinates of ratios."""
+        with np.errstate(divide="ignore"):
+            return np.arcsinh(1 / (self.scale * (1 / ratios + 1 / self.most)))
+
+    def steepness(self, psi: Floats) -> Floats:
+        """Return derivatives of ratios by their coordinates."""
+        own = self.scale * np.sinh(psi)
+        return self.scale * np.cosh(psi) / (1 - own / self.most) ** 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class NormalByTotal(ConditionallyNormal):
+    """`ConditionallyNormal` with a table of psi and the log of the sd of a row, which hardly depend
+    on each other.
+
+    Attributes
+    ----------
+    share : float
+        Of the square of the sd in the variance of a row.
+    """
+
+    share: float
+
+    def log_sigma(self, psi: Floats, last: Floats) -> Floats:
+        return last - 0.5 * np.log1p(self.share * self.ratios.sds(psi) ** 2)
+
+    def looked_for(self, middle: float) -> Self | None:
+        """Return these draws with their table; None where there is none.
+
+        Parameters
+        ----------
+        middle : float
+            About the log of the sd of a row.
+        """
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                under = np.array([self.ratios.end, np.inf])
+                grid = grid_of(self.log_density, *self.moments(middle), under=under)
+        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
+            return None
+        return None if grid is None else replace(self, grid=grid)
+
+    def moments(self, middle: float) -> tuple[Floats, Floats]:
+        """Return about the mean and the covariance of the table's numbers, the log of the sd of a
+        row being around a `middle`: of wide tables, then of ones around what these show.
+        """
+        low = np.array([0.0, middle - LOOKED_LOGS])
+        high = np.array([min(MOST_COORDINATE, self.ratios.end), middle + LOOKED_LOGS])
+        for _ in range(MOST_LOOKS):
+            deadline.check()
+            axes = np.linspace(low, high, LOOKED_NODES).T
+            value = self.log_density(axes[0][:, None], np.tile(axes[1], (LOOKED_NODES, 1)))
+            share = np.nan_to_num(np.exp(value - np.nanmax(value))).ravel()
+            share /= share.sum()
+            at = mesh([*axes]).reshape(-1, 2)
+            centre, step = share @ at, axes[:, 1] - axes[:, 0]
+            covariance = (share[:, None] * (at - centre)).T @ (at - centre)
+            sd = np.sqrt(np.diag(covariance))
+            if (sd > 2 * step).all():  # nodes are near enough to show it
+                break
+            reach = FIRST_WIDTH * np.maximum(sd, step)
+            low = np.array([max(centre[0] - reach[0], 0.0), centre[1] - reach[1]])
+            high = np.array([min(centre[0] + reach[0], self.ratios.end), centre[1] + reach[1]])
+        return centre, covariance + np.diag(step**2)
