@@ -185,8 +185,9 @@ class Effects(ByOtherNames):
         Parameters
         ----------
         variables : str, list of str or dict, optional
-            Names, or what to compare by name.  Numbers: a step (default 1), two values
-            ``[20, 40]``, ``"sd"``, ``"2sd"``, ``"iqr"`` or ``"minmax"``.  Labels: each level
+            Names, or what to compare by name.  Numbers: a step (default 1; of columns of 0 and 1
+            the value 1 against 0), two values ``[20, 40]``, ``"sd"``, ``"2sd"``, ``"iqr"`` or
+            ``"minmax"``.  Labels: each level
             against the reference (default), ``"sequential"``, ``"pairwise"``, ``"all"``, or two
             levels, ``["a", "b"]`` for b against a.  Default: all variables.
         comparison : {"difference", "ratio", "lnratio", "lnor"}

@@ -76,6 +76,11 @@ class FitPlaces:
 
     def __init__(self, results, by=()):
         kept = results._kept
+        if kept is None and hasattr(results, "fits"):
+            raise ArgumentError(
+                "a fit of several imputed data sets has rows in each: give data=, e.g. one of the "
+                "completed tables, or take effects and figures of one of its fits, res.fits[0]"
+            )
         if kept is None:
             raise ArgumentError(
                 "the rows of the fit are not here as they were given (they are in a prepared file, "
