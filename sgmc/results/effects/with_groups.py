@@ -10,7 +10,7 @@ from sgmc.arguments.types import Floats, Ints
 from sgmc.errors import ArgumentError
 from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
-HELD = 1 << 28  # bytes of effects of a factor that are drawn once for all quantities
+BYTES_DRAWN_ONCE = 1 << 28  # bytes of effects of a factor that are drawn once for all quantities
 
 AT_ZERO = (
     "Effects of groups are zero: these are effects of a typical group. random=True takes the "
@@ -51,7 +51,7 @@ class OfGroups:
     def drawn(self, k: int, effects: Any, code: Ints) -> Any:
         """Effects of the k-th factor that are drawn once, of levels that fit into memory."""
         levels = np.unique(code[code >= 0])
-        if 8 * len(levels) * effects.roots[..., 0].size > HELD:
+        if 8 * len(levels) * effects.roots[..., 0].size > BYTES_DRAWN_ONCE:
             return effects
         held = self.held.get(k)
         if held is None or len(np.setdiff1d(levels, held.levels)):
