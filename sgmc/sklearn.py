@@ -4,6 +4,7 @@ Clones, which searches and cross-validation fit, issue no warnings: each fit has
 ``posterior_.warnings``, and its verdict in ``posterior_.verdict``.
 """
 
+import inspect
 import warnings
 
 import numpy as np
@@ -22,9 +23,11 @@ except ImportError as error:
     ) from None
 
 from sgmc import registry
+from sgmc.arguments.choices import nearest
+from sgmc.arguments.keywords import FIT, names
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.names import column_names
-from sgmc.elsewhere import IN_SKLEARN
+from sgmc.elsewhere import ARGUMENTS, IN_SKLEARN, SAME_ARGUMENTS
 from sgmc.errors import SGMCWarning
 from sgmc.formula.groups import of_labels
 from sgmc.models.regression.families.gamma import Gamma
@@ -52,7 +55,20 @@ def __getattr__(name):
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+SAME_IN_SKLEARN = {  # to names of estimators
+    **SAME_ARGUMENTS,
+    "seed": "random_state",
+    "random_seed": "random_state",
+    "intercept": "fit_intercept",
+}
 NARROWEST = np.finfo(float).epsneg  # of a probability from 1, so that its log odds are finite
+
+
+def estimator_hint(name, known):
+    """What to give in the place of an argument that an estimator does not have."""
+    if name in names(*FIT):
+        return f"; give fit_options={{{name!r}: ...}}"
+    return f"; {ARGUMENTS[name]}" if name in ARGUMENTS else nearest(name, known)
 
 
 class _BayesianEstimator(BaseEstimator):
@@ -83,6 +99,20 @@ class _BayesianEstimator(BaseEstimator):
         self.random_state = random_state
         self.fit_options = fit_options
         self.feature_names = feature_names
+
+    def __init_subclass__(cls, **how):
+        super().__init_subclass__(**how)
+        _, *others = inspect.signature(cls.__init__).parameters.values()
+        cls.__signature__ = inspect.Signature(others)  # not that of __new__
+
+    def __new__(cls, *args, **given):
+        # scikit-learn reads the names of __init__, which so cannot take others for their advice
+        known = cls._get_param_names()
+        for name in (one for one in given if one not in known):
+            ours = SAME_IN_SKLEARN.get(name, name)
+            advice = f"; use {ours}=" if ours in known else estimator_hint(ours, known)
+            raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}{advice}")
+        return super().__new__(cls)
 
     def __sklearn_clone__(self):
         copy = super().__sklearn_clone__()

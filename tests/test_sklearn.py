@@ -394,3 +394,19 @@ def test_fit_options_take_the_place_of_arguments():
     how = {"draws": 500, "chains": 2, "threads": 1}
     made = BayesianLogisticRegression(fit_options=how, random_state=1)
     assert made.fit(X, y).posterior_.draws.shape[:2] == (2, 500)
+
+
+@pytest.mark.parametrize(
+    "name, advice",
+    [
+        ("C", "a penalty is a prior"),
+        ("seed", "use random_state="),
+        ("n_jobs", r"give fit_options=\{'threads': ...\}"),
+        ("warmup", r"give fit_options=\{'warmup': ...\}"),
+        ("prio", "did you mean 'prior'"),
+    ],
+)
+def test_misnamed_arguments_get_the_advice_of_verbs(name, advice):
+    expected = rf"LogisticRegression\(\) got an unexpected keyword argument '{name}'; {advice}"
+    with pytest.raises(TypeError, match=expected):
+        BayesianLogisticRegression(**{name: 1})

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sgmc.formula.undefined import Undefined
 
 
+# functions and methods that may bring values to other rows
+SORTING = {"sort", "sorted", "sample", "shuffle", "permutation", "permuted", "partition"}
 COLUMN = "column "  # marks, for patsy, a factor that is a column by itself
 
 
@@ -165,7 +167,54 @@ def evaluate(
             f"{label!r} must have a value in each of the {rows:,} rows, it has {len(value):,}: "
             "make a column of it first, or use functions of one row"
         )
+    refuse_reordered(value, names, label)
+    if SORTING & {*compile(code, "<formula>", "eval").co_names}:
+        refuse_sorting(code, functions, names, label, value, rows)
     return value
+
+
+def refuse_reordered(value: Any, names: Mapping[str, Any], label: str) -> None:
+    """FormulaError where a Series or DataFrame has its rows in another order than the columns, as
+    its index tells.
+    """
+    index = next((one.index for one in names.values() if hasattr(one, "index")), None)
+    if index is None or not isinstance(value, pd.Series | pd.DataFrame):
+        return
+    if not value.index.equals(index) and value.index.sort_values().equals(index):
+        raise FormulaError(reordered(label))
+
+
+def refuse_sorting(
+    code: str,
+    functions: Mapping[str, Any],
+    names: Mapping[str, Any],
+    label: str,
+    value: Any,
+    rows: int,
+) -> None:
+    """FormulaError where a function such as ``np.sort`` has brought values to other rows: they do
+    not follow when the rows of the columns are reversed, as those of ``searchsorted(sort(x), x)``
+    do.
+    """
+    if rows < 2 or not np.ndim(value):
+        return
+    turned = {
+        place: one.iloc[::-1].reset_index(drop=True) if hasattr(one, "iloc") else one
+        for place, one in names.items()
+    }
+    with np.errstate(all="ignore"):
+        other = eval(code, dict(functions), turned)
+    first, second = (pd.DataFrame(np.asarray(one)) for one in (value, other))
+    if not first.equals(second.iloc[::-1].reset_index(drop=True)):
+        raise FormulaError(reordered(label))
+
+
+def reordered(label: str) -> str:
+    """What is wrong with an expression of values in another order."""
+    return (
+        f"{label!r} has the values of the rows in another order, so that rows would get the values "
+        "of others: use the column as it is, or its ranks, x.rank()"
+    )
 
 
 class Expression:

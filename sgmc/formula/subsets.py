@@ -7,9 +7,10 @@ import pandas as pd
 
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.types import Bools, Frame, Ints, Series
-from sgmc.errors import DataError
+from sgmc.errors import DataError, RowsLeftOutWarning, warn
 from sgmc.formula import parser
 from sgmc.formula.columns import kind, own
+from sgmc.formula.unknown_conditions import unknown_rows
 
 
 def subset_columns(subset: Any, frame: Frame) -> list[str]:
@@ -23,9 +24,12 @@ def subset_rows(subset: Any, frame: Frame) -> Ints | slice:
     """Rows of the subset, for `iloc`; a missing value in the mask leaves the row out, as in R."""
     if subset is None:
         return slice(None)
-    rows = np.flatnonzero(subset_mask(subset, frame))
+    mask = subset_mask(subset, frame)
+    rows = np.flatnonzero(mask)
     if len(rows) == 0:
         raise no_row(len(frame))
+    if isinstance(subset, str) and subset not in frame:
+        warn_of_missing(subset, frame, mask)
     return rows
 
 
@@ -39,7 +43,29 @@ def subset_mask(subset: Any, frame: Frame) -> Bools:
     mask = aligned("subset", mask, frame)
     if kind(mask) != "bool":
         raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
-    return mask.to_numpy(dtype=bool, na_value=False)
+    found = mask.to_numpy(dtype=bool, na_value=False)
+    if isinstance(subset, str) and subset not in frame:
+        found = found & ~unknown_rows(subset, frame, subset_columns(subset, frame))
+    return found
+
+
+def warn_of_missing(subset: str, frame: Frame, mask: Bools) -> None:
+    """Warn of rows that a condition leaves out because a column of it is missing, where pandas
+    would take them.
+    """
+    plain = _eval_subset(subset, frame)
+    plain = np.asarray(pd.Series(plain).to_numpy(dtype=bool, na_value=False))
+    count = int((plain & ~mask).sum())
+    if count:
+        rows = "1 row" if count == 1 else f"{count:,} rows"
+        names = [name for name in subset_columns(subset, frame) if frame[name].isna().any()]
+        listed, one = ", ".join(map(repr, names)), names[0]
+        warn(
+            RowsLeftOutWarning(
+                f"subset={subset!r} leaves out {rows} in which {listed} is missing, as in R.",
+                f"Give subset={f'({subset}) | {one}.isna()'!r} to use them.",
+            )
+        )
 
 
 def no_row(rows: int) -> DataError:

@@ -146,8 +146,16 @@ class Categories:
         self.levels: Any = None
         self._seen: list[Any] = []
 
-    def memorize_chunk(self, data: Any, contrast: Any = None, levels: Any = None) -> None:
-        """Collect the levels, unless they are given."""
+    def memorize_chunk(
+        self, data: Any, contrast: Any = None, levels: Any = None, **others: Any
+    ) -> None:
+        """Collect the levels, unless they are given; FormulaError for R's arguments."""
+        for name in others:
+            raise FormulaError(
+                f"C() and factor() have no argument {name!r}; they take contrast= and levels=: "
+                "C(g, Treatment('a')) or relevel(g, ref='a') makes 'a' the reference, and "
+                "levels=['b', 'a'] is the order of the levels"
+            )
         self.levels = None if levels is None else tuple(levels)
         self._seen.append(pd.Series(data).drop_duplicates())
 

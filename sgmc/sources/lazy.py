@@ -2,7 +2,9 @@
 
 import hashlib
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -40,8 +42,10 @@ class StreamedQuery(Part):
 
     def __init__(self, frame: Any, label: str) -> None:
         super().__init__(label)
-        self.folder = tempfile.TemporaryDirectory(prefix="sgmc-")
-        self.path = os.path.join(self.folder.name, "rows.parquet")
+        folder = tempfile.mkdtemp(prefix="sgmc-")
+        # without the ResourceWarning of a TemporaryDirectory that nobody has closed
+        self.removed = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+        self.path = os.path.join(folder, "rows.parquet")
         with evaluating(label):
             self.columns = frame.collect_schema().names()
             self.size = chunk_size(self.columns)

@@ -40,9 +40,9 @@ def test_an_exposure_is_the_offset_of_its_log():
     [
         (dict(), ArgumentError, "the model was fitted with an exposure: predict needs exposure="),
         (
-            dict(exposure="e"),
+            dict(exposure="hours"),
             ArgumentError,
-            r"exposure='e': give the numbers themselves, e.g. exposure=new\['e'\]",
+            "exposure='hours' is not a column of the new data",
         ),
         (dict(exposure=-COUNTS.e), DataError, "exposure must be finite numbers, positive"),
         (

@@ -24,6 +24,7 @@ from sgmc.results.effects.quantities import (
     the_mean,
 )
 from sgmc.results.effects.variables import Variables, varied
+from sgmc.results.effects.with_groups import note_of, with_groups
 from sgmc.results.outcomes.second import seen_from
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class Effects(ByOtherNames):
     Each returns a table: ``estimate`` is the posterior mean, ``std_error`` the posterior standard
     deviation, ``conf_low`` and ``conf_high`` are quantiles; ``.draws`` of the table has the draws,
     (row, draw).  Averages weigh rows by the frequency weights of the fit, and by the trials of
-    counts of successes.  Effects of group terms are zero; smooths are included.
+    counts of successes.  Effects of group terms are zero, unless
+    ``random=True``; smooths are included.
 
     Averages over many rows are quadratic functions of the coefficients, expanded at the posterior
     mean.  ``attrs["draws_error"]`` of their table is the largest error of 32 draws that are
@@ -76,6 +78,8 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Predict the mean of the outcome at each row, with its posterior interval.
 
@@ -99,6 +103,12 @@ class Effects(ByOtherNames):
         weights, offset, exposure : str, float or array_like, optional
             Of new rows: a column's name, a number for all, or one for each.  Default: the column
             of that name in the fit, where `data` have it.
+        random : bool, default False
+            Of fits with group terms: whether rows have the effects of their groups, as in
+            `predict`.  False: effects of groups are zero, those of a typical group.  The table
+            prints which.
+        new_levels : {"sample", "error"}, optional
+            With `random`, as in `predict`: what to do about levels that the fit has not seen.
 
         Returns
         -------
@@ -113,7 +123,7 @@ class Effects(ByOtherNames):
             Naming the argument or column.
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return predictions_of(seen, data, variables, by, type, level, beside, by is not None)
 
     @phases.shown("predictions")
@@ -130,6 +140,8 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Average predictions over rows, for each draw, and summarise the averages.
 
@@ -137,7 +149,7 @@ class Effects(ByOtherNames):
 
         Parameters
         ----------
-        data, variables, of, type, level, weights, offset, exposure
+        data, variables, of, type, level, weights, offset, exposure, random, new_levels
             As in `predictions`.
         by : str or list of str, optional
             Columns of the data; one average for each of their combinations.
@@ -147,7 +159,7 @@ class Effects(ByOtherNames):
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return predictions_of(seen, data, variables, by, type, level, beside, True)
 
     @phases.shown("comparisons")
@@ -165,19 +177,22 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Compare predictions at two values of a variable, all others as they are, at each row.
 
         Parameters
         ----------
         variables : str, list of str or dict, optional
-            Names, or what to compare by name.  Numbers: a step (default 1), two values
-            ``[20, 40]``, ``"sd"``, ``"2sd"``, ``"iqr"`` or ``"minmax"``.  Labels: each level
+            Names, or what to compare by name.  Numbers: a step (default 1; of columns of 0 and 1
+            the value 1 against 0), two values ``[20, 40]``, ``"sd"``, ``"2sd"``, ``"iqr"`` or
+            ``"minmax"``.  Labels: each level
             against the reference (default), ``"sequential"``, ``"pairwise"``, ``"all"``, or two
             levels, ``["a", "b"]`` for b against a.  Default: all variables.
         comparison : {"difference", "ratio", "lnratio", "lnor"}
             The last one is the log odds ratio.
-        data, by, of, type, level, weights, offset, exposure
+        data, by, of, type, level, weights, offset, exposure, random, new_levels
             As in `predictions`.
 
         Returns
@@ -188,7 +203,7 @@ class Effects(ByOtherNames):
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
         how = data, by, comparison, type, level, beside
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return comparisons_of(seen, variables, *how, by is not None)
 
     @phases.shown("comparisons")
@@ -206,6 +221,8 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Average comparisons over rows, for each draw, and summarise the averages.
 
@@ -213,7 +230,8 @@ class Effects(ByOtherNames):
 
         Parameters
         ----------
-        variables, data, by, comparison, of, type, level, weights, offset, exposure
+        variables, data, by, comparison, of, type, level, weights, offset, exposure, random
+        new_levels
             As in `comparisons`.
 
         Returns
@@ -221,7 +239,7 @@ class Effects(ByOtherNames):
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return comparisons_of(seen, variables, data, by, comparison, type, level, beside, True)
 
     @phases.shown("slopes")
@@ -239,6 +257,8 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Differentiate predictions with respect to a variable, at each row.
 
@@ -253,7 +273,7 @@ class Effects(ByOtherNames):
             Default: all variables.
         slope : {"dydx", "eyex", "eydx", "dyex"}
             dY/dX; elasticity (dY/dX) (x/y); semi-elasticities (dY/dX) / y and (dY/dX) x.
-        data, by, of, type, level, weights, offset, exposure
+        data, by, of, type, level, weights, offset, exposure, random, new_levels
             As in `predictions`.
 
         Returns
@@ -262,7 +282,7 @@ class Effects(ByOtherNames):
             As of `comparisons`.
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return slopes_of(seen, variables, data, by, slope, type, level, beside, by is not None)
 
     @phases.shown("slopes")
@@ -280,12 +300,15 @@ class Effects(ByOtherNames):
         weights: ArrayLike | str | None = None,
         offset: ArrayLike | str | None = None,
         exposure: ArrayLike | str | None = None,
+        random: bool = False,
+        new_levels: str | None = None,
     ) -> "EffectTable":
         """Average slopes over rows, for each draw, and summarise the averages.
 
         Parameters
         ----------
-        variables, data, by, slope, of, type, level, weights, offset, exposure
+        variables, data, by, slope, of, type, level, weights, offset, exposure, random
+        new_levels
             As in `slopes`.
 
         Returns
@@ -293,7 +316,7 @@ class Effects(ByOtherNames):
         DataFrame
         """
         beside = dict(weights=weights, offset=offset, exposure=exposure)
-        seen = seen_from(self, "of", of)
+        seen = seen_from(with_groups(self, random, new_levels), "of", of)
         return slopes_of(seen, variables, data, by, slope, type, level, beside, True)
 
     def get_margeff(
@@ -371,7 +394,9 @@ def tabled(
 ) -> "EffectTable":
     """The table of quantities, of rows or of averages."""
     made = by_group if averaged else by_row
-    return made(results, places, quantities, link, kinds_of(results, link), level)
+    out = made(results, places, quantities, link, kinds_of(results, link), level)
+    out.attrs["note"] = note_of(results)
+    return out
 
 
 def comparisons_of(

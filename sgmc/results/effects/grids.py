@@ -1,5 +1,6 @@
 """Grids of values at which predictions, comparisons and slopes are of interest."""
 
+from collections.abc import Collection
 from itertools import product
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import nearest, one_of
+from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.types import Array, Frame, Series
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.formula.chunks import Chunk
@@ -53,12 +55,16 @@ def datagrid(source: Any, *, grid_type: str = "mean_or_mode", **values: Any) -> 
     frame, weight, labelled = table_of(source)
     if not len(frame):
         raise DataError("datagrid: the table has no rows")
+    known = list(frame.columns)
+    frame = with_groups(source, frame, values)
     for name in values:
         if name not in frame:
             raise ArgumentError(
                 f"datagrid: {name!r} is not a variable{nearest(name, frame.columns, 'they are')}"
             )
     given = {name: listed(name, one, frame[name]) for name, one in values.items()}
+    for name in given.keys() & {*known}:
+        check_levels(source, name, given[name], frame[name])
     sizes = [len(one) for one in given.values()]
     rows = int(np.prod(sizes, dtype=float)) * (1 if grid_type == "mean_or_mode" else len(frame))
     if not 0 < rows <= MOST_GRID_ROWS:
@@ -71,13 +77,13 @@ def datagrid(source: Any, *, grid_type: str = "mean_or_mode", **values: Any) -> 
             name: np.repeat([c[k] for c in cells], len(frame)) for k, name in enumerate(given)
         }
     else:
-        out = {n: [typical(frame[n], weight, n in labelled)] * len(cells) for n in frame}
+        out = {n: [typical(frame[n], weight, n in labelled)] * len(cells) for n in known}
         out = pd.DataFrame(out)
         columns = {name: [c[k] for c in cells] for k, name in enumerate(given)}
     for name, column in columns.items():
         out[name] = alike(column, frame[name])
     for name in out:
-        out[name] = alike(out[name], frame[name]) if name in frame else out[name]
+        out[name] = alike(out[name], frame[name]) if name in known else out[name]
     return out
 
 
@@ -105,6 +111,28 @@ def table_of(source: Any) -> tuple[Frame, Array | None, set[str]]:
             except FormulaError:  # C(year - 2000): a mean of numbers is none of the levels
                 labelled |= {*one.inputs.values()}
     return frame, weight, labelled
+
+
+def with_groups(source: Any, frame: Frame, values: Collection[str]) -> Frame:
+    """The table, with columns of groups that values are given for; these may be new."""
+    spec = getattr(getattr(source, "model", None), "groups", None)
+    given = [name for name in getattr(spec, "columns", ()) if name in values and name not in frame]
+    return frame.assign(**dict.fromkeys(given)) if given else frame
+
+
+def check_levels(source: Any, name: str, given: list[Any], column: Series) -> None:
+    """ArgumentError for labels that the fit, or a column of categories, has not."""
+    levels = None
+    if hasattr(source, "population_rows"):
+        levels = Variables(source, FitPlaces(source)).levels(name)
+    elif isinstance(column.dtype, pd.CategoricalDtype):
+        levels = list(column.cat.categories)
+    for one in given:
+        if levels is not None and one not in levels and not pd.isna(one):
+            raise ArgumentError(
+                f"datagrid: {name!r} has no level {label_text(one)}; it has "
+                f"{labels_text(levels, 8)}"
+            )
 
 
 def listed(name: str, value: Any, column: Series) -> Any:

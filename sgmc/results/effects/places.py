@@ -1,5 +1,6 @@
 """Rows that effects are computed at: those of the fit, or new ones, piece by piece."""
 
+import sys
 from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -57,7 +58,11 @@ def places_of(results, data, by=(), *, weights=None, offset=None, exposure=None)
 
 
 def piece_size(results):
-    """Rows of a piece: few enough for its design."""
+    """Rows of a piece: few enough for its design; all where rows have the effects of their groups,
+    as new levels are numbered in one table.
+    """
+    if groups_of(results):
+        return sys.maxsize
     return max(1, min(CHUNK_ROWS, MOST_NUMBERS // max(len(results.model.exog_names), 1)))
 
 
@@ -71,6 +76,11 @@ class FitPlaces:
 
     def __init__(self, results, by=()):
         kept = results._kept
+        if kept is None and hasattr(results, "fits"):
+            raise ArgumentError(
+                "a fit of several imputed data sets has rows in each: give data=, e.g. one of the "
+                "completed tables, or take effects and figures of one of its fits, res.fits[0]"
+            )
         if kept is None:
             raise ArgumentError(
                 "the rows of the fit are not here as they were given (they are in a prepared file, "
@@ -81,17 +91,21 @@ class FitPlaces:
         self.results, self.kept, self.by, self.n = results, kept, list(by), kept.n
         names = results.model.exog_names if kept.table is None else kept.table.columns
         refuse_others(self.by, names)
-        kept.check(self.by)
+        kept.check([*self.by, *groups_of(results)])
 
     def pieces(self):
         """All rows, a `Piece` at a time."""
         kept, names = self.kept, self.results.model.exog_names
         size, importance = piece_size(self.results), kept.importance
+        groups = groups_of(self.results)
         known = index_of(labels_of_fit(self.results))
         known = pd.RangeIndex(self.n) if known is None else known
         for start in range(0, self.n, size):
             at = slice(start, min(start + size, self.n))
             frame = kept.part(at, names)
+            lacking = [name for name in groups if name not in frame]
+            if lacking:
+                frame = pd.concat([frame, kept.taken(at, lacking)], axis=1)
             weight = np.ones(len(frame)) if importance is None else importance[at]
             offset = None if kept.offset is None else np.asarray(kept.offset[at])
             by = frame[self.by] if kept.table is None else kept.taken(at, self.by)
@@ -148,7 +162,7 @@ class NewPlaces:
         if weights is None and isinstance(told, str) and told in self.source.columns:
             self.source.beside["weights"] = told
             self.source.names.append(told)
-        self.source.needed = list(dict.fromkeys([*self.source.needed, *variables_of(results)]))
+        self.source.needed = list(dict.fromkeys([*self.source.needed, *columns_of(results)]))
         self.n = self.source.n
         if not self.n:
             raise DataError("data has no rows")
@@ -195,6 +209,16 @@ def variables_of(results):
         return list(results.model.exog_names)
     smooths = (name for one in smooths_of(results) for name in one.columns)
     return list(dict.fromkeys([*recipe.columns, *smooths]))
+
+
+def groups_of(results):
+    """Columns of the groups, where rows have their effects."""
+    return getattr(results, "group_columns", [])
+
+
+def columns_of(results):
+    """Names of all columns of the data that effects are computed from."""
+    return list(dict.fromkeys([*variables_of(results), *groups_of(results)]))
 
 
 def recipe_of(results):

@@ -24,6 +24,7 @@ from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import (
     MOST_NUMBERS,
+    groups_of,
     piece_size,
     rows_at,
     smooths_of,
@@ -137,6 +138,8 @@ def together(results, places, quantities, link):
         return None
     if any(one.bases[0].continues for one in smooths_of(results)):
         return None  # rows have columns more where a series goes on beyond its ends
+    if groups_of(results):
+        return None  # effects of groups are drawn for each row, and are no coefficients
     columns = {
         one.moves.term: own_column(results, one.moves.term) for one in quantities if one.moves
     }
@@ -168,7 +171,7 @@ def slopes_together(results, places, quantities, link):
     asked = {k: one for k, one in enumerate(quantities) if one.linear and one.moves}
     asked = {k: own_column(results, one.moves.term) for k, one in asked.items() if one.moves.slope}
     found = {k: j for k, j in asked.items() if j is not None}
-    if not found or not single(results.model.family):
+    if not found or not single(results.model.family) or groups_of(results):
         return {}
     names = [quantities[k].moves.term for k in found]
     return {} if first_rows(results, places, names) is None else found

@@ -1,6 +1,7 @@
 """Draws of effects as a table."""
 
 from collections.abc import Sequence
+from html import escape
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,13 @@ class EffectTable(pd.DataFrame):
     """
 
     _held = None, None
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, [super().__repr__(), self.attrs.get("note")]))
+
+    def _repr_html_(self) -> str | None:
+        table, note = super()._repr_html_(), self.attrs.get("note")
+        return f"{table}<p>{escape(note)}</p>" if table and note else table
 
     @property
     def draws(self) -> Floats:

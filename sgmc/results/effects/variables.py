@@ -271,6 +271,12 @@ class Variables:
 
     def of_numbers(self, name, how):
         """The comparison of a number: after a step, between two values, over a spread."""
+        if (
+            how is None
+            and name not in self.steps
+            and np.array_equal(np.unique(self.numbers(name)), (0, 1))
+        ):
+            return Change(name, 0.0, 1.0)  # 2 is no value of a column of 0 and 1
         if how is None or is_number(how):
             usual = self.steps[name].step if name in self.steps else 1.0
             step = usual if how is None else float(how)

@@ -1,9 +1,12 @@
 """What comes beside new rows: offset, exposure, trials and outcomes, checked."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from sgmc.arguments import values
 from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.choices import nearest
 from sgmc.arguments.limited import is_records, records
 from sgmc.arguments.rows import for_rows, not_a_name, same_index, same_length
 from sgmc.arguments.survival import uncensored
@@ -73,11 +76,37 @@ def with_exposure(results, exog, offset, exposure, transform=True):
             f"exposure does not apply to {results.model.family_name}: it belongs to models of "
             "counts"
         )
-    same_index(exog=exog, exposure=not_a_name("exposure", exposure))
+    if exog is None:
+        raise ArgumentError("exposure belongs to new rows: give exog too")
+    if isinstance(exposure, str):
+        exposure = column_of(exog, "exposure", exposure)
+    same_index(exog=exog, exposure=exposure)
+    if np.ndim(exposure):
+        same_length("exposure", exposure, rows_in(exog), "the new data have")
     size = values.exposures("exposure", numeric("exposure", exposure))
     if offset is None and asks_offset(results, transform):
         return None  # asked for where it is missed
     return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
+
+
+def column_of(exog, argument, name):
+    """A column of the new rows by its name; ArgumentError where they have none such."""
+    from sgmc.formula.frames import pandas_or_same
+
+    frame = pandas_or_same(exog)
+    if not hasattr(frame, "columns") and not isinstance(frame, Mapping):
+        return not_a_name(argument, name)
+    if name not in frame:
+        hint = nearest(name, list(frame), "its columns are")
+        raise ArgumentError(f"{argument}={name!r} is not a column of the new data{hint}")
+    return frame[name]
+
+
+def rows_in(exog):
+    """Rows of a table, of a dict of columns, or of a design."""
+    if isinstance(exog, Mapping):
+        return max(map(np.size, exog.values()), default=0)
+    return exog.shape[0] if hasattr(exog, "shape") else len(exog)
 
 
 def check_trials(results, exog, trials, n):

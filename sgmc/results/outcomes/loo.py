@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 ALL_ROWS = 5000  # a millisecond each; beyond, a sample of rows
 SAMPLED_ROWS = 1000
+ROUNDED_DENSITY = 1e-10  # of log densities that are the same at all draws, as without trials
 FEWEST_WEIGHED, MAX_WEIGHED = 100, 4000  # of importance sampling; beyond, draws are thinned evenly
 LOO_BLOCK = 256  # rows at a time
 MOST_ERROR = 1.0  # of elpd: differences between models of about four can be told
@@ -293,7 +294,7 @@ def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floa
 
     found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
     density, seen = (np.concatenate(one) for one in zip(*found))
-    varying = np.ptp(density, axis=1) > 0
+    varying = np.ptp(density, axis=1) > ROUNDED_DENSITY
     # of rows that say nothing
     smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
     if varying.any():

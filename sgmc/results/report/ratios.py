@@ -21,6 +21,8 @@ def ratio_name(results):
         return "ratio"
     if family.counts:
         return "rate ratio"
+    if family.outcome == "survival":
+        return "time ratio"  # log T = x . beta + sigma e: exp multiplies all quantiles of T
     if family.link not in RATIOS:
         link = f"the {family.link} link" if family.link else "this model"
         raise ArgumentError(
@@ -56,6 +58,7 @@ def ratios_of(results):
     another link than the second parameter only those of the second.
     """
     family, every = results.model.family, np.arange(results.model.printed_coefficients)
-    if not family.parts or family.counts or family.link in RATIOS:
+    logs = family.counts or family.outcome == "survival" or family.link in RATIOS
+    if not family.parts or logs:
         return every
     return every[[results.names[k].startswith(family.parts) for k in every]]
