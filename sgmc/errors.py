@@ -118,6 +118,10 @@ class RowsLeftOutWarning(SGMCWarning):
     """An expression of a formula left rows out that lack nothing: values outside of its bins."""
 
 
+class SubsetWarning(SGMCWarning):
+    """A condition of ``subset=`` keeps rows in which a column of it is missing."""
+
+
 class TextNumbersWarning(SGMCWarning):
     """Digits that are stored as text are read as the levels of a factor."""
 

@@ -266,7 +266,8 @@ def _parsed(formula: "str | safe.SafeFormula", columns: Any, scope: dict[str, An
 
 def columns_named(expression: str, columns: Any) -> list[str]:
     """The columns that an expression for `DataFrame.eval` names, bare or in backticks."""
-    words = set(re.findall(r"[^\W\d]\w*", expression)) | set(re.findall(r"`([^`]+)`", expression))
+    bare = re.sub(r"`[^`]*`", " ", expression)
+    words = set(re.findall(r"[^\W\d]\w*", bare)) | set(re.findall(r"`([^`]+)`", expression))
     return [name for name in columns if name in words]
 
 

@@ -1,5 +1,6 @@
 """Which rows of a table ``subset=`` leaves."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -7,10 +8,11 @@ import pandas as pd
 
 from sgmc.arguments.rows import same_index, same_length
 from sgmc.arguments.types import Bools, Frame, Ints, Series
-from sgmc.errors import DataError, RowsLeftOutWarning, warn
+from sgmc.errors import DataError, SubsetWarning, warn
 from sgmc.formula import parser
 from sgmc.formula.columns import kind, own
-from sgmc.formula.unknown_conditions import unknown_rows
+
+ASKS_FOR_MISSING = re.compile(r"\b(isna|isnull|notna|notnull)\b")
 
 
 def subset_columns(subset: Any, frame: Frame) -> list[str]:
@@ -29,7 +31,7 @@ def subset_rows(subset: Any, frame: Frame) -> Ints | slice:
     if len(rows) == 0:
         raise no_row(len(frame))
     if isinstance(subset, str) and subset not in frame:
-        warn_of_missing(subset, frame, mask)
+        warn_of_kept(subset, frame.iloc[rows])
     return rows
 
 
@@ -43,29 +45,28 @@ def subset_mask(subset: Any, frame: Frame) -> Bools:
     mask = aligned("subset", mask, frame)
     if kind(mask) != "bool":
         raise DataError(f"subset must be true or false in each row, not {mask.dtype}")
-    found = mask.to_numpy(dtype=bool, na_value=False)
-    if isinstance(subset, str) and subset not in frame:
-        found = found & ~unknown_rows(subset, frame, subset_columns(subset, frame))
-    return found
+    return mask.to_numpy(dtype=bool, na_value=False)
 
 
-def warn_of_missing(subset: str, frame: Frame, mask: Bools) -> None:
-    """Warn of rows that a condition leaves out because a column of it is missing, where pandas
-    would take them.
+def warn_of_kept(subset: str, kept: Frame) -> None:
+    """Warn where a condition keeps rows in which a column of it is missing: of such a value ``!=``
+    is true in pandas, and neither true nor false in R, which leaves the row out.
     """
-    plain = _eval_subset(subset, frame)
-    plain = np.asarray(pd.Series(plain).to_numpy(dtype=bool, na_value=False))
-    count = int((plain & ~mask).sum())
-    if count:
-        rows = "1 row" if count == 1 else f"{count:,} rows"
-        names = [name for name in subset_columns(subset, frame) if frame[name].isna().any()]
-        listed, one = ", ".join(map(repr, names)), names[0]
-        warn(
-            RowsLeftOutWarning(
-                f"subset={subset!r} leaves out {rows} in which {listed} is missing, as in R.",
-                f"Give subset={f'({subset}) | {one}.isna()'!r} to use them.",
+    if ASKS_FOR_MISSING.search(subset):
+        return
+    for name in subset_columns(subset, kept):
+        count = int(kept[name].isna().sum())
+        if count:
+            rows = "1 row" if count == 1 else f"{count:,} rows"
+            written = name if name.isidentifier() else f"`{name}`"
+            warn(
+                SubsetWarning(
+                    f"subset={subset!r} keeps {rows} in which {name!r} is missing: "
+                    "of a missing value != is true in pandas.",
+                    f"Give subset={f'({subset}) & {written}.notna()'!r} to leave them out, as R "
+                    f"does, or {f'({subset}) | {written}.isna()'!r} to keep them.",
+                )
             )
-        )
 
 
 def no_row(rows: int) -> DataError:
