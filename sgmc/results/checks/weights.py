@@ -3,13 +3,15 @@
 import numpy as np
 
 from sgmc.diagnostics.pareto import tail_shape
-from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER
-from sgmc.errors import ProposalWarning
+from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER, index_error
+from sgmc.errors import SHORTFALL_UNTOLD, ProposalWarning
 from sgmc.results.report.verdict import EXACT, another
 
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
 # that of small differences, has no meaning
 HELD = 5.0
+CERTAIN = 2.0  # standard errors of the index above its limit, from which more draws are no cure
+EVEN = 0.9  # effective share of proposals, of those that are nearly the posterior
 
 
 def pareto_k(log_weights):
@@ -46,15 +48,18 @@ def proposals(fit):
             )
         ]
     weights = np.concatenate([state["sampler"]["log_weights"] for state in fit.states])
-    if 1 / np.mean(np.exp(weights - np.max(weights))) < HELD:
+    over = np.exp(weights - np.max(weights))
+    if 1 / np.mean(over) < HELD:
         return []
     k = pareto_k(weights)
     if not k > NEVER:
         return []
-    return [
-        ProposalWarning(
-            f"the weights of {len(weights)} proposals have a Pareto k of {k:.2g}, above {NEVER}: "
-            "the posterior reaches farther than the proposals, and chains stay long at few places.",
-            f"Use {another(fit, *EXACT)}.",
-        )
-    ]
+    seen = (
+        f"the weights of {len(weights)} proposals have a Pareto k of {k:.2g}, above {NEVER}: the "
+        "posterior reaches farther than the proposals, and chains stay long at few places."
+    )
+    # proposals that are nearly the posterior have few weights that differ, whose index is noise
+    even = np.mean(over) ** 2 > EVEN * np.mean(over**2)
+    if even and k - CERTAIN * index_error(k, len(weights)) < NEVER:
+        return [ProposalWarning(seen, shortfall=SHORTFALL_UNTOLD)]
+    return [ProposalWarning(seen, f"Use {another(fit, *EXACT)}.")]
