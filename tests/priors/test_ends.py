@@ -270,10 +270,8 @@ def test_a_flat_prior_between_two_ends_is_uniform():
     assert sgmc.truncated(sgmc.flat(), 0, 5) == sgmc.uniform(0, 5)
 
 
-def test_crossed_factors_and_partitions_say_that_they_take_no_ends():
-    df = outcomes().assign(g=np.tile(list("abcdef"), 10), h=np.repeat(list("uvwxy"), 12))
-    with pytest.raises(NotSupported, match="crossed factors"):
-        sgmc.logit("y ~ x + (1 | g) + (1 | h)", df, prior={"x": sgmc.half_normal(1)})
+def test_sds_and_sigmas_take_ends_that_suit_them():
+    df = outcomes().assign(g=np.tile(list("abcdef"), 10))
     with pytest.raises(ArgumentError, match="does not suit"):
         sgmc.logit("y ~ x + (1 | g)", df, prior={"sd": sgmc.truncated(sgmc.half_normal(1), 0.1)})
     with pytest.raises(ArgumentError, match="nothing to 'sigma'"):

@@ -41,6 +41,11 @@ cdef class GroupLevel(Model):
             raise ValueError("designs of groups and of rows that do not belong together")
 
     @property
+    def count(self):
+        """Nodes of each group."""
+        return self.inner.count
+
+    @property
     def starts(self):
         """First row of each group."""
         return self.inner.starts
