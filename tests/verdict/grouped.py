@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
+import sgmc
 from sgmc.api import verbs
 
 from .known import Known
@@ -63,6 +64,20 @@ GROUPED = {
         (9, 25, 10, 300, 0.5, 0.4, 0.3),
     ),
     "crossed, no effects": ("logit", "y ~ x + (1 | g) + (1 | h)", logit, (10, 15, 8, 200, 0, 0)),
+    "groups, horseshoe": ("logit", "y ~ x + (1 | g)", logit, (13, 30, 8, 0.6)),
+    "groups, ends": ("poisson", "y ~ x + (1 | g)", poisson, (14, 20, 5, 0.4)),
+    "crossed, horseshoe": (
+        "logit",
+        "y ~ x + (1 | g) + (1 | h)",
+        logit,
+        (15, 20, 10, 300, 0.6, 0.4),
+    ),
+    "crossed, ends": ("ols", "y ~ x + (1 | g) + (1 | h)", normal, (16, 20, 10, 200, 0.6, 0.4)),
+}
+# the slope is .5: shrunk, and pressed against an end
+PRIORS = {
+    "horseshoe": {"x": sgmc.horseshoe(scale=0.1)},
+    "ends": {"x": sgmc.truncated(sgmc.normal(0, 1), high=0.4)},
 }
 
 
@@ -77,12 +92,15 @@ def frame_of(name):
 def fit(name, **how):
     """The results."""
     verb, formula, _, _ = GROUPED[name]
-    return getattr(verbs, verb)(formula, frame_of(name), **how)
+    prior = PRIORS.get(name.split(", ")[-1])
+    return getattr(verbs, verb)(formula, frame_of(name), prior=prior, **how)
 
 
 @cache
 def reference(name):
     """A long exact run."""
+    if name.endswith("horseshoe"):  # near its pole long paths diverge
+        return fit(name, sampler="mala", draws=60_000, seed=11)
     return fit(name, sampler="hmc", draws=10_000, thin=1, seed=11)
 
 

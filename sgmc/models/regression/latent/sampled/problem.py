@@ -188,9 +188,11 @@ def crossed_problem(data, family, crossing, prior, settings):
         priors=found.priors,
         free_names=found.priors.names,
         rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
-        # at a pole slopes have no bound, where paths of any length would diverge
-        defaults=defaults(
-            [] if alone or len(found.priors.shrunk) else reached, chained.n * each, products
+        defaults=local_steps()
+        if len(found.priors.shrunk)
+        # trees of paths diverge at ends, where slopes have no bound, and paths of one length hardly
+        else defaults(
+            [] if alone or len(found.priors.by_quantiles) else reached, chained.n * each, products
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
@@ -280,6 +282,18 @@ def with_proposals(made, found, centre, covariance, settings):
     except OutOfTime:
         return made
     return replace(made, transport=moved, signs=Signs()) if moved else made
+
+
+def local_steps():
+    """The `Defaults` beside horseshoes: near their poles paths of many gradients diverge, where
+    steps of one are refused and made again.
+    """
+    return Defaults(
+        estimator="simple",
+        exact_sampler="mala",
+        unsurveyed="effects of levels or smooths",
+        sampler=registry.room("samplers")["mala"](),
+    )
 
 
 def defaults(within_reach, cells, products):
