@@ -10,7 +10,9 @@ from sgmc.results.report.verdict import EXACT, another
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
 # that of small differences, has no meaning
 HELD = 5.0
-CERTAIN = 2.0  # standard errors of the index above its limit, from which more draws are no cure
+SURELY_ABOVE = (
+    2.0  # standard errors of the index above its limit, from which more draws are no cure
+)
 EVEN = 0.9  # effective share of proposals, of those that are nearly the posterior
 
 
@@ -60,6 +62,6 @@ def proposals(fit):
     )
     # proposals that are nearly the posterior have few weights that differ, whose index is noise
     even = np.mean(over) ** 2 > EVEN * np.mean(over**2)
-    if even and k - CERTAIN * index_error(k, len(weights)) < NEVER:
+    if even and k - SURELY_ABOVE * index_error(k, len(weights)) < NEVER:
         return [ProposalWarning(seen, shortfall=SHORTFALL_UNTOLD)]
     return [ProposalWarning(seen, f"Use {another(fit, *EXACT)}.")]
