@@ -10,9 +10,8 @@ from sgmc.results.report.verdict import EXACT, another
 # largest weight, of the mean: below it no place is held for long, and the tail's index, which is
 # that of small differences, has no meaning
 HELD = 5.0
-SURELY_ABOVE = (
-    2.0  # standard errors of the index above its limit, from which more draws are no cure
-)
+# standard errors of the index above its limit, from which more draws are no cure
+SURELY_ABOVE = 2.0
 EVEN = 0.9  # effective share of proposals, of those that are nearly the posterior
 
 
