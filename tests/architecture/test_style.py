@@ -4,6 +4,7 @@ mypy does not check lack types.
 
 import ast
 import importlib.util
+import re
 import shutil
 import subprocess
 import sys
@@ -78,3 +79,21 @@ def test_rooms_that_are_typed_leave_the_list(room):
     place = ROOT.joinpath(*room.removesuffix(".*").split("."))
     files = [place.with_suffix(".py"), *place.rglob("*.py")]
     assert any(path.exists() and lacks_types(path) for path in files)
+
+
+NEGATIVE = re.compile(r"[\w\])]\[(?:[^\[\]:]*, *)?-\d+(?:, *[^\[\]:]*)?\]")
+
+
+def test_compiled_modules_count_no_index_from_the_end():
+    """`wraparound` is off: an index below zero is another place, or none, as Python's version has
+    it; slices are Python's own.
+    """
+    assert NEGATIVE.search("eta[-1]") and NEGATIVE.search("x[0, -1]")
+    assert not NEGATIVE.search("x[:-1]") and not NEGATIVE.search("[[1, -1], [-2]]")
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in sorted((ROOT / "sgmc").rglob("*.pyx"))
+        for number, line in enumerate(path.read_text().splitlines(), 1)
+        if NEGATIVE.search(line.split("#")[0])
+    ]
+    assert not found, "\n".join(found)

@@ -216,7 +216,7 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
 
     @staticmethod
     def second_of(eta):
-        return eta[-1]
+        return eta[len(eta) - 1]
 
     @staticmethod
     def second(zeta):
@@ -230,7 +230,8 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
 
     def scaled(self, eta):
         """s (c_k - x . theta)."""
-        return self.second(eta[-1]) * eta[:-1]
+        last = len(eta) - 1
+        return self.second(eta[last]) * eta[:last]
 
     def mean(self, eta):
         return super().mean(self.scaled(eta))
@@ -239,7 +240,7 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
         return self.mean(eta)
 
     def log_density(self, y, eta, extra=None):
-        return self.log_level(y, self.scaled(eta), self.second(eta[-1]) * extra[:, None])
+        return self.log_level(y, self.scaled(eta), self.second(eta[len(eta) - 1]) * extra[:, None])
 
     def simulate(self, eta, rng, extra=None):
         return super().simulate(self.scaled(eta), rng)
