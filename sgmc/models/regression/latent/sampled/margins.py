@@ -1,6 +1,6 @@
-"""Coefficients beside effects that no Gaussian describes, as they are between ends, or shrunk by a
-horseshoe: normal laws stand for their priors in the search for the centre, and expectation
-propagation on the Gaussian that it leaves tells these, and the margins.
+"""Coefficients beside effects whose priors have ends, or are horseshoes, so that no Gaussian
+describes them.  The search for the centre has normal laws in the place of their priors. Expectation
+propagation, on the Gaussian of the search, gives these laws and the margins.
 """
 
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ STILL = 0.1  # sds that no such coefficient moves any more
 
 @dataclass(frozen=True)
 class Margins:
-    """What is told of such parameters.
+    """Margins of parameters that no Gaussian describes, and the maps to them.
 
     Attributes
     ----------
