@@ -2,6 +2,8 @@
 independent draws have the posterior of quadrature over both sds, from zero on.
 """
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,10 +32,12 @@ def rows(pairs, noise):
     return pd.DataFrame({"x": x, "g": g, "y": y})
 
 
-def quadrature(frame):
-    """Means and sds of beta, sd and sigma, by Gauss-Legendre rules of the angle and the length of
-    (sd, sigma): the density is smooth where either is zero.
+@cache
+def quadrature(name):
+    """Means and sds of beta, sd and sigma of a case, by Gauss-Legendre rules of the angle and the
+    length of (sd, sigma): the density is smooth where either is zero.
     """
+    frame = rows(*CASES[name])
     X = np.column_stack([np.ones(len(frame)), frame.x])
     Z = (frame.g.to_numpy()[:, None] == np.arange(40)).astype(float)
     angle, own = np.polynomial.legendre.leggauss(ANGLES)
@@ -62,7 +66,7 @@ def fitted(name):
     """The fit of a case, and its numbers by quadrature."""
     frame = rows(*CASES[name])
     results = sgmc.ols("y ~ x + (1 | g)", frame, prior=PRIOR, seed=1, draws=DRAWS)
-    return results, quadrature(frame)
+    return results, quadrature(name)
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

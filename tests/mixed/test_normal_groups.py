@@ -89,6 +89,7 @@ def test_stand_ins_are_the_integrals_around_the_anchor(family, monkeypatch):
         assert some.at(phi)[0] == pytest.approx(total, abs=1e-7)
 
 
+@pytest.mark.extended("0.1-negativebinomial", "0.7-negativebinomial")  # whose passes take longest
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("sd", [0.1, 0.7])
 def test_a_few_passes_make_the_table_that_all_make(family, sd, monkeypatch):

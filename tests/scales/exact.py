@@ -30,8 +30,8 @@ def local(kind, a):
 def log_prior(kind, g, df, scale):
     """Log density of the log of the global parameter."""
     if kind == "r2d2":
-        return stats.invgamma(df).logpdf(np.exp(g)) + g
-    return stats.t(df, 0, scale).logpdf(np.exp(g)) + g
+        return stats.invgamma.logpdf(np.exp(g), df) + g
+    return stats.t.logpdf(np.exp(g), df, 0, scale) + g
 
 
 def posterior(kind, estimate, h, g, *, unit, slab, df, scale, a=0.0):

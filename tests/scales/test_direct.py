@@ -60,19 +60,19 @@ def exactly(case, factor=1.0):
     logs = np.log(y.std()) + np.linspace(low, 1.5, NODES)
     psi = np.linspace(-8, 4, NODES)
     values, moments = [], []
-    for s in np.exp(psi):
+    of_sd, of_sigma = stats.t(3, 0, 2.5).logpdf, stats.norm(0, 1.5).logpdf
+    own_prior = of_sd(np.exp(psi))[:, None] + psi[:, None] + of_sigma(np.exp(logs)) + logs
+    for i, s in enumerate(np.exp(psi)):
         precision = np.r_[1 / 2**2, 1 / 0.5**2, np.full(k, s**-2)]
         prior = np.r_[0.0, 0.2, np.zeros(k)]
-        for u in logs:
+        for j, u in enumerate(logs):
             t = np.exp(-2 * u) / factor**2
             P = t * (C.T * w) @ C + np.diag(precision)
             b = np.linalg.solve(P, t * C.T @ (w * y) + precision * prior)
             e = y - C @ b
             own = -0.5 * t * w @ e**2 - w.sum() * u - 0.5 * precision @ (b - prior) ** 2
             own += 0.5 * np.log(precision).sum() - 0.5 * np.linalg.slogdet(P)[1]
-            own += stats.t(3, 0, 2.5).logpdf(s) + np.log(s)
-            own += stats.norm(0, 1.5).logpdf(np.exp(u)) + u
-            values.append(own)
+            values.append(own + own_prior[i, j])
             moments.append((b, np.diag(np.linalg.inv(P)), s, np.exp(u)))
     weight = np.exp(np.array(values) - np.max(values))
     weight /= weight.sum()

@@ -3,13 +3,15 @@ parameters from their prior, outcomes given these, and some steps of the sampler
 (Geweke 2004, doi:10.1198/016214504000001132).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import special, stats
+from scipy import special
 
 import sgmc
 from sgmc.core.rng import Rng, seed_sequence
@@ -54,6 +56,28 @@ def known(case):
     return problem.conditionals
 
 
+class Law(NamedTuple):
+    """Of a positive number: a draw, and the share below a value."""
+
+    draw: Callable
+    share: Callable
+
+
+LAWS = {
+    "horseshoe": Law(
+        lambda rng: TAU * np.abs(rng.standard_cauchy()),
+        lambda value: 2 / np.pi * np.arctan(value / TAU),
+    ),
+    "r2d2": Law(
+        lambda rng: 1 / rng.gamma(0.6 * 5.0), lambda value: special.gammaincc(0.6 * 5.0, 1 / value)
+    ),
+    "ridge": Law(
+        lambda rng: 0.6 * np.abs(rng.standard_t(5)),
+        lambda value: 2 * special.stdtr(5, value / 0.6) - 1,
+    ),
+}
+
+
 class Joint:
     """Parameters and outcomes from their joint law."""
 
@@ -68,8 +92,7 @@ class Joint:
         theta[-1] = np.log(rng.exponential(SIGMA))
         at = s.first_group
         for i, one in enumerate(self.groups):
-            value = np.abs(one.rvs(random_state=rng))
-            theta[at + i] = np.log(value)
+            theta[at + i] = np.log(one.draw(rng))
         for j, v in enumerate(s.own):
             if self.kind[j] == 1:
                 theta[v] = np.log(np.abs(rng.standard_cauchy()))
@@ -109,28 +132,25 @@ class Joint:
         shares = [1 - np.exp(-np.exp(theta[-1]) / SIGMA)]
         at = s.first_group
         for i, one in enumerate(self.groups):
-            value, folded = np.exp(theta[at + i]), one.support()[0] < 0
-            shares.append(2 * one.cdf(value) - 1 if folded else one.cdf(value))
+            shares.append(one.share(np.exp(theta[at + i])))
         for j, v in enumerate(s.own):
             if self.kind[j] == 1:
                 shares.append(2 / np.pi * np.arctan(np.exp(theta[v])))
             elif self.kind[j] == 2:
                 shares.append(special.gammainc(s.shape[j], np.exp(2 * theta[v])))
-        values.append(stats.norm.ppf(np.clip(shares, 1e-12, 1 - 1e-12)))
+        values.append(special.ndtri(np.clip(shares, 1e-12, 1 - 1e-12)))
         return np.concatenate(values)
 
 
 def groups_of(case):
     """Laws of global parameters, in the order of their groups."""
-    laws = {"horseshoe": stats.cauchy(0, TAU), "r2d2": stats.invgamma(0.6 * 5.0)}
-    laws["ridge"] = stats.t(5, 0, 0.6)
     order = []
     for j in range(CASES[case][1]):
         prior = CASES[case][2].get(f"x{j}", CASES[case][2]["*"])
         kind = getattr(prior, "family", "")
-        if kind in laws and kind not in order:
+        if kind in LAWS and kind not in order:
             order.append(kind)
-    return [laws[kind] for kind in order]
+    return [LAWS[kind] for kind in order]
 
 
 def shift(case, *, step=None, changed=lambda of: of, replicates=REPLICATES):

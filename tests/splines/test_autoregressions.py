@@ -131,7 +131,7 @@ def quadrature(frame, bent=0.0, ahead=()):
         root = np.linalg.cholesky(V)
         white = np.linalg.solve(root, y)
         value = -0.5 * white @ white - np.log(np.diag(root)).sum()
-        value += stats.halfnorm(scale=2).logpdf(np.exp(log_sd)) + log_sd
+        value += stats.halfnorm.logpdf(np.exp(log_sd), scale=2) + log_sd
         weight.append(value + (2 + bent) * np.log1p(-(rho**2)))  # lkj(2)
         mean = gain @ y
         moments.append(np.r_[np.exp(log_sd), rho, mean, variance, rho**2, mean**2 + spread])

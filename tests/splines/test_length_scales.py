@@ -176,9 +176,8 @@ def quadrature(frame, power=1.0):
         V = variance * kernel(x, x, scale) + 25.0 + SIGMA**2 * np.eye(len(y))
         gain = np.linalg.solve(V, variance * kernel(x, AT, scale)).T
         spread = variance - np.sum(gain * variance * kernel(AT, x, scale), axis=1)
-        value = stats.multivariate_normal(cov=V).logpdf(y) + stats.halfnorm(scale=2).logpdf(
-            np.exp(a)
-        )
+        value = stats.multivariate_normal.logpdf(y, cov=V)
+        value += stats.halfnorm.logpdf(np.exp(a), scale=2)
         value += stats.lognorm.logpdf(scale, 0.5, scale=2.0) + a + power * eta
         weight.append(value)
         mean = gain @ y
