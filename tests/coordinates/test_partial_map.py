@@ -25,6 +25,7 @@ def test_it_is_the_map_of_all(both):
     x, v = np.random.default_rng(1).normal(size=(2, DIM))
     for one, other in zip(probes.mapped(part, x, v), probes.mapped(whole, x, v)):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(part.pulled(x, v), whole.pulled(x, v), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(part.jacobian(x), whole.jacobian(x), atol=1e-15)
     many = np.random.default_rng(2).normal(size=(2, 3, DIM))
     np.testing.assert_allclose(part(many), whole(many), atol=1e-14)
