@@ -33,6 +33,9 @@ from sgmc.subsampling.uniform import FullBatch
 
 LONG = 10.0  # seconds of a run that are said before they are spent
 MEASURED = 0.3  # seconds of steps by which the others are predicted
+# steps before which these seconds are LONG: the first ones end one by one, of chains whose next
+# ones are made and reported together
+FEWEST_MEASURED = 20
 MOST_STEPS_A_DRAW = 10**5  # from one independent draw to the next: more is a step that hardly moves
 MOST_PASSES = 1000  # over a table in a file, beyond which a run is warned of
 LARGE = 1 << 30  # bytes of such a table: less stays in memory once it is read
@@ -160,7 +163,8 @@ class RuntimeForecast:
         """Say it where so many steps of `total` took so many seconds, and all of them are to take
         long.
         """
-        if self.said or seconds < MEASURED or done < self.ahead:
+        least = MEASURED if done >= FEWEST_MEASURED else LONG
+        if self.said or seconds < least or done < self.ahead:
             return
         expected = seconds * total / done
         if expected <= LONG:

@@ -129,7 +129,8 @@ def test_it_is_said_once_and_above_ten_seconds_alone(caplog):
     forecast = RuntimeForecast("a run")
     forecast.look(10, 1000, 0.09)  # 9 s
     forecast.look(0, 1000, 5.0)  # nothing is known
-    forecast.look(10, 1000, 0.2)  # too early to tell
+    forecast.look(20, 1000, 0.2)  # too early to tell
+    forecast.look(2, 4000, 0.7)  # other chains' steps are not reported yet
     assert not caplog.records
     forecast.look(20, 1000, 0.5)
     forecast.look(30, 1000, 9.0)
@@ -138,6 +139,14 @@ def test_it_is_said_once_and_above_ten_seconds_alone(caplog):
     times = {12: "12 s", 400: "6.7 minutes", 1800: "30 minutes", 9000: "2.5 hours"}
     assert {seconds: lasting(seconds) for seconds in times} == times
     assert lasting(30 * 86400) == "30 days"
+
+
+def test_few_long_steps_are_told_of_once_they_are_long(caplog):
+    forecast = RuntimeForecast("a run")
+    forecast.look(2, 100, 9.0)
+    assert not caplog.records
+    forecast.look(2, 100, 10.0)
+    assert [one.getMessage() for one in caplog.records] == ["sgmc: a run: about 8.3 minutes"]
 
 
 def test_the_prediction_is_of_the_right_size(lines):
