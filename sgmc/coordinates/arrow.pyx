@@ -125,7 +125,8 @@ cdef class Arrow(Map):
         border, tips = np.asarray(self.border), np.asarray(self.tips)
         away = (theta - np.asarray(self.centre)).reshape(-1, self.dim)
         x, rest = np.empty(away.shape), away[:, border].T
-        x[:, border] = linalg.solve_triangular(np.asarray(self.root), rest).T
+        # draws of chains that diverged are no numbers
+        x[:, border] = linalg.solve_triangular(np.asarray(self.root), rest, check_finite=False).T
         own = away[:, tips] + (self.across_tips() @ rest).T
         if self.q == 1:  # a system of one equation is a ratio
             x[:, tips] = own / self.roots[:, 0, 0]

@@ -39,13 +39,21 @@ class WholeCoordinates:
     report: Report
     arrays: tuple
 
-    scaled, whitened, rotated, heavy, affine, walled = True, True, False, False, False, False
+    scaled, whitened, rotated, affine = True, True, False, False
+    heavy, light, walled = False, False, False
     max_precision = min_precision = 1.0
 
     @property
     def log_params(self) -> int:
         """How many of what is printed are sampled as logs, the last ones."""
         return self.report.log_params
+
+    @property
+    def spread_of_logs(self) -> float:
+        """The largest sd of the logs among what is printed; 0 where there are none."""
+        printed = self.white[: len(self.places)]
+        logs = printed[len(printed) - self.log_params :]
+        return float(np.sqrt((logs**2).sum(axis=1)).max(initial=0.0))
 
     @cached_property
     def shear(self) -> tuple[np.ndarray, np.ndarray]:
@@ -56,9 +64,22 @@ class WholeCoordinates:
         rows = np.flatnonzero(away.any(axis=1))
         return rows, away[rows]
 
+    @cached_property
+    def inner(self) -> np.ndarray:
+        """The parameters' covariance is approximately inner inner', by the slopes at the centre."""
+        return self.map.jacobian(np.zeros(self.map.dim))
+
+    @cached_property
+    def white(self) -> np.ndarray:
+        """The same of `theta`, and of the parameters that are not printed below it."""
+        d, hidden = len(self.back), np.setdiff1d(np.arange(len(self.inner)), self.places)
+        kept = self.inner[self.places]
+        return np.vstack([self.back @ kept[:d], kept[d:], self.inner[hidden]])
+
     def natural(self, x):
         """All parameters of points x (..., dim)."""
-        return self.map(x)
+        with np.errstate(over="ignore", invalid="ignore"):  # of chains that diverged
+            return self.map(x)
 
     def as_given(self, beta):
         """Coefficients (..., d) of the columns as the user has them."""
@@ -70,23 +91,29 @@ class WholeCoordinates:
 
     def printed(self, kept):
         """What is printed of the parameters in its `places`, (..., k)."""
+        with np.errstate(over="ignore", invalid="ignore"):  # of chains that diverged
+            return self.report.printed(self.theta_of(kept))
+
+    def theta_of(self, kept):
+        """The user's coefficients, and the others of the parameters in its `places`, (..., k)."""
         d = len(self.back)
-        theta = np.concatenate([self.as_given(kept[..., :d]), kept[..., d:]], axis=-1)
-        return self.report.printed(theta)
+        return np.concatenate([self.as_given(kept[..., :d]), kept[..., d:]], axis=-1)
 
     def theta(self, x):
-        """The user's coefficients, and the other parameters in `places`, of points x (..., dim)."""
-        kept, d = self.natural(x)[..., self.places], len(self.back)
-        kept[..., :d] = self.as_given(kept[..., :d])
-        return kept
+        """The same of points x (..., dim)."""
+        return self.theta_of(self.natural(x)[..., self.places])
 
     def reported(self, x):
         """What is printed of points x (..., dim)."""
-        return self.report.printed(self.theta(x))
+        return self.printed(self.natural(x)[..., self.places])
 
     def from_white(self, z):
         """x of a standard normal draw z (dim,)."""
         return z
+
+    def pull_white(self, x, g):
+        """The gradient in x of one in natural coordinates, the map's Jacobian included."""
+        return self.map.pulled(x, g)
 
     def from_natural(self, y):
         """x of all parameters (dim,)."""

@@ -192,7 +192,7 @@ class SamplerSpec(Spec):
             else (
                 f"{self.name} needs the noise of single coordinates, which a dense preconditioner "
                 "mixes where the table is not rotated (sparse, memory-mapped or read-only ones; "
-                "families with auxiliary parameters or several equations); use precondition='diag'"
+                "families with auxiliary parameters or several equations)"
             )
         )
 

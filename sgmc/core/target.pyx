@@ -318,6 +318,11 @@ cdef class Map:
         self.vjp(&point[0], &grad[0], &out[0])
         return np.asarray(out)
 
+    def jacobian(self, x):
+        """dtheta_j/dx_k at a point x (dim,)."""
+        alone = self.pulled(x, np.zeros(self.size))  # d log|J|
+        return np.array([self.pulled(x, one) for one in np.eye(self.size)]) - alone
+
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
         raise NotImplementedError("the noise of single coordinates under a map that mixes them")
 

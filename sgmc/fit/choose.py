@@ -29,6 +29,7 @@ from sgmc.fit.noise import (
     pilot,
     pilot_rows,
     shared_rows,
+    without_noise,
 )
 from sgmc.fit.parts import Evidence
 from sgmc.fit.plan import (
@@ -59,6 +60,7 @@ SKEWED = 0.35
 FEW_PAIRS, FEW_ROWS = 2, 2000  # of a look at the noise, when other samplers may be cheaper
 FEW_TELL = 0.7  # of the cost that they tell, which the whole pilot rarely finds to be less
 
+MOST_SURVEYED = 2000  # parameters of a pilot where none is needed: its work grows as their square
 WIDE = 64  # parameters from which products of matrices are thought of
 WALKERS = 32  # of each chain of hmc: more gain little, and each needs its warmup
 WALKERS_WORTH = 0.7  # of their draws, in independent ones
@@ -99,12 +101,13 @@ def plan_fit(problem, settings) -> Plan:
     phases.begin(phases.PILOT)
     choice = choose_sampler(problem, stopping.usual(settings))
     stopping.refuse_choice(choice.choice(settings=settings))
-    refusal = choice.spec.refusal(problem.coordinates.map)
-    if refusal:
-        # the noise of single coordinates could be had by another map; what else there is moves
-        # parameters of one kind alone
-        because = "limit" if choice.spec.needs_noise else "mathematics"
-        raise NotSupported(refusal, because=because)
+    spec = choice.spec
+    refusal = spec.refusal(problem.coordinates.map)
+    if refusal and spec.needs_noise:  # which another map could have, if there is one
+        advice = without_noise(problem, "use sampler='lmsgld', which does without")
+        raise NotSupported(f"{refusal}; {advice}", because="limit")
+    if refusal:  # what there is moves parameters of one kind alone
+        raise NotSupported(refusal, because="mathematics")
     # proposals from a Gaussian, and walkers in step, want the one that is nearest to the posterior
     if choice.spec.independent or choice.spec.walkers > 1:
         choice = replace(choice, problem=problem.nearest)
@@ -152,8 +155,10 @@ def choose_sampler(problem, settings) -> Choice:
         choice = replace(choice, spec=given, reason=INDEPENDENT)
     if not problem.coordinates.scaled:  # there is no Gaussian whose draws a pilot could look at
         return unscaled(choice)
-    if problem.defaults.unsurveyed:  # a pilot would cost more than it tells
-        return exact_alone(choice)
+    if problem.defaults.unsurveyed:  # a pilot costs more than it tells, but for these
+        if not settings.approximate:
+            return exact_alone(replace(choice, gradient="simple"))
+        refuse_many(problem, given)
     if given is None and problem.summed is not None:
         return exact(choice, "few rows have the sums of all")
     rng = Rng(seed_sequence(settings.seed, "pilot", 1))
@@ -256,7 +261,8 @@ def automatic(choice, counted, lost) -> Choice:
     """
     problem, settings, seen = choice.problem, choice.settings, choice.pilot
     stochastic = replace(choice, spec=registry.room("samplers")[AUTO]())
-    if settings.robust:  # arguments of mini-batches are given: see `of_sandwich`
+    # arguments of mini-batches are given: see `of_sandwich` and `Settings.approximate`
+    if settings.robust or problem.defaults.unsurveyed:
         return replace(stochastic, reason=BATCHES_ASKED)
     why = why_exact(problem, lost)
     if why:  # mini-batches would be biased, or diverge, whatever they cost
@@ -313,29 +319,23 @@ def why_exact(problem, lost=False, tabulated=False):
     return ""
 
 
+def refuse_many(problem, given):
+    """NotSupported for a pilot of more parameters than it takes."""
+    if problem.dim > MOST_SURVEYED:
+        what = "mini-batches" if given is None else given.name
+        raise NotSupported(
+            f"{what} with {problem.dim:,} parameters, {problem.defaults.unsurveyed} among them: "
+            f"gradient noise is measured of at most {MOST_SURVEYED:,}; use sampler='hmc' or 'mala'",
+            because="limit",
+        )
+
+
 def exact_alone(choice) -> Choice:
     """The choice, without a pilot, where exact samplers alone run."""
-    problem, settings, sampler = choice.problem, choice.settings, choice.spec
-    what = problem.defaults.unsurveyed
-    batches = settings.batch_size is not None or settings.adaptive
-    strata = settings.subsample == "stratified"
-    asked = ("gradient", settings.gradient), ("batch_size", batches), ("subsample", strata)
-    for name, given in asked:
-        if given:
-            raise ArgumentError(
-                f"{name} does not apply to {problem.dim} parameters with {what}: "
-                "exact samplers use all rows; leave it",
-                because="not yet",
-            )
+    problem, sampler = choice.problem, choice.spec
     if sampler is None:  # the problem knows one whose paths suit its many parameters
         why = "Exact sampler chosen: it updates all parameters at once"
         return replace(choice, spec=problem.defaults.sampler, reason=why)
-    # mhss is exact, but for bounds of Taylor remainders it needs what a pilot has of the rows
-    if not sampler.exact or sampler.continuous or sampler.independent or sampler.estimator:
-        raise NotSupported(
-            f"{sampler.name} does not apply to {problem.dim} parameters with "
-            f"{what}: their gradient noise is not measured; use sampler='hmc' or 'mala'"
-        )
     return choice
 
 

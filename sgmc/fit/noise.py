@@ -408,12 +408,20 @@ def share_design_effect(plan, chains):
 # ---- batches that adapt --------------------------------------------------------------------------
 
 
+def without_noise(problem, other):
+    """What to do where the noise of single coordinates is not to be had; `other` where there are
+    no coordinates but those that mix.
+    """
+    return other if problem.defaults.unsurveyed else "use precondition='diag'"
+
+
 def batch_search(plan):
     """What adapts the batches of a chain."""
     n, d = plan.size
     reason = plan.spec.noise_refusal(plan.problem.coordinates.map)
     if reason:
-        raise NotSupported(f"batch_size='adaptive': {reason}", because="limit")
+        advice = without_noise(plan.problem, "leave batch_size=None")
+        raise NotSupported(f"batch_size='adaptive': {reason}; {advice}", because="limit")
     shared = shared_rows(plan)
     smallest = (
         tolerance.SMALLEST_BATCH if shared is None else max(tolerance.SMALLEST_BATCH, shared.fewest)

@@ -219,6 +219,10 @@ class Record:
         """
         return problem.coordinates.reported(x), problem.priors.printed
 
+    def theta(self, problem, x):
+        """Draws in the user's coordinates, (..., p), of what a recorder kept."""
+        return problem.coordinates.theta(x)
+
     def recorded(self, problem, x):
         """What a recorder keeps of positions (..., dim)."""
         return x

@@ -28,6 +28,7 @@ from sgmc.fit.tolerance import Noise
 from sgmc.samplers.bases.metric_source import MetricSource, in_units_of
 from sgmc.subsampling.uniform import FullBatch
 
+LONGEST_BENT = 0.25  # Langevin time of a step beside effects: with 1, chains of `lmsgld` diverged
 GRADIENT = "taylor"  # the estimator with the least noise, where the model has a score path
 KEPT_TIME = 4  # Langevin time between kept draws: their correlation is exp(-2) and less
 MAX_STEPS = 10**7  # of warmup, or between kept draws
@@ -264,6 +265,8 @@ def plan_of_steps(choice: Choice, noise: Noise | None) -> Plan:
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "by the noise"
     elif settings.step_size is None:  # step and batch trade off: the cheapest pair of both
         h, batch = tolerance.derive(spec, noise, n, n if spec.all_rows else settings.batch_size)
+        if choice.problem.defaults.unsurveyed:  # maps bend there, where long steps go astray
+            h = min(h, LONGEST_BENT)
         schedule, origin = Constant(spec.from_langevin(h / max_precision)), "derived"
     else:  # the step is settled, and a batch is left to choose that adds little to it
         schedule, origin = as_schedule(settings.step_size), "given"

@@ -136,6 +136,18 @@ class Settings:
         return usual and not others and all(one is None for one in given)
 
     @property
+    def approximate(self):
+        """Whether mini-batches or draws of the Gaussian approximation are asked for: by the
+        sampler, or by an argument that is for mini-batches alone.
+        """
+        spec = self.sampler
+        if spec is None:
+            given = self.gradient is not None or self.batch_size is not None or self.adaptive
+            return given or self.subsample != SETTINGS["subsample"]
+        # mhss is exact, but for bounds of Taylor remainders it needs what a pilot has of the rows
+        return not spec.exact or spec.continuous or spec.independent or bool(spec.estimator)
+
+    @property
     def robust(self):
         """Whether draws are to have the sandwich's covariance."""
         return self.cov_type != "nonrobust"

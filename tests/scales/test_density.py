@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _ext.probes import mapped
 from scipy import stats
 
 from sgmc.coordinates.composed import Composed
@@ -128,6 +129,16 @@ def test_map_gradients_and_jacobian(made):
     assert pulled == pytest.approx(J.T @ c, abs=1e-6)
     slope = jacobian(lambda x: np.linalg.slogdet(jacobian(m, x))[1], x, 1e-3)
     assert m.pulled(x, np.zeros_like(c)) == pytest.approx(slope, abs=1e-4)
+
+
+def test_directions_are_those_of_the_jacobian():
+    """Slopes along a direction, and the matrix that maps without one of their own have, against
+    differences.
+    """
+    m, x, v = shrunk_map(), place(8), np.random.default_rng(9).normal(size=shrunk().size)
+    J = jacobian(m, x)
+    assert mapped(m, x, v)[2] == pytest.approx(J @ v, abs=1e-7)
+    assert m.jacobian(x) == pytest.approx(J, abs=1e-7)
 
 
 def test_map_inverse():

@@ -35,20 +35,14 @@ def as_sparse():
         (dict(cov_type="robust"), "cov_type='robust'"),
         (dict(modes="search"), "modes='search'"),
         (dict(precondition="diag"), "precondition='diag'"),
-        (dict(sampler="sgld"), "sgld does not apply"),
-        (dict(sampler="zigzag"), "zigzag does not apply"),
-        (dict(sampler="laplace"), "laplace does not apply"),
+        (dict(sampler="zigzag"), "bounds"),
+        (dict(sampler="vsgbd", batch_size="adaptive"), "leave batch_size=None"),
         (dict(tune="grid"), "does not go with group terms, nor with tuning"),
     ],
 )
 def test_settings(how, text):
     with pytest.raises(NotSupported, match=text):
         sgmc.ols("y ~ a + b + c", table(), prior=RIDGE, **how)
-
-
-def test_batches():
-    with pytest.raises(ArgumentError, match="batch_size does not apply .* a learned prior scale"):
-        sgmc.ols("y ~ a + b", table(), prior=RIDGE, batch_size=10)
 
 
 @pytest.mark.parametrize(

@@ -221,7 +221,7 @@ GROUPS = [
     )
 ]
 
-GROUPS += [  # mini-batches and draws of the approximation are refused there
+GROUPS += [
     Case(name, how)
     for name in GROUPED
     if name.startswith("crossed")
@@ -235,10 +235,24 @@ GROUPS += [  # mini-batches and draws of the approximation are refused there
     )
 ]
 
+# effects and learned scales among the parameters, beside mini-batches and the approximation
+BESIDE = (
+    {"sampler": "lmsgld"},
+    {"sampler": "sbps"},
+    {"sampler": "imh"},
+    {"sampler": "laplace"},
+    sgld(0.1),
+    sgld(1.0),
+    sgld(0.1, "simple", 20),
+    {"sampler": "lmsgld", "gradient": "cv"},
+)
+GROUPS += [Case(name, how) for name in GROUPED if name.startswith("crossed") for how in BESIDE]
+GROUPS += [Case(name, how) for name in CURVED for how in BESIDE]
+
 GROUPS += [Case(name, how) for name, ways in tangled.WAYS.items() for how in ways]
 GROUPS += [Case(name, how) for name in CURVED for how in curved.WAYS]
 
-LEARNED = [Case(name, how) for name in SCALED for how in WAYS]
+LEARNED = [Case(name, how) for name in SCALED for how in (*WAYS, *BESIDE)]
 PREDICTORS = [Case(name, how) for name in SEVERAL for how in several.WAYS]
 PREDICTORS += [Case(name, how) for name in several.FIXED for how in several.WAYS_OF_FIXED]
 SEARCH = {"modes": "search"}

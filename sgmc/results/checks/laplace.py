@@ -12,15 +12,18 @@ def from_laplace(fit):
     """Means, in sds, and relative sds of the draws beside the Gaussian at the mode, (d,) each; NaN
     where its moments are not known.
     """
-    where, own = fit.problem.approximation, fit.problem.coordinates
-    if not (where.scaled and not fit.problem.defaults.unsurveyed):
-        return np.full((2, len(fit.problem.free_names)), np.nan)
-    sd = sds(where)
-    if where.whitened and where is own:  # as parameters would be if the map were affine
-        along = where.white / sd[:, None]
+    problem, count = fit.problem, len(fit.problem.free_names)
+    where, own = problem.approximation, problem.coordinates
+    # where no pilot looks, the approximation is one to begin from alone
+    if not where.scaled or problem.defaults.unsurveyed and fit.pilot is None:
+        return np.full((2, count), np.nan)
+    sd = sds(where)[:count]
+    if where.whitened and where is own and not problem.partial:
+        along = where.white[:count] / sd[:, None]  # as parameters would be if the map were affine
         centre, covariance = moments_of(fit)
         return along @ centre, np.sqrt(((along @ covariance) * along).sum(axis=1))
-    standard = (own.theta(fit.x) - where.theta(where.from_white(np.zeros(len(sd))))) / sd
+    middle = where.theta(where.from_white(np.zeros(problem.dim)))
+    standard = (problem.record.theta(problem, fit.x) - middle) / sd
     return moments.mean(standard, fit.weights), moments.sd(standard, fit.weights)
 
 

@@ -18,16 +18,17 @@ def noise_table(fit, names):
     if not fit.plan.spec.noisy:
         return None
     tau, limit = fit.noise.tau, fit.plan.spec.breaking_point(fit.kept_step)
-    table = pd.DataFrame({"tau": tau}, index=coordinate_names(fit.problem.coordinates, names))
+    index = coordinate_names(fit.problem.coordinates, names, len(tau))
+    table = pd.DataFrame({"tau": tau}, index=index)
     return table.assign(breaking_point=limit, ratio=tau / limit) if np.isfinite(limit) else table
 
 
-def coordinate_names(where, names):
-    """Names of the sampler's coordinates: the parameters',
+def coordinate_names(where, names, dim):
+    """Names of the sampler's `dim` coordinates: the parameters',
     or z1, z2, ... where it moves mixtures of them.
     """
     mixed = where.rotated or not (where.map is None or where.map.diagonal)
-    return [f"z{j + 1}" for j in range(len(names))] if mixed else list(names)
+    return [f"z{j + 1}" for j in range(dim)] if mixed else list(names)
 
 
 def refused(spec):
@@ -50,4 +51,4 @@ def mainly(where, names, j):
         return names[j]
     sd = np.sqrt((where.white**2).sum(axis=1))
     moved = where.white if where.whitened else np.eye(len(names))
-    return names[int(np.argmax(np.abs(moved[:, j]) / sd))]
+    return names[int(np.argmax((np.abs(moved[:, j]) / sd)[: len(names)]))]

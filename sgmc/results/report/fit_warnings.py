@@ -159,7 +159,7 @@ def stopped(fit):
                 f"diverged with step size {h:.3g}: {places}{', ...' if diverged[4:] else ''}; what "
                 "came before is kept where it is enough."
                 + "".join(f" {one.text}." for one in fit.problem.undefined[:1]),
-                f"Try step_size={h / 4:.2g}, or leave step_size=None.",
+                with_shorter_steps(fit, h),
             )
         )
     if fit.stand_in:
@@ -180,6 +180,15 @@ def stopped(fit):
     return [*found, *fit.warnings]
 
 
+def with_shorter_steps(fit, h):
+    """Advice where steps of size h lead astray."""
+    shorter = f"step_size={h / 4:.2g}"
+    if fit.settings.step_size is not None:
+        return f"Try {shorter}, or leave step_size=None."
+    instead = choosing(fit)
+    return f"{instead}; or try {shorter}." if instead else f"Try {shorter}."
+
+
 def transitions(fit, ends):
     """What the chains of exact samplers say about their own transitions; `ends`: the density is
     known to end where draws are.
@@ -187,7 +196,7 @@ def transitions(fit, ends):
     found, spec = [], fit.plan.spec
     divergent, proposed = divergences(fit, ends)
     if divergent > 0:
-        advice = f"Try step_size={fit.step_size / 4:.2g}, or leave step_size=None."
+        advice = with_shorter_steps(fit, fit.step_size)
         if fit.plan.step_origin == "adapted":
             shorter = 1 - (1 - spec.target_accept) / 4
             advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={shorter:.2g})."

@@ -147,11 +147,14 @@ def prepare(data, entropy, dtype, centre):
     """Copy the design, chunk by chunk, straight into its permuted place; centre its columns
     where their linear predictor has an intercept.
     """
+    return copied(data, permutation(data.n, entropy), dtype, centre)
+
+
+def permutation(n, entropy):
+    """A random order of n rows."""
     random = np.random.Generator(np.random.PCG64(seed_sequence(entropy, "permutation")))
-    order = random.permutation(data.n)
-    if data.n <= np.iinfo(np.int32).max:
-        order = order.astype(np.int32)
-    return copied(data, order, dtype, centre)
+    order = random.permutation(n)
+    return order.astype(np.int32) if n <= np.iinfo(np.int32).max else order
 
 
 def copied(data, order, dtype, centre):

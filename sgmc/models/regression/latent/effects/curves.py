@@ -1,9 +1,11 @@
 """Smooths at the whole draws that a fit has kept."""
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.core.bank import MAX_BANKED
 from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
 from sgmc.formula.coded import beside
 from sgmc.models.regression.bases.predictors.two_predictors import with_columns
@@ -60,10 +62,20 @@ def whole_draws(fit):
     there are none.
     """
     if not fit.problem.partial:
-        return fit.problem.coordinates.natural(fit.x.reshape(-1, fit.x.shape[2]))
+        kept = fit.x[:, :: spacing(fit)]
+        return fit.problem.coordinates.natural(kept.reshape(-1, kept.shape[2]))
     if not fit.recorders:
         return None
     return np.concatenate([one.bank[0] for one in fit.recorders]).astype(float)
+
+
+def spacing(fit):
+    """How many draws of a chain lie between one whole draw and the next: with effects of levels as
+    many as recorders keep are used, and without them all.
+    """
+    if fit.problem.partial:
+        return fit.recorders[0].state()["spacing"]
+    return math.ceil(fit.x.shape[1] / MAX_BANKED) if fit.problem.own.rows.codes.shape[1] else 1
 
 
 def with_curves(rows, columns, draws, smooths, more=()):

@@ -14,6 +14,7 @@ from sgmc.models.mixed.loading import UnitLoading
 from sgmc.models.regression.latent.covariance.group_effects import closed_form
 from sgmc.models.regression.latent.densities.conditional import conditional
 from sgmc.models.regression.latent.densities.rules import scheme_of
+from sgmc.models.regression.latent.effects.curves import spacing
 from sgmc.models.regression.latent.effects.left_out import LeftOutRows, log_sum, moments_of
 from sgmc.models.regression.latent.integrated.problem import one_factor
 from sgmc.results.outcomes.rows import CELLS, fitted_rows
@@ -70,7 +71,7 @@ class LeftOutOfCrossed(LeftOutRows):
             effects=None,
             factor=own,
             sorted=[(np.argsort(k, kind="stable"), at) for k, at in zip(codes.T, starts)],
-            spacing=results._fit.recorders[0].state()["spacing"],
+            spacing=spacing(results._fit),
             **cls.units(problem, table),
         )
         return found.among_units(factor)

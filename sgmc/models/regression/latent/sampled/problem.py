@@ -17,7 +17,6 @@ from sgmc.coordinates.whole import WholeCoordinates
 from sgmc.core.bank import ThinnedDraws
 from sgmc.core.deadline import OutOfTime
 from sgmc.core.rng import seed_sequence
-from sgmc.errors import NotSupported
 from sgmc.fit.parts import (
     ACCEPTED,
     MOST_PATHS,
@@ -30,6 +29,7 @@ from sgmc.fit.parts import (
     refuse_too_many,
     rotating_paths,
 )
+from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.regression.bases.predictors.two_predictors import shifts
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
@@ -48,7 +48,7 @@ from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
 from sgmc.models.regression.latent.sampled.refusals import refuse
 from sgmc.models.regression.latent.sampled.resolution import Resolution
 from sgmc.models.regression.latent.sampled.setup import set_up
-from sgmc.models.regression.problem import by_products, identity
+from sgmc.models.regression.problem import by_products, identity, strata_of
 from sgmc.models.regression.rows.narrow import rounded
 
 GRADIENTS = 3  # of a path
@@ -100,14 +100,13 @@ class ThinnedRecord(Record):
     def kept(self, problem, x):
         return problem.coordinates.printed(x), problem.priors.printed
 
+    def theta(self, problem, x):
+        return problem.coordinates.theta_of(x)
+
     def recorded(self, problem, x):
         return problem.coordinates.natural(x)[..., self.columns]
 
     def recorder(self, problem, draws, plan):
-        if plan.spaced:
-            raise NotSupported(
-                "thin='distance' does not apply to crossed factors; give a number of steps"
-            )
         map = problem.coordinates.map
         return ThinnedDraws(draws, plan.thin, map, problem.dim, self.columns)
 
@@ -187,7 +186,13 @@ def crossed_problem(data, family, crossing, prior, settings):
         coordinates=where,
         priors=found.priors,
         free_names=found.priors.names,
-        rows=Observations(nobs=table.nobs, cells=cells, shuffled=False, identity=identity),
+        rows=Observations(
+            nobs=table.nobs,
+            cells=cells,
+            shuffled=settings.approximate,
+            strata=partial(strata_of, table),
+            identity=identity,
+        ),
         defaults=local_steps()
         if len(found.priors.shrunk)
         # trees of paths diverge at ends, where slopes have no bound, and paths of one length hardly
@@ -200,7 +205,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         + exact
         + rounded(rows.fixed, data)
         + (margins.warnings if margins else []),
-        record=Record() if alone else ThinnedRecord(rows.blocks.places),
+        record=Record() if alone or biased(settings) else ThinnedRecord(rows.blocks.places),
         shape=Shape(
             tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
             # where the rows of a level tell nothing of its effect
@@ -289,7 +294,7 @@ def local_steps():
     steps of one are refused and made again.
     """
     return Defaults(
-        estimator="simple",
+        estimator=GRADIENT,
         exact_sampler="mala",
         unsurveyed="effects of levels or smooths",
         sampler=registry.room("samplers")["mala"](),
@@ -305,13 +310,18 @@ def defaults(within_reach, cells, products):
         sampler = registry.room("samplers")["nuts"](target_accept=ACCEPTED)
         gradients, most = LEAPFROGS, NUTS_PATHS
     return Defaults(
-        estimator="simple",  # there is no mini-batch
+        estimator=GRADIENT,
         exact_sampler="hmc",
         unsurveyed="effects of levels or smooths",
         sampler=sampler,
         thinning=partial(paths_between_draws, cells=cells, gradients=gradients, most=most),
         warmup=SHARED_STEPS if products else None,  # walkers learn a step together
     )
+
+
+def biased(settings):
+    """Whether the sampler has no accept-reject, so that the verdict needs scores of whole draws."""
+    return settings.sampler is not None and not settings.sampler.exact
 
 
 def near_zero(place, covariance, blocks, limit):

@@ -4,6 +4,7 @@ computed.
 
 import numpy as np
 
+from sgmc.core.contract import Schedule
 from sgmc.errors import ArgumentError, DataError, NotSupported
 
 LARGEST_BORDER = 12_000  # of all parameters but the effects of one factor: a matrix has 1.1 GB
@@ -44,6 +45,11 @@ def refuse(data, crossing, settings):
             f"precondition={settings.precondition!r} with {' + '.join(crossing.labels)}; leave "
             "precondition='mode'",
             because="limit",
+        )
+    if settings.spaced or isinstance(settings.step_size, Schedule):
+        raise NotSupported(
+            f"steps that vary with {' + '.join(crossing.labels)}: their draws have weights, which "
+            "effects and smooths are not told with; give step_size= and thin= as numbers"
         )
     levels = np.array([len(one.index) for one in crossing.factors])
     names = [one.name for one in crossing.factors]

@@ -20,6 +20,7 @@ from sgmc.models.regression.latent.effects.continued import continued
 from sgmc.models.regression.latent.effects.curves import (
     CurveDraws,
     columns_of,
+    spacing,
     whole_draws,
     with_curves,
 )
@@ -168,7 +169,11 @@ class CrossedResults(Smooths, MixedResults):
         """Return means and sds of a factor's effects over all draws."""
         if self._fit is None:
             return self._levels.moments[k]
-        mean, sd = pooled(self._fit.recorders)
+        if self._fit.problem.partial:
+            mean, sd = pooled(self._fit.recorders)
+        else:
+            draws = self._fit.problem.coordinates.natural(self._fit.x)
+            mean, sd = draws.mean(axis=(0, 1)), draws.std(axis=(0, 1))
         places = self._fit.problem.own.rows.places(k).ravel()
         return mean[places], sd[places]
 
@@ -219,17 +224,15 @@ class CrossedResults(Smooths, MixedResults):
             raise ArgumentError(
                 f"to_arviz(effects=True) needs the data of the fit: {self._without_rows}"
             )
-        found = {}
+        found, kept = {}, self.kept_numbers()
         for k, factor in enumerate(self.model.effects.factors):
             drawn, labels = self.ranef_draws(factor), self.model.factor_levels[k]
             for j, column in enumerate(self.columns_of(k)):
-                by_chain = drawn[..., j].reshape(len(self._fit.recorders), -1, len(labels))
+                by_chain = drawn[..., j].reshape(-1, len(kept), len(labels))
                 found[f"{column}|{factor}"] = ("chain", "draw", factor), by_chain
             names = [":".join(map(str, one)) if isinstance(one, tuple) else one for one in labels]
             found[factor] = factor, names
-        return Dataset(found).assign_coords(
-            chain=np.arange(len(by_chain)), draw=self.kept_numbers()
-        )
+        return Dataset(found).assign_coords(chain=np.arange(len(by_chain)), draw=kept)
 
     @property
     def _joint_draws(self):
@@ -240,8 +243,10 @@ class CrossedResults(Smooths, MixedResults):
 
     def kept_numbers(self):
         """Return the numbers of the whole draws of a chain among all of its draws."""
-        one = self._fit.recorders[0]
-        return one.state()["spacing"] * np.arange(len(one.bank[0]))
+        numbers = np.arange(0, self.draws.shape[1], spacing(self._fit))
+        if self._fit.problem.partial:
+            return numbers[: len(self._fit.recorders[0].bank[0])]
+        return numbers
 
     def table_rows(
         self, exog=None, offset=None, *, endog=None, random=True, new_levels=None,

@@ -86,7 +86,7 @@ def set_up(data, family, crossing, prior, settings):
     columns = predictors_of(data, family)
     d = len(columns)
     moved = not bounds_intercept(prior, data)
-    rows = crossed_rows(data, columns, crossing, effects, log_params, settings.dtype, moved)
+    rows = crossed_rows(data, columns, crossing, effects, log_params, settings, moved)
     table = rows.fixed
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, crossing.terms, rows.Z, table.weight)

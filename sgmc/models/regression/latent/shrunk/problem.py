@@ -24,6 +24,7 @@ from sgmc.fit.parts import (
     paths_between_draws,
     rotating_paths,
 )
+from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
@@ -50,7 +51,7 @@ from sgmc.models.regression.latent.shrunk.rotated import rotated_ridge
 from sgmc.models.regression.latent.shrunk.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
 from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.search import alone, first_guess, moments_of_outcomes, scales
-from sgmc.models.regression.problem import identity
+from sgmc.models.regression.problem import identity, strata_of
 from sgmc.models.regression.rows.prepare import prepare
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
@@ -231,9 +232,15 @@ def built(table, family, columns, shown, density, shrunk, coordinates):
         coordinates=coordinates,
         priors=shown,
         free_names=shown.names,
-        rows=Observations(nobs=table.nobs, cells=cells, shuffled=True, identity=identity),
+        rows=Observations(
+            nobs=table.nobs,
+            cells=cells,
+            shuffled=not table.given,
+            strata=partial(strata_of, table),
+            identity=identity,
+        ),
         defaults=Defaults(
-            estimator="simple",
+            estimator=GRADIENT,
             exact_sampler="hmc",
             unsurveyed="a learned prior scale",
             sampler=rotating_paths(),

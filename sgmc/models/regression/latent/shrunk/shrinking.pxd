@@ -10,6 +10,7 @@ cdef class Shrunk:                # which coefficients have learned scales, and 
     cdef readonly Py_ssize_t[::1] where, group, own
     cdef readonly int[::1] local
     cdef readonly double[::1] shape, unit, slab, share, noise
-    # s_j^2 at theta, and d log s_j / d A_j
+    # s_j^2 at theta, and d log s_j / d A_j; then what by A_j is by theta, and the other way
     cdef double variance(self, const double *theta, Py_ssize_t j, double *slope) noexcept nogil
     cdef void spread(self, Py_ssize_t j, double by_scale, double *grad) noexcept nogil
+    cdef double along(self, Py_ssize_t j, const double *v_theta) noexcept nogil

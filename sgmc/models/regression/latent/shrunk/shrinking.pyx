@@ -87,6 +87,16 @@ cdef class Shrunk:
         if self.log_params:
             grad[g + self.groups] += self.noise[j] * by_scale
 
+    cdef double along(self, Py_ssize_t j, const double *v_theta) noexcept nogil:
+        """What A_j changes by where the parameters change by v_theta."""
+        cdef Py_ssize_t g = self.d + self.locals
+        cdef double a = self.share[j] * v_theta[g + self.group[j]]
+        if self.own[j] >= 0:
+            a += v_theta[self.own[j]]
+        if self.log_params:
+            a += self.noise[j] * v_theta[g + self.groups]
+        return a
+
     def variances(self, theta):
         """s_j^2 at a point theta (size,), and d log s_j / d A_j: arrays (k,)."""
         cdef double[::1] point = np.array(theta, dtype=float)
@@ -267,6 +277,56 @@ cdef class ShrunkMap(Map):
         if log_jacobian != NULL:
             log_jacobian[0] += self.log_scale + total + q * wide
         return OK
+
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef double *theta = <double *> calloc(self.size, sizeof(double))
+        if theta == NULL:
+            with gil:
+                raise MemoryError
+        try:
+            self.forward(x, theta, NULL)
+            self.push_from(x, theta, v, v_theta)
+        finally:
+            free(theta)
+        return OK
+
+    cdef void push_from(self, const double *x, const double *theta, const double *v,
+                        double *v_theta) noexcept nogil:
+        """Chain forwards, in the order of `forward`."""
+        cdef Py_ssize_t j, l, m = self.shrunk.locals, n = m + self.shrunk.groups
+        cdef Py_ssize_t d = self.shrunk.d, k = self.shrunk.k, q = d - k
+        cdef const double *z = x + n
+        cdef const double *v_z = v + n
+        cdef double wide = self.log_wide(theta), by_wide = 0, by_ratio
+        cdef double variance, h, r, slope, noise, v_zeta
+        for j in range(self.shrunk.groups):
+            v_theta[d + m + j] = v[m + j]
+        for j in range(self.shrunk.log_params):
+            v_theta[d + n + j] = self.auxiliary[j, 1] * v_z[d + j]
+        if self.shrunk.log_params:
+            by_wide = self.power * v_theta[self.size - self.shrunk.log_params]
+        for j in range(k):
+            if self.shrunk.own[j] >= 0:
+                l = self.shrunk.own[j] - d
+                v_theta[self.shrunk.own[j]] = v[l] - self.turn[l] * v[m + self.shrunk.group[j]]
+        for j in range(k):
+            v_zeta = 0 if self.rooted else v_z[j]
+            for l in range(j + 1 if self.rooted else 0):
+                v_zeta += self.root[j, l] * v_z[l]
+            variance, h = self.shrunk.variance(theta, j, &slope), self.cavity[j] * exp(2 * wide)
+            r = variance / (variance + h)
+            noise = theta[self.shrunk.where[j]] - self.place[j] * r
+            # of log r
+            by_ratio = 2 * (1 - r) * (slope * self.shrunk.along(j, v_theta) - by_wide)
+            v_theta[self.shrunk.where[j]] = (self.place[j] * r * by_ratio + sqrt(r * h) * v_zeta
+                                             + noise * (0.5 * by_ratio + by_wide))
+        for j in range(q):
+            v_theta[self.rest[j]] = 0
+            for l in range(k):
+                v_theta[self.rest[j]] += self.slope[j, l] * v_theta[self.shrunk.where[l]]
+            for l in range(q):
+                v_theta[self.rest[j]] += (exp(wide) * self.own[j, l]
+                                          * (v_z[k + l] + by_wide * z[k + l]))
 
     cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef double *theta = <double *> calloc(3 * self.size, sizeof(double))

@@ -7,12 +7,13 @@ from scipy import sparse
 
 from sgmc.formula.coded import CodedTable, grown
 from sgmc.models.regression.latent.densities.effects_prior import Blocks
-from sgmc.models.regression.rows.prepare import DesignTable, copied
+from sgmc.models.regression.rows.prepare import DesignTable, copied, permutation
 
 
 @dataclass(frozen=True)
 class CrossedRows:
-    """Rows as the compiled model reads them, sorted by the factor of most levels.
+    """Rows as the compiled model reads them, sorted by the factor of most levels, or for
+    mini-batches in random order.
 
     Attributes
     ----------
@@ -81,7 +82,7 @@ class CrossedRows:
         return np.column_stack([self.blocks.of_term(t) for t in terms])
 
 
-def crossed_rows(data, columns, crossing, effects, log_params, dtype, centre):
+def crossed_rows(data, columns, crossing, effects, log_params, settings, centre):
     """Copy the design, and set the effects beside it; of several equations each has the columns of
     the design.
 
@@ -94,7 +95,7 @@ def crossed_rows(data, columns, crossing, effects, log_params, dtype, centre):
     effects : CrossedEffects
     log_params : int
         Auxiliary parameters.
-    dtype : dtype
+    settings : Settings
     centre : bool
         Whether means are taken off the columns of the design; covariates of effects stay.
     """
@@ -102,10 +103,13 @@ def crossed_rows(data, columns, crossing, effects, log_params, dtype, centre):
     levels = [len(one.index) for one in crossing.factors]
     terms = crossing.terms
     number = [names.index(term.factor) for term in terms]
-    order = np.arange(len(crossing.codes))
-    if levels:
+    if settings.approximate:  # blocks of neighbours are to be samples of the rows
+        order = permutation(data.n, settings.seed)
+    elif levels:
         order = np.argsort(crossing.codes[:, int(np.argmax(levels))], kind="stable")
-    fixed = copied(data, order, dtype, centre)
+    else:
+        order = np.arange(data.n)
+    fixed = copied(data, order, settings.dtype, centre)
     codes = np.ascontiguousarray(crossing.codes[order])
     none = np.empty((len(order), 0))
     Z = np.concatenate([none, *(one.Z for one in terms)], axis=1)[order]
