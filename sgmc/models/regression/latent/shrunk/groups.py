@@ -116,20 +116,19 @@ def refuse_known(priors):
         )
 
 
-def with_globals(priors, groups, hyperpriors):
-    """The table with a row for each global parameter before the auxiliary ones, which are sampled
-    as logs like these.
+def with_globals(priors, groups, hyperpriors, log_params, kind):
+    """The table, of such a kind, with a row for each global parameter before those of the family's
+    auxiliary ones; global parameters are sampled as logs like these.
     """
-    at = len(priors.names) - priors.auxiliary
-    return LearnedPriors(
-        priors.names[:at] + [one.name for one in groups] + priors.names[at:],
-        priors.specified[:at] + hyperpriors + priors.specified[at:],
-        priors.used[:at] + hyperpriors + priors.used[at:],
-        priors.intercepts,
-        priors.centred,
-        priors.auxiliary + len(groups),
-        priors.unit,
-        priors.report,
+    at = len(priors.names) - log_params
+    return kind(
+        **{
+            **vars(priors),
+            "names": priors.names[:at] + [one.name for one in groups] + priors.names[at:],
+            "specified": priors.specified[:at] + hyperpriors + priors.specified[at:],
+            "used": priors.used[:at] + hyperpriors + priors.used[at:],
+            "auxiliary": priors.auxiliary + len(groups),
+        }
     )
 
 
