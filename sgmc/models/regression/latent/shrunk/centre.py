@@ -215,12 +215,13 @@ class GlobalScales(MarginalTarget):
         From a `Shrunken`, whose sites are these laws, to the mode.
     likelihood_at : callable
         From a mode to the `GaussianLikelihood`.
+    tolerance : float
+        See `MarginalTarget`.
     """
 
-    tolerance = CENTRE_FOUND
-
-    def __init__(self, find, likelihood_at):
+    def __init__(self, find, likelihood_at, tolerance=CENTRE_FOUND):
         self.find, self.likelihood_at, self.found = find, likelihood_at, None
+        self.tolerance = tolerance
 
     def settle(self, g, last):
         """See `MarginalTarget`; the first mode is given."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.prior_table import PriorTable, Scales, resolve
 from sgmc.errors import NotSupported
 from sgmc.priors import half_t, inverse_gamma
 
@@ -92,6 +92,16 @@ def groups_of(priors):
         names.add(name)
         out.append(Group(name, one, np.array(places)))
     return out
+
+
+def specified(data, family, prior):
+    """The `PriorTable` of a prior with learned scales, in no units; NotSupported beside a horseshoe
+    of known scale.
+    """
+    units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
+    priors = resolve(prior, data, family, units, learned=True)
+    refuse_known(priors)
+    return priors
 
 
 def refuse_many(groups, most=MOST_COEFFICIENTS):
