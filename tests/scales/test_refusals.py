@@ -38,7 +38,7 @@ def as_sparse():
         (dict(sampler="sgld"), "sgld does not apply"),
         (dict(sampler="zigzag"), "zigzag does not apply"),
         (dict(sampler="laplace"), "laplace does not apply"),
-        (dict(tune="grid"), "does not go with group terms, nor with tuning"),
+        (dict(tune="grid"), "does not go with tuning"),
     ],
 )
 def test_settings(how, text):
@@ -54,7 +54,6 @@ def test_batches():
 @pytest.mark.parametrize(
     "model, text",
     [
-        (lambda: sgmc.ols("y ~ a + (1 | g)", table(), prior=RIDGE), "group terms"),
         (lambda: as_sparse().fit(prior=RIDGE), "sparse"),
         (lambda: wide().fit(prior=RIDGE), "1001 coefficients"),
     ],
