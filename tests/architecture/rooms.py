@@ -184,7 +184,7 @@ TABLE |= {
         REGRESSION
         + f" models/mixed {LATENT}/densities {LATENT}/covariance {LATENT}/effects"
         + f" {LATENT}/integrated {LATENT}/sampled/blocks {LATENT}/sampled/centre"
-        + f" {LATENT}/sampled/independent",
+        + f" {LATENT}/sampled/independent {LATENT}/shrunk",
     ),
     f"{LATENT}/shrunk": (
         "coefficients whose prior scales are learned: density, centre, draws, posterior, model",

@@ -112,7 +112,7 @@ def by_grid(scales, X, y, code, sigma, heed=True, factor=1.0):
         log_y += -0.5 * np.log(P[0, 0]) + stats.t.logpdf(sd, DF, 0, WIDE * unit) + log_sd
         S = P[1:, 1:] - np.outer(P[1:, 0], P[0, 1:]) / P[0, 0]  # the intercept integrated out
         h = c[1:] - P[1:, 0] * c[0] / P[0, 0]
-        for i, one in enumerate(g):
+        for one in g:
             both = np.stack([first, second], axis=-1)
             s = factor**2 * scales.variances(one, both, np.log(sigma))
             a, b, m = S[0, 0] + 1 / s[..., 0], S[1, 1] + 1 / s[..., 1], S[0, 1]

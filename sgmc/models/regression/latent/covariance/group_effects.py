@@ -182,7 +182,7 @@ class MixedPriorsAlone(PriorsAlone, MixedPriors):
     """The same of a fit with `prior_only=True`."""
 
 
-def mixed_priors(prior, data, family, scales, effects, spread):
+def mixed_priors(prior, data, family, scales, effects, spread, learned=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -196,9 +196,11 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     effects : Effects
     spread : array (q,)
         What autoscaled priors of the effects' sds are divided by.
+    learned : bool
+        Whether scales of priors may be parameters.
     """
     named, rest = apart(prior, effects)
-    learned = learns(rest)
+    learned = learned and learns(rest)
     fixed = resolve(rest, data, family, scales, learned, bounded=not learned, joint=True)
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]

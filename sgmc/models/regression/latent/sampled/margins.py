@@ -1,6 +1,6 @@
 """Coefficients beside effects whose priors have ends, are horseshoes or have learned scales, so
-that no Gaussian describes them.  The search for the centre has normal laws in the place of their priors. Expectation
-propagation, on the Gaussian of the search, gives these laws and the margins.
+that no Gaussian describes them.  The search for the centre has normal laws in the place of their
+priors.  Expectation propagation, on the Gaussian of the search, gives these laws and the margins.
 """
 
 from dataclasses import dataclass, replace

@@ -166,13 +166,13 @@ def crossed_problem(data, family, crossing, prior, settings):
     d = rows.blocks.d
     lows = tuple(one.parameter.low for one in found.effects.spectral if not one.logged)
     fold = FoldedEffects(d, rows.blocks.loading, lows)
-    map = Composed(reduce(Composed, told, loaded), inner)
+    whole = Composed(reduce(Composed, told, loaded), inner)
     places, moving = rows.blocks.places, np.arange(d, d + rows.blocks.effects)
     if found.learned is not None:
         places, moving = found.learned.places(places), found.learned.moving(moving)
     sampled, priors = found.sampled, found.sampled.priors
     where = WholeCoordinates(
-        map if margins is None else margins.behind(map),
+        whole if margins is None else margins.behind(whole),
         places,
         moving,
         undo_centring(d, shifts(priors, rows.fixed.shift, d), priors.intercepts),
@@ -197,9 +197,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         defaults=local_steps()
         if len(priors.shrunk)
         # trees of paths diverge at ends, where slopes have no bound, and paths of one length hardly
-        else defaults(
-            [] if alone or margins is not None else reached, chained.n * each, products
-        ),
+        else defaults([] if alone or margins is not None else reached, chained.n * each, products),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
         warnings=undecided(near, effects)

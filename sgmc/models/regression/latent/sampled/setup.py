@@ -104,7 +104,7 @@ def set_up(data, family, crossing, prior, settings):
     units = scales(data, table.sd, family, *outcome)
     # the outcomes' unit is that of the first linear predictor
     spread = np.where(crossing.predictors > 0, spread * units.unit, spread)
-    specified = priors = mixed_priors(prior, data, family, units, effects, spread)
+    specified = priors = mixed_priors(prior, data, family, units, effects, spread, True)
     where = np.flatnonzero([one.learned for one in priors.specified])
     priors = as_normal(priors, where)
     if settings.prior_only:
@@ -153,7 +153,9 @@ def set_up(data, family, crossing, prior, settings):
         learned = learned_beside(
             rows, specified, family, units, columns, start, shift, bent, summing
         )
-    return CrossedSetup(rows, model, core, priors, effects, centre, starts, shift, bent, summed, learned)
+    return CrossedSetup(
+        rows, model, core, priors, effects, centre, starts, shift, bent, summed, learned
+    )
 
 
 def scale_of(rows, gram, model, start, sds):
