@@ -35,6 +35,7 @@ from sgmc.models.regression.bases.predictors.two_predictors import shifts
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_warnings import undecided
 from sgmc.models.regression.latent.densities.effects_prior import Loaded
+from sgmc.models.regression.latent.densities.shared import Shared
 from sgmc.models.regression.latent.integrated.problem import refuse as refuse_with_groups
 from sgmc.models.regression.latent.sampled.centre.edf import edf_of_smooths
 from sgmc.models.regression.latent.sampled.centre.row_information import overlapping
@@ -157,6 +158,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         apart = () if margins is None else margins.places
         apart = np.array([j for j in apart if j < rows.blocks.d], dtype=int)
         told = overlapping(found.centre, centre, rows.blocks, apart)
+        if found.learned is not None:
+            told += shared_with_coefficients(rows, data, crossing, apart)
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
@@ -288,6 +291,20 @@ def with_proposals(made, found, centre, covariance, settings):
     except OutOfTime:
         return made
     return replace(made, transport=moved, signs=Signs()) if moved else made
+
+
+def shared_with_coefficients(rows, data, crossing, kept):
+    """A `Shared` for each term of one effect a level that has a coefficient of its own, which is
+    not among those `kept`.
+    """
+    out, names = [], list(data.names)
+    for t, term in enumerate(crossing.terms):
+        name = term.part + term.columns[0]
+        if len(term.columns) > 1 or rows.blocks.d > len(names) or name not in names:
+            continue
+        if names.index(name) not in kept:
+            out.append(Shared(rows.blocks, t, names.index(name)))
+    return out
 
 
 def local_steps():
