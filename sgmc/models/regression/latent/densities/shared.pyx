@@ -16,7 +16,8 @@ from sgmc.models.regression.latent.densities.effects_prior cimport Blocks
 cdef class Shared(Map):
     """(beta, v, psi), in which v_l = x_l + (r - 1) m, m being the mean of the x_l, and beta = x + D
     (1 - r) m: D = w sd is what `Loaded` multiplies by, w = |sd / sd0|^-c or (1 + sd^2 p)^-1/2, and
-    r = w0 / w, w0 that of sd0.
+    r = w0 / w, w0 that of sd0.  Where the sd is clear of zero, x has the same sense on either side
+    of it: v and beta of a negative sd are those of -x and -D, so that effects stay as they are.
 
     Parameters
     ----------
@@ -26,18 +27,22 @@ cdef class Shared(Map):
         With one effect a level.
     coefficient : int
         The place of beta.
+    mirrored : bool
+        Whether the sd is clear of zero.
     """
 
     cdef readonly Blocks blocks
     cdef readonly Py_ssize_t first, levels, sd_place, effect, coefficient
     cdef readonly double centring, row_precision, typical
+    cdef readonly bint mirrored
 
-    def __init__(self, Blocks blocks, Py_ssize_t term, Py_ssize_t coefficient):
+    def __init__(self, Blocks blocks, Py_ssize_t term, Py_ssize_t coefficient, bint mirrored):
         if blocks.width[term] != 1:
             raise ValueError("effects of a level are several")
         self.blocks, self.dim, self.size = blocks, blocks.size, blocks.size
         self.first, self.levels = blocks.first[term], blocks.levels[term]
         self.effect, self.coefficient = blocks.start[term], coefficient
+        self.mirrored = mirrored
         self.sd_place = blocks.d + blocks.effects + self.effect
         own = slice(self.first - blocks.d, self.first - blocks.d + self.levels)
         self.centring = np.mean(np.asarray(blocks.centring)[own])
@@ -69,6 +74,10 @@ cdef class Shared(Map):
         w[0] = 1 / sqrt(1 + sd[0] * sd[0] * p)
         return 1 / (w[0] * sqrt(1 + self.typical * self.typical * p))
 
+    cdef double sense(self, double sd) noexcept nogil:
+        """The sign that v has beyond x."""
+        return -1 if self.mirrored and sd < 0 else 1
+
     cdef double mean(self, const double *x) noexcept nogil:
         """Of the levels."""
         cdef Py_ssize_t l
@@ -92,22 +101,24 @@ cdef class Shared(Map):
         out = np.array(theta, dtype=float, order="C")
         cdef double[:, ::1] made = out.reshape(-1, self.dim)
         cdef Py_ssize_t i, l
-        cdef double r, w, sd, m
+        cdef double r, w, sd, m, sense
         for i in range(made.shape[0]):
             r = self.factors(&made[i, 0], &w, &sd)
-            m = self.mean(&made[i, 0]) / r
+            sense = self.sense(sd)
+            m = sense * self.mean(&made[i, 0]) / r
             for l in range(self.levels):
-                made[i, self.first + l] -= (r - 1) * m
-            made[i, self.coefficient] -= w * sd * (1 - r) * m
+                made[i, self.first + l] = sense * made[i, self.first + l] - (r - 1) * m
+            made[i, self.coefficient] -= w * sense * sd * (1 - r) * m
         return out
 
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         cdef Py_ssize_t l
         cdef double w, sd, r = self.factors(x, &w, &sd), m = self.mean(x)
+        cdef double sense = self.sense(sd)
         memcpy(theta, x, self.dim * sizeof(double))
         for l in range(self.levels):
-            theta[self.first + l] += (r - 1) * m
-        theta[self.coefficient] += w * sd * (1 - r) * m
+            theta[self.first + l] = sense * (x[self.first + l] + (r - 1) * m)
+        theta[self.coefficient] += w * sense * sd * (1 - r) * m
         if log_jacobian != NULL:
             log_jacobian[0] += log(r)
         return OK
@@ -116,10 +127,13 @@ cdef class Shared(Map):
         cdef Py_ssize_t j, l
         cdef double w, sd, r = self.factors(x, &w, &sd), m = self.mean(x)
         cdef double total = 0, g = grad_theta[self.coefficient], bend = self.bend(sd), by_sd
+        cdef double sense = self.sense(sd)
         for j in range(self.dim):
             grad_x[j] += grad_theta[j]
         for l in range(self.levels):
-            total += grad_theta[self.first + l]
+            grad_x[self.first + l] += (sense - 1) * grad_theta[self.first + l]
+            total += sense * grad_theta[self.first + l]
+        g *= sense
         total -= w * sd * g
         for l in range(self.levels):
             grad_x[self.first + l] += (r - 1) * total / self.levels

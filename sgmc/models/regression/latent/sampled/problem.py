@@ -159,7 +159,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         apart = np.array([j for j in apart if j < rows.blocks.d], dtype=int)
         told = overlapping(found.centre, centre, rows.blocks, apart)
         if found.learned is not None:
-            told += shared_with_coefficients(rows, data, crossing, apart)
+            told += shared_with_coefficients(rows, data, crossing, apart, near)
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
@@ -293,9 +293,9 @@ def with_proposals(made, found, centre, covariance, settings):
     return replace(made, transport=moved, signs=Signs()) if moved else made
 
 
-def shared_with_coefficients(rows, data, crossing, kept):
+def shared_with_coefficients(rows, data, crossing, kept, near):
     """A `Shared` for each term of one effect a level that has a coefficient of its own, which is
-    not among those `kept`.
+    not among those `kept`; sds of effects `near` zero are not clear of it.
     """
     out, names = [], list(data.names)
     for t, term in enumerate(crossing.terms):
@@ -303,7 +303,8 @@ def shared_with_coefficients(rows, data, crossing, kept):
         if len(term.columns) > 1 or rows.blocks.d > len(names) or name not in names:
             continue
         if names.index(name) not in kept:
-            out.append(Shared(rows.blocks, t, names.index(name)))
+            clear = rows.blocks.start[t] not in near
+            out.append(Shared(rows.blocks, t, names.index(name), clear))
     return out
 
 
