@@ -91,8 +91,8 @@ cdef class Separable(Prior):
     shift : array (d,), or (pivots, d)
         c, for equations of d coefficients one after the other, the same for all pivots or a row
         for each; its entry at the pivot is zero.
-    log_params : int
-        Number of logs.
+    log_params : int, or array (dim,) of bool
+        Number of logs; or which are logs, where other numbers stand between them.
     bent : array (dim,), optional
         c where theta_j = arsinh(b / c) of the number b that the prior is of, 0 elsewhere.
     """
@@ -101,16 +101,17 @@ cdef class Separable(Prior):
     cdef readonly double[::1] location, scale, df, bent
     cdef readonly double[:, ::1] shift    # a row for each pivot, or one for all
     cdef readonly Py_ssize_t[::1] row     # of a parameter in shift; -1 of those that are no pivots
-    cdef readonly Py_ssize_t coefficients
+    cdef readonly int[::1] logged
 
-    def __init__(self, family, location, scale, df, pivots=(), shift=None, Py_ssize_t log_params=0,
-                 bent=None):
+    def __init__(self, family, location, scale, df, pivots=(), shift=None, log_params=0, bent=None):
         Prior.__init__(self, len(family))
         self.family = np.array(family, dtype=np.intc)
         self.location, self.scale = np.array(location, dtype=float), np.array(scale, dtype=float)
         self.df = np.array(df, dtype=float)
-        self.coefficients = self.dim - log_params
-        shift = np.zeros(self.coefficients) if shift is None else np.array(shift, dtype=float)
+        if np.ndim(log_params) == 0:
+            log_params = np.arange(self.dim) >= self.dim - log_params
+        self.logged = np.array(log_params, dtype=np.intc)
+        shift = np.zeros(self.dim) if shift is None else np.array(shift, dtype=float)
         self.shift = np.atleast_2d(shift)
         row = np.full(self.dim, -1, dtype=np.intp)
         row[list(pivots)] = np.arange(len(pivots)) if self.shift.shape[0] > 1 else 0
@@ -123,7 +124,7 @@ cdef class Separable(Prior):
         cdef double e, slope, unit
         for j in range(self.dim):
             unit = 1
-            if j >= self.coefficients:
+            if self.logged[j]:
                 unit = exp(theta[j])
                 if value != NULL:
                     value[0] += theta[j]
@@ -137,7 +138,7 @@ cdef class Separable(Prior):
                     grad[j] += tanh(theta[j])
             if self.family[j] == FLAT:
                 continue
-            e = (theta[j] if j < self.coefficients else unit) - self.location[j]
+            e = (unit if self.logged[j] else theta[j]) - self.location[j]
             if self.bent[j] > 0:
                 e = self.bent[j] * sinh(theta[j]) - self.location[j]
             if self.row[j] >= 0:
@@ -157,7 +158,7 @@ cdef class Separable(Prior):
         # the curvature of a Student-t density is at most (nu + 1) / (nu scale^2), in its centre
         family, scale = np.asarray(self.family), np.asarray(self.scale)
         nu, d, shift = np.asarray(self.df), self.shift.shape[1], np.asarray(self.shift)
-        if (self.coefficients < self.dim or np.any(self.bent) or (family == HORSESHOE).any()
+        if (np.any(self.logged) or np.any(self.bent) or (family == HORSESHOE).any()
             or np.isin(family, (GAMMA, INVERSE_GAMMA, LKJ, LOGNORMAL)).any()):
             raise NotSupported("a prior whose log density has no bounded slope or curvature, such "
                                "as a horseshoe with its pole at zero", because="mathematics")

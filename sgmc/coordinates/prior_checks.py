@@ -50,8 +50,8 @@ def refuse_learned(specified):
     one = next((one for one in specified if one.learned), None)
     if one is not None:
         raise NotSupported(
-            f"prior: {one} has a scale that is learned, which does not go with group terms, nor "
-            "with tuning; use a prior with a known scale, e.g. sgmc.normal(0, 2.5)"
+            f"prior: {one} has a scale that is learned, which does not go with tuning; use a "
+            "prior with a known scale, e.g. sgmc.normal(0, 2.5)"
         )
 
 

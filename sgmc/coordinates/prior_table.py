@@ -230,9 +230,9 @@ def first_few(texts):
     return texts if len(texts) <= MOST_LISTED else [*texts[:MOST_LISTED], "..."]
 
 
-def density_of(priors, shift=None, bent=None):
-    """The compiled form of a table; `shift` and `bent` as in `Separable`, whose pivots are the
-    intercepts.
+def density_of(priors, shift=None, bent=None, logged=None):
+    """The compiled form of a table; `shift`, `bent` and which parameters are `logged`, by default
+    the auxiliary ones, as in `Separable`, whose pivots are the intercepts.
     """
     alone = Separable(
         [FAMILIES[f] for f in priors.families],
@@ -241,7 +241,7 @@ def density_of(priors, shift=None, bent=None):
         priors.columns("shape"),
         priors.intercepts,
         shift,
-        priors.auxiliary,
+        priors.auxiliary if logged is None else logged,
         bent,
     )
     return reduce(lambda inner, one: Correlated(inner, *one), priors.together, alone)

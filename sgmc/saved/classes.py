@@ -48,6 +48,7 @@ HOMES = {
     f"{MODELS}.regression.latent.covariance.crossed_effects": "CrossedEffects",
     f"{MODELS}.regression.latent.effects.curves": "CurveDraws",
     f"{MODELS}.regression.latent.shrunk.groups": "LearnedPriors Group",
+    f"{MODELS}.regression.latent.sampled.learned": "LearnedMixedPriors",
     f"{MODELS}.lda.results": "LDAResults LDAInfo",
     f"{MODELS}.communities.results": "MMSBResults MMSBInfo",
     f"{MODELS}.communities.pairs": "Pairs",

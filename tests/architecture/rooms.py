@@ -179,16 +179,16 @@ TABLE |= {
         "effects and parameters drawn independently: exactly for normal outcomes, else proposed",
         BELOW + f" coordinates fit {ROOM}/rows {LATENT}/sampled/blocks {LATENT}/sampled/centre",
     ),
+    f"{LATENT}/shrunk": (
+        "coefficients whose prior scales are learned: density, centre, draws, posterior, model",
+        REGRESSION,
+    ),
     f"{LATENT}/sampled": (
         "effects of crossed factors and smooths among the parameters: posterior, model, results",
         REGRESSION
         + f" models/mixed {LATENT}/densities {LATENT}/covariance {LATENT}/effects"
         + f" {LATENT}/integrated {LATENT}/sampled/blocks {LATENT}/sampled/centre"
-        + f" {LATENT}/sampled/independent",
-    ),
-    f"{LATENT}/shrunk": (
-        "coefficients whose prior scales are learned: density, centre, draws, posterior, model",
-        REGRESSION,
+        + f" {LATENT}/sampled/independent {LATENT}/shrunk",
     ),
     f"{ROOM}/updated": (
         "regressions carried on with new rows: what is kept of earlier ones, posterior, results",

@@ -37,7 +37,7 @@ def as_sparse():
         (dict(precondition="diag"), "precondition='diag'"),
         (dict(sampler="zigzag"), "bounds"),
         (dict(sampler="vsgbd", batch_size="adaptive"), "leave batch_size=None"),
-        (dict(tune="grid"), "does not go with group terms, nor with tuning"),
+        (dict(tune="grid"), "does not go with tuning"),
     ],
 )
 def test_settings(how, text):
@@ -48,7 +48,6 @@ def test_settings(how, text):
 @pytest.mark.parametrize(
     "model, text",
     [
-        (lambda: sgmc.ols("y ~ a + (1 | g)", table(), prior=RIDGE), "group terms"),
         (lambda: as_sparse().fit(prior=RIDGE), "sparse"),
         (lambda: wide().fit(prior=RIDGE), "1001 coefficients"),
     ],

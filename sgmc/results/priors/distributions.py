@@ -183,14 +183,14 @@ def margin(priors, centre, j):
         See `from_spoken`.
     j : int
     """
-    if len(priors.shrunk):
+    back = from_spoken(priors, centre)
+    own, name = priors.used[j], priors.names[j]
+    others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
+    if len(priors.shrunk) or any(priors.used[k].learned for k in [j, *others]):
         raise NotSupported(
             "prior densities of coefficients whose scale is learned are not known",
             because="mathematics",
         )
-    back = from_spoken(priors, centre)
-    own, name = priors.used[j], priors.names[j]
-    others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
     if name.startswith(SHARES):
         from scipy.stats import beta  # only here: it takes long to import
 
@@ -199,7 +199,7 @@ def margin(priors, centre, j):
         return None
     if own.family == "flat" or any(priors.used[k].family == "flat" for k in others):
         return None
-    if name.startswith("sd("):  # the positive half of the law of a signed one
+    if name.startswith("sd(") and not own.half:  # the positive half of the law of a signed one
         return lambda x: np.where(np.asarray(x) < 0, 0.0, 2 * np.exp(log_density(own, x)))
     if not others:
         return lambda x: np.exp(log_density(own, x))

@@ -75,6 +75,14 @@ def log_prior_at(results, statement, weights, value):
             f"bayes_factor {statement!r}: a horseshoe prior has a pole at 0, and no density there",
             because="mathematics",
         )
+    learned = next((used[j] for j in places if used[j].learned), None)
+    if learned is not None:
+        raise NotSupported(
+            f"bayes_factor {statement!r}: the scale of its prior, {learned}, is learned, and over "
+            "all scales that density is not known in closed form; compare loo() with and without "
+            "the term",
+            because="mathematics",
+        )
     if len(places) == 1:
         scale = of_phi[places[0]]
         return float(log_density(used[places[0]], value / scale)) - np.log(abs(scale))

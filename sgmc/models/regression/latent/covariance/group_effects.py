@@ -9,7 +9,7 @@ from sgmc.coordinates.prior_table import PriorTable, resolve
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.mixed.loading import MOST, Loading
 from sgmc.models.regression.prior_alone import PriorsAlone
-from sgmc.priors import as_spec, half_t, laplace, lkj
+from sgmc.priors import as_spec, half_t, laplace, learns, lkj
 
 SD, COR = half_t(3, 2.5, autoscale=True), lkj(1)
 ALL_SDS, ALL_CORS = "sd", "cor"  # keys of a prior for all of a kind
@@ -182,7 +182,7 @@ class MixedPriorsAlone(PriorsAlone, MixedPriors):
     """The same of a fit with `prior_only=True`."""
 
 
-def mixed_priors(prior, data, family, scales, effects, spread):
+def mixed_priors(prior, data, family, scales, effects, spread, learned=False):
     """One prior a parameter from what the user wrote.
 
     Parameters
@@ -196,14 +196,12 @@ def mixed_priors(prior, data, family, scales, effects, spread):
     effects : Effects
     spread : array (q,)
         What autoscaled priors of the effects' sds are divided by.
+    learned : bool
+        Whether scales of priors may be parameters.
     """
-    own = [*effects.names, ALL_SDS, ALL_CORS]
-    named = (
-        {key: one for key, one in prior.items() if key in own} if isinstance(prior, dict) else {}
-    )
-    rest = {key: one for key, one in prior.items() if key not in own} if named else prior
-    refuse_unknown_effects(rest, own)
-    fixed = resolve(rest, data, family, scales, bounded=True, joint=True)
+    named, rest = apart(prior, effects)
+    learned = learned and learns(rest)
+    fixed = resolve(rest, data, family, scales, learned, bounded=not learned, joint=True)
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
     cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]
@@ -228,6 +226,17 @@ def mixed_priors(prior, data, family, scales, effects, spread):
         fixed.own,
         fixed.together,
     )
+
+
+def apart(prior, effects):
+    """What the user wrote of parameters of effects, a dict, and of all others."""
+    own = [*effects.names, ALL_SDS, ALL_CORS]
+    named = (
+        {key: one for key, one in prior.items() if key in own} if isinstance(prior, dict) else {}
+    )
+    rest = {key: one for key, one in prior.items() if key not in own} if named else prior
+    refuse_unknown_effects(rest, own)
+    return named, rest
 
 
 def refuse_unknown_effects(prior, own):

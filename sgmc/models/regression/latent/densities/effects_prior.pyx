@@ -102,10 +102,13 @@ cdef class Blocks:
         return self.size - self.d - self.effects - self.loading.size - self.spectrum.size
 
     def replaced(self, loading=None, centring=None, row_precision=None, estimate=None,
-                 typical=None):
-        """The same with another `Loading` of as many effects, or other coordinates of these."""
+                 typical=None, more=0):
+        """The same with another `Loading` of as many effects, or other coordinates of these; with
+        so many parameters more before the auxiliary ones.
+        """
         return Blocks(loading or self.loading, self.d, np.array(self.levels), np.array(self.width),
-                      self.log_params, centring, row_precision, estimate, typical, self.spectrum)
+                      self.log_params + more, centring, row_precision, estimate, typical,
+                      self.spectrum)
 
     @property
     def places(self):

@@ -4,6 +4,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.latent.covariance.group_effects import closed_form, effects_of
 from sgmc.models.regression.model import Regression
+from sgmc.priors import learns
 from sgmc.registry import room
 
 
@@ -57,7 +58,12 @@ class MixedRegression(Regression):
             return self.family.report.names
         names, auxiliary = super().parameter_names(), len(self.family.auxiliary)
         at = len(names) - auxiliary
-        return names[:at] + self.effects.names + names[at:]
+        return names[:at] + self.between + names[at:]
+
+    @property
+    def between(self):
+        """Names of parameters behind the coefficients, before auxiliary ones."""
+        return self.effects.names
 
     def result_class(self):
         from sgmc.models.regression.latent.integrated.results import MixedResults
@@ -70,9 +76,12 @@ class MixedRegression(Regression):
         return MixedInfo(self)
 
     def suited(self, prior, checked):
-        # without outcomes there is nothing to integrate effects against: they are sampled
-        if checked.prior_only and self.room == "grouped":
-            return room("crossed")["crossed"](self.fixed, self.grouping.crossing())
+        # without outcomes there is nothing to integrate effects against, and under a prior with
+        # learned scales no mode to do it around: they are sampled
+        if checked.prior_only or learns(prior):
+            nodes = self.nodes if learns(prior) else None
+            other = room("crossed")["crossed"](self.fixed, self.grouping.crossing(), nodes)
+            return other.suited(prior, checked)
         return self
 
     def problem(self, prior, checked):

@@ -133,9 +133,16 @@ def guessed_beside(priors, table, family, columns, start):
     """
     if all(one.nonzero is None for one in priors.specified):
         return priors
+    sds = sds_alone(table, family, columns, start, priors.intercepts)
+    return priors.guessed(np.append(sds, np.ones(len(start) - len(sds))))
+
+
+def sds_alone(table, family, columns, start, intercepts):
+    """With which sds the data tell single coefficients, (d,); parameters are those of
+    `guessed_beside`.
+    """
     d, u = len(columns), len(family.auxiliary)
     X = table.X if table.X.shape[1] == d else np.tile(table.X, (1, d // table.X.shape[1]))
     own = of_columns(family, columns)
     model = own.kernel(design(X), table.response, table.offset, table.multiplicity)
-    sds = alone(model, np.append(start[:d], start[len(start) - u :]), priors.intercepts)
-    return priors.guessed(np.append(sds[:d], np.ones(len(start) - d)))
+    return alone(model, np.append(start[:d], start[len(start) - u :]), intercepts)[:d]

@@ -1,14 +1,24 @@
-"""Coefficients beside effects whose priors have ends, or are horseshoes, so that no Gaussian
-describes them.  The search for the centre has normal laws in the place of their priors. Expectation
-propagation, on the Gaussian of the search, gives these laws and the margins.
+"""Coefficients beside effects whose priors have ends, are horseshoes or have learned scales, so
+that no Gaussian describes them.  The search for the centre has normal laws in the place of their
+priors.  Expectation propagation, on the Gaussian of the search, gives these laws and the margins.
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.partial_map import PartialMap
 from sgmc.coordinates.propagation import Propagated, Sites, propagate
+from sgmc.models.regression.latent.shrunk.centre import (
+    GaussianLikelihood,
+    GlobalScales,
+    ScalesMode,
+    about,
+    search,
+)
+from sgmc.models.regression.latent.shrunk.coordinates import learned_map
 from sgmc.models.regression.mode.bounded import (
     alone_by_quantiles,
     contradicted,
@@ -42,9 +52,17 @@ class Margins:
     told: Propagated
     warnings: list
 
-    def map(self, dim):
-        """From standard normal numbers, at the places, to these parameters."""
-        return PartialMap(dim, self.places, alone_by_quantiles(self.cuts, self.told))
+    @property
+    def arrays(self):
+        """What tells their maps from others."""
+        return self.told.place, self.told.h
+
+    def behind(self, map):
+        """A map of all parameters, behind one from standard normal numbers at the places to these
+        parameters.
+        """
+        alone = alone_by_quantiles(self.cuts, self.told)
+        return Composed(map, PartialMap(map.dim, self.places, alone))
 
 
 def centre_and_margins(found):
@@ -57,6 +75,8 @@ def centre_and_margins(found):
     """
     priors, centre = found.priors, found.centre
     here, covariance = centre.search(found.starts)
+    if found.learned is not None:
+        return learned_margins(found, here, covariance)
     if not len(priors.by_quantiles):
         return here, covariance, None
     stood = without_ends(priors, poles=False)
@@ -77,27 +97,43 @@ def centre_and_margins(found):
 
 def margins_so_far(found, here):
     """The `Margins` about an approximation, the covariance of psi unknown; None without any."""
+    unknown = np.eye(len(found.centre.psi))
+    if found.learned is not None:
+        return LearnedMargins(found.learned, about(likelihood_at(found, (here, unknown))))
     if not len(found.priors.by_quantiles):
         return None
     stood = without_ends(found.priors, poles=False)
-    return margins_about(found, stood, here, np.eye(len(found.centre.psi)))
+    return margins_about(found, stood, here, unknown)
 
 
 def margins_about(found, stood, here, covariance):
-    """The `Margins`, by a Gaussian of which other priors are part.
+    """The `Margins`, by a Gaussian of which other priors are part; parameters are those of
+    `cavity`.
+    """
+    own, cuts = found.priors.by_quantiles, cuts_of(found.priors)
+    precision, linear, sites = cavity(found, stood, own, here, covariance)
+    told = propagate(precision, linear, np.arange(len(own)), tilt_of(cuts), sites)
+    places = np.asarray(found.rows.blocks.places)[own]
+    return Margins(places, cuts, told, contradicted(found.priors, own, cuts, told))
+
+
+def cavity(found, stood, own, here, covariance):
+    """Precision and slope of some parameters, under a Gaussian without their priors, and the normal
+    laws that stood for these.
 
     Parameters
     ----------
     found : CrossedSetup
     stood : PriorTable
         Under which the Gaussian was found.
+    own : array (k,) of int
+        The parameters, among all but the effects.
     here : GaussianApproximation
         Of (beta, v), given psi.
-    covariance : array (k, k)
+    covariance : array
         Of psi.
     """
-    own, cuts, d = found.priors.by_quantiles, cuts_of(found.priors), found.rows.blocks.d
-    places = np.asarray(found.rows.blocks.places)[own]
+    d, places = found.rows.blocks.d, np.asarray(found.rows.blocks.places)[own]
     kept = here.place[found.rows.blocks.places]
     _, slope, precision = found.terms_of(stood)(kept)
     _, other_slope, other_precision = found.terms_of(flattened(stood, own))(kept)
@@ -116,5 +152,77 @@ def margins_about(found, stood, here, covariance):
     inner = np.linalg.inv(spread)
     linear = inner @ kept[own] - slopes
     inner[np.diag_indices(len(own))] -= stand_ins
-    told = propagate(inner, linear, np.arange(len(own)), tilt_of(cuts), Sites(stand_ins, slopes))
-    return Margins(places, cuts, told, contradicted(found.priors, own, cuts, told))
+    return inner, linear, Sites(stand_ins, slopes)
+
+
+@dataclass(frozen=True)
+class LearnedMargins:
+    """Coefficients with learned scales, local scales and global parameters, and the maps to them.
+
+    Attributes
+    ----------
+    learned : LearnedBeside
+    centre : ScalesMode
+    """
+
+    learned: object
+    centre: ScalesMode
+
+    warnings = ()
+
+    @property
+    def places(self):
+        """Of these coefficients and auxiliary parameters, among those without learned scales."""
+        return self.learned.kept
+
+    @property
+    def arrays(self):
+        """What tells their maps from others."""
+        return self.centre.found.place, self.centre.found.h, self.centre.g
+
+    def behind(self, map):
+        """A map of all parameters but the scales, behind one from standard normal numbers to
+        coefficients with learned scales, these and auxiliary parameters.
+        """
+        learned = self.learned
+        inner = learned_map(learned.scales, self.centre, learned.power)
+        return Composed(
+            PartialMap(learned.whole.size, learned.others, map),
+            PartialMap(learned.whole.size, learned.own, inner),
+        )
+
+
+def learned_margins(found, here, covariance):
+    """The `GaussianApproximation`, about the covariance of psi and `LearnedMargins`, from a first
+    search for the centre on.
+    """
+    priors, centre, where = found.priors, found.centre, found.learned.where
+    mode = here, covariance
+
+    def settled(told):
+        nonlocal mode
+        used = list(priors.used)
+        for j, p, q in zip(where, *told.sites):
+            used[j] = normal(q / p, p**-0.5)
+        stood = replace(priors, used=used)
+        centre.terms, centre.prior = found.terms_of(stood), found.density_of(stood)
+        mode = centre.search([mode[0].place])
+        return mode
+
+    target = GlobalScales(settled, partial(likelihood_at, found), STILL)
+    (here, covariance), scales = search(target, found.learned.scales, mode)
+    return here, covariance, LearnedMargins(found.learned, scales)
+
+
+def likelihood_at(found, mode):
+    """The `GaussianLikelihood` of coefficients with learned scales around a mode: `here` and
+    `covariance` of `cavity`.
+    """
+    (here, covariance), own = mode, found.learned.where
+    first, count = len(here.place) - found.rows.blocks.log_params, len(found.centre.psi)
+    sds_of_psi = np.sqrt(np.diag(covariance))
+    u = np.column_stack([here.place[first:], sds_of_psi[count - len(here.place) + first :]])
+    precision, linear, sites = cavity(found, found.centre.terms.table, own, here, covariance)
+    sds = np.sqrt(np.diag(np.linalg.inv(precision + np.diag(sites.precision))))
+    place = here.place[own]
+    return GaussianLikelihood(found.learned.scales, u, precision, linear, place, sds)

@@ -1,9 +1,15 @@
 """Regressions with effects of several factors, as users meet them."""
 
+from copy import copy
+
 from sgmc.errors import NotSupported
 from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_crossing
+from sgmc.models.regression.latent.covariance.group_effects import apart
 from sgmc.models.regression.latent.integrated.model import MixedRegression
 from sgmc.models.regression.latent.sampled.refusals import refuse_coded
+from sgmc.models.regression.latent.shrunk.groups import groups_of, refuse_many, specified
+from sgmc.models.regression.latent.shrunk.model import refuse
+from sgmc.priors import learns
 
 
 class CrossedRegression(MixedRegression):
@@ -23,6 +29,7 @@ class CrossedRegression(MixedRegression):
     """
 
     room, name = "crossed", "crossed"  # how regressions find it
+    learned = ()  # groups of coefficients that share a learned scale
 
     def __init__(self, fixed, grouping, nodes=None):
         labels = fixed.data.equations
@@ -39,6 +46,27 @@ class CrossedRegression(MixedRegression):
 
     def __repr__(self):
         return f"{self.fixed!r} with {' + '.join(self.grouping.labels)}"
+
+    @property
+    def between(self):
+        return self.effects.names + [one.name for one in self.learned]
+
+    def suited(self, prior, checked):
+        if not learns(prior):
+            return self
+        refuse(self.data, self.family, checked)
+        model = copy(self)
+        of_coefficients = apart(prior, self.effects)[1]
+        model.learned = groups_of(specified(self.data, self.family, of_coefficients))
+        refuse_many(model.learned)
+        if self.family.report is not None:  # thresholds, behind the global parameters
+            model.family = self.fixed.family.with_effects(model.between)
+        return model
+
+    @property
+    def without_outcomes(self):
+        """Whether the prior can be drawn from alone."""
+        return not self.learned
 
     @staticmethod
     def effects_of(grouping):

@@ -35,6 +35,7 @@ from sgmc.models.regression.bases.predictors.two_predictors import shifts
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_warnings import undecided
 from sgmc.models.regression.latent.densities.effects_prior import Loaded
+from sgmc.models.regression.latent.densities.shared import Shared
 from sgmc.models.regression.latent.integrated.problem import refuse as refuse_with_groups
 from sgmc.models.regression.latent.sampled.centre.edf import edf_of_smooths
 from sgmc.models.regression.latent.sampled.centre.row_information import overlapping
@@ -151,10 +152,13 @@ def crossed_problem(data, family, crossing, prior, settings):
         exact = exact_fit(found.model, centre.place[-1]) if scaled else []
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
-        if settings.unchained and normal_given_sds(family, found.priors, data.d):
+        if settings.unchained and normal_given_sds(family, found, data.d):
             moved = effects_transport(found, loaded, centre.place, covariance)
-        apart = found.priors.by_quantiles
-        told = overlapping(found.centre, centre, rows.blocks, apart[apart < rows.blocks.d])
+        apart = () if margins is None else margins.places
+        apart = np.array([j for j in apart if j < rows.blocks.d], dtype=int)
+        told = overlapping(found.centre, centre, rows.blocks, apart)
+        if found.learned is not None:
+            told += shared_with_coefficients(rows, data, crossing, apart, near)
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
@@ -164,28 +168,33 @@ def crossed_problem(data, family, crossing, prior, settings):
     d = rows.blocks.d
     lows = tuple(one.parameter.low for one in found.effects.spectral if not one.logged)
     fold = FoldedEffects(d, rows.blocks.loading, lows)
+    whole = Composed(reduce(Composed, told, loaded), inner)
+    places, moving = rows.blocks.places, np.arange(d, d + rows.blocks.effects)
+    if found.learned is not None:
+        places, moving = found.learned.places(places), found.learned.moving(moving)
+    sampled, priors = found.sampled, found.sampled.priors
     where = WholeCoordinates(
-        Composed(reduce(Composed, told, loaded), inner),
-        rows.blocks.places,
-        np.arange(d, d + rows.blocks.effects),
-        undo_centring(d, shifts(found.priors, rows.fixed.shift, d), found.priors.intercepts),
-        Report(found.priors.auxiliary, fold, found.priors.report),
+        whole if margins is None else margins.behind(whole),
+        places,
+        moving,
+        undo_centring(d, shifts(priors, rows.fixed.shift, d), priors.intercepts),
+        Report(priors.auxiliary, fold, priors.report),
         arrays,
     )
     table, effects = rows.table, found.effects
     # a row has few numbers
     each = len(rows.dense) + rows.Z.shape[1]
-    cells = found.model.n * each
-    chained = found.summed[1] if found.summed else found.model
+    cells = sampled.model.n * each
+    chained = sampled.summed[1] if sampled.summed else sampled.model
     # of smooths alone, all of the few parameters are kept, and walkers have products of matrices
     alone = not crossing.factors
-    products = alone and by_products(found.model, table)
+    products = alone and by_products(sampled.model, table)
     made = Problem(
-        model=found.model,
-        prior=found.prior,
+        model=sampled.model,
+        prior=sampled.prior,
         coordinates=where,
-        priors=found.priors,
-        free_names=found.priors.names,
+        priors=priors,
+        free_names=priors.names,
         rows=Observations(
             nobs=table.nobs,
             cells=cells,
@@ -194,20 +203,18 @@ def crossed_problem(data, family, crossing, prior, settings):
             identity=identity,
         ),
         defaults=local_steps()
-        if len(found.priors.shrunk)
+        if len(priors.shrunk)
         # trees of paths diverge at ends, where slopes have no bound, and paths of one length hardly
-        else defaults(
-            [] if alone or len(found.priors.by_quantiles) else reached, chained.n * each, products
-        ),
+        else defaults([] if alone or margins is not None else reached, chained.n * each, products),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped,
         warnings=undecided(near, effects)
         + exact
         + rounded(rows.fixed, data)
-        + (margins.warnings if margins else []),
-        record=Record() if alone or biased(settings) else ThinnedRecord(rows.blocks.places),
+        + list(margins.warnings if margins else ()),
+        record=Record() if alone or biased(settings) else ThinnedRecord(places),
         shape=Shape(
-            tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
+            tail_bounds=partial(tail_bounds, priors),  # by priors alone
             # where the rows of a level tell nothing of its effect
             flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
         ),
@@ -220,10 +227,10 @@ def crossed_problem(data, family, crossing, prior, settings):
     )
     if stopped:
         return made
-    made = replace(made, summed=found.summed and found.summed[1])
+    made = replace(made, summed=sampled.summed and sampled.summed[1])
     if not settings.unchained:
         return made
-    if not normal_given_sds(family, found.priors, data.d):
+    if not normal_given_sds(family, found, data.d):
         return with_proposals(made, found, centre, covariance, settings)
     if moved is None:
         return made
@@ -234,8 +241,11 @@ def crossed_problem(data, family, crossing, prior, settings):
     return replace(made, transport=replace(moved, map=where.map), shape=shape)
 
 
-def normal_given_sds(family, priors, d):
-    """Whether coefficients and effects are normal given sigma and the sds."""
+def normal_given_sds(family, found, d):
+    """Whether coefficients and effects are normal given sigma and the sds of effects alone."""
+    priors = found.priors
+    if found.learned is not None:
+        return False
     conjugate = bool(family.auxiliary) and priors.conjugate(d) and not priors.bounded.any()
     return conjugate and family.summed
 
@@ -266,20 +276,19 @@ def whitening(found, loaded, told, centre, covariance, moved, margins):
 
 
 def between(precision, place, margins):
-    """The `Arrow` around a place, parameters of `Margins` being those that their map has, and its
-    arrays.
+    """The `Arrow` around a place, which leaves parameters of `Margins` to their map, and what tells
+    it and these from others.
     """
     arrow = precision.arrow(place, () if margins is None else margins.places)
     arrays = np.asarray(arrow.centre), arrow.roots
-    if margins is None:
-        return arrow, arrays
-    return Composed(arrow, margins.map(len(place))), (*arrays, margins.told.place, margins.told.h)
+    return arrow, arrays if margins is None else (*arrays, *margins.arrays)
 
 
 def with_proposals(made, found, centre, covariance, settings):
     """The problem with independent proposals, where these are worth it."""
     # their Gaussians know nothing of ends and poles
-    if found.summed or settings.sampler is not None or len(found.priors.by_quantiles):
+    away = len(found.priors.by_quantiles) or found.learned is not None
+    if found.summed or settings.sampler is not None or away:
         return made
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "pilot", 2)))
     try:
@@ -287,6 +296,21 @@ def with_proposals(made, found, centre, covariance, settings):
     except OutOfTime:
         return made
     return replace(made, transport=moved, signs=Signs()) if moved else made
+
+
+def shared_with_coefficients(rows, data, crossing, kept, near):
+    """A `Shared` for each term of one effect a level that has a coefficient of its own, which is
+    not among those `kept`; sds of effects `near` zero are not clear of it.
+    """
+    out, names = [], list(data.names)
+    for t, term in enumerate(crossing.terms):
+        name = term.part + term.columns[0]
+        if len(term.columns) > 1 or rows.blocks.d > len(names) or name not in names:
+            continue
+        if names.index(name) not in kept:
+            clear = rows.blocks.start[t] not in near
+            out.append(Shared(rows.blocks, t, names.index(name), clear))
+    return out
 
 
 def local_steps():

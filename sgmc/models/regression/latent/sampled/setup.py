@@ -20,6 +20,8 @@ from sgmc.models.regression.latent.sampled.blocks.crossed_rows import crossed_ro
 from sgmc.models.regression.latent.sampled.blocks.gram import Gram
 from sgmc.models.regression.latent.sampled.centre.search import CentreSearch
 from sgmc.models.regression.latent.sampled.independent.direct import summed_rows
+from sgmc.models.regression.latent.sampled.learned import LearnedBeside, learned_beside
+from sgmc.models.regression.latent.shrunk.groups import as_normal
 from sgmc.models.regression.mode.bounded import (
     bounds_intercept,
     refuse_beside_ends,
@@ -48,6 +50,8 @@ class CrossedSetup:
         See `PriorTerms`.
     summed : (CrossedRows, Model) or None
         Few rows that have the sums of all, see `summed_rows`; the centre is then theirs.
+    learned : LearnedBeside or None
+        What is sampled besides where prior scales are learned; all above is of the search.
     """
 
     rows: object
@@ -60,6 +64,12 @@ class CrossedSetup:
     shift: np.ndarray
     bent: np.ndarray
     summed: tuple | None
+    learned: LearnedBeside | None = None
+
+    @property
+    def sampled(self):
+        """What has the model, priors and sums of all that is sampled."""
+        return self.learned or self
 
     def terms_of(self, priors):
         """The `PriorTerms` of priors of (beta, phi, eta, u)."""
@@ -94,7 +104,9 @@ def set_up(data, family, crossing, prior, settings):
     units = scales(data, table.sd, family, *outcome)
     # the outcomes' unit is that of the first linear predictor
     spread = np.where(crossing.predictors > 0, spread * units.unit, spread)
-    priors = mixed_priors(prior, data, family, units, effects, spread)
+    specified = priors = mixed_priors(prior, data, family, units, effects, spread, True)
+    where = np.flatnonzero([one.learned for one in priors.specified])
+    priors = as_normal(priors, where)
     if settings.prior_only:
         refuse_improper(priors)
         priors = MixedPriorsAlone(**vars(priors))
@@ -136,7 +148,14 @@ def set_up(data, family, crossing, prior, settings):
         starts.append(place.copy())
         starts[1][rows.blocks.eta] = [one.short for one in effects.spectral]
     summed = summed and (few, small)
-    return CrossedSetup(rows, model, core, priors, effects, centre, starts, shift, bent, summed)
+    learned = None
+    if len(where):
+        learned = learned_beside(
+            rows, specified, family, units, columns, start, shift, bent, summing
+        )
+    return CrossedSetup(
+        rows, model, core, priors, effects, centre, starts, shift, bent, summed, learned
+    )
 
 
 def scale_of(rows, gram, model, start, sds):

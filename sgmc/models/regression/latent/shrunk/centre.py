@@ -6,6 +6,7 @@ sd has no bound where both go to zero.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -94,17 +95,17 @@ class ScalesMode:
 
     Attributes
     ----------
-    mode : Mode
-        Of (beta, u), normal laws in the place of the learned priors.
+    logs : array (logs, 2)
+        Means and sds of the logs of auxiliary parameters.
     g : array (groups,)
     found : Shrunken
     precision : array (d + logs, d + logs)
-        Of the Gaussian that expectation propagation leaves.
+        Of the Gaussian that expectation propagation leaves; it may lack auxiliary parameters.
     margins : list of (array (m,), array (m,), array (m,))
         Of each log of a global parameter, see `separation_transform.quantiles`.
     """
 
-    mode: object
+    logs: np.ndarray
     g: np.ndarray
     found: Shrunken
     precision: np.ndarray
@@ -112,10 +113,21 @@ class ScalesMode:
 
 
 class GaussianLikelihood:
-    """A Gaussian in the place of the likelihood and of the priors with known scales."""
+    """A Gaussian in the place of the likelihood and of the priors with known scales.
 
-    def __init__(self, scales, u, precision, slope):
-        self.scales, self.u, self.where = scales, u, np.asarray(scales.shrunk.where)
+    Parameters
+    ----------
+    scales : LearnedScales
+    logs : array (logs, 2)
+        Means and sds of the logs of auxiliary parameters.
+    precision, slope : array
+    place, sds : array
+        Of the Gaussian beside the normal laws that stood for learned priors.
+    """
+
+    def __init__(self, scales, logs, precision, slope, place, sds):
+        self.scales, self.logs, self.u = scales, logs, logs[:, 0]
+        self.where, self.place, self.sds = np.asarray(scales.shrunk.where), place, sds
         self.precision, self.linear, self.sites = precision, slope, None
 
     def with_sites(self):
@@ -191,7 +203,7 @@ class GaussianLikelihood:
 
 
 class GlobalScales(MarginalTarget):
-    """The logs of the global parameters; all else is the mode of (beta, u), normal laws in the
+    """The logs of the global parameters; all else is the mode of the others, normal laws in the
     place of the learned priors.
 
     Each log moves to the mode of its own density given the others, by the Gaussian that stands for
@@ -199,41 +211,56 @@ class GlobalScales(MarginalTarget):
 
     Parameters
     ----------
-    model, terms, scales, find
-        See `search`.
+    find : callable
+        From a `Shrunken`, whose sites are these laws, to the mode.
+    likelihood_at : callable
+        From a mode to the `GaussianLikelihood`.
+    tolerance : float
+        See `MarginalTarget`.
     """
 
-    tolerance = CENTRE_FOUND
-
-    def __init__(self, model, terms, scales, find):
-        self.model, self.terms, self.scales, self.find = model, terms, scales, find
-        self.where, self.found = np.asarray(scales.shrunk.where), None
+    def __init__(self, find, likelihood_at, tolerance=CENTRE_FOUND):
+        self.find, self.likelihood_at, self.found = find, likelihood_at, None
+        self.tolerance = tolerance
 
     def settle(self, g, last):
         """See `MarginalTarget`; the first mode is given."""
-        if self.found is None:
-            return last
-        sites = self.found.sites
-        self.terms.location[self.where] = sites.slope / sites.precision
-        self.terms.scale[self.where] = sites.precision**-0.5
-        mode = self.find(self.found.mean)[0]
-        if not mode.whole:
-            raise OutOfTime
-        return mode
+        return last if self.found is None else self.find(self.found)
 
     def move(self, g, mode):
         """See `MarginalTarget`."""
-        self.likelihood = gaussian(self.model, self.terms, self.scales, mode)
+        self.likelihood = self.likelihood_at(mode)
         self.likelihood.sites, last = self.found and self.found.sites, g
         for i in range(len(g)):
             g = np.where(np.arange(len(g)) == i, self.likelihood.mode_of_log(g, i), g)
         self.found = self.likelihood.at(g)
-        moved = np.abs(self.found.mean - mode.theta) * np.sqrt(np.diag(mode.precision))
+        moved = np.abs(self.found.mean - self.likelihood.place) / self.likelihood.sds
         return g, max(moved.max(), np.abs(g - last).max())
 
 
-def search(model, terms, scales, mode, find):
-    """The `ScalesMode`.
+def search(target, scales, mode):
+    """The mode, and the `ScalesMode`.
+
+    Parameters
+    ----------
+    target : GlobalScales
+    scales : LearnedScales
+    mode : object
+        To begin with.
+
+    Raises
+    ------
+    OutOfTime
+    """
+    g = find_marginal_mode(target, scales.start(), mode, CENTRE_ROUNDS).ahead
+    mode, likelihood = target.settle(g, None), target.likelihood
+    margins = [likelihood.margin(g, i) for i in range(len(g))]
+    logs = target.likelihood_at(mode).logs
+    return mode, ScalesMode(logs, g, target.found, likelihood.with_sites(), margins)
+
+
+def among_coefficients(model, terms, scales, find):
+    """The `GlobalScales` of coefficients and auxiliary parameters alone.
 
     Parameters
     ----------
@@ -242,21 +269,21 @@ def search(model, terms, scales, mode, find):
     terms : PriorTerms
         Its horseshoe places are the coefficients with learned scales; they are left with the normal
         laws that stand for these.
-    scales : Scales
-    mode : Mode
-        To begin with.
+    scales : LearnedScales
     find : callable
         From a place to the Mode of `terms` as they are then, and concerns.
-
-    Raises
-    ------
-    OutOfTime
     """
-    target = GlobalScales(model, terms, scales, find)
-    g = find_marginal_mode(target, scales.start(), mode, CENTRE_ROUNDS).ahead
-    mode, likelihood = target.settle(g, None), target.likelihood
-    margins = [likelihood.margin(g, i) for i in range(len(g))]
-    return ScalesMode(mode, g, target.found, likelihood.with_sites(), margins)
+    where = np.asarray(scales.shrunk.where)
+
+    def settled(found):
+        terms.location[where] = found.sites.slope / found.sites.precision
+        terms.scale[where] = found.sites.precision**-0.5
+        mode = find(found.mean)[0]
+        if not mode.whole:
+            raise OutOfTime
+        return mode
+
+    return GlobalScales(settled, partial(gaussian, model, terms, scales))
 
 
 def gaussian(model, terms, scales, mode):
@@ -266,15 +293,15 @@ def gaussian(model, terms, scales, mode):
     slope = precision @ mode.theta
     precision[where, where] -= 1 / terms.scale[where] ** 2
     slope[where] -= terms.location[where] / terms.scale[where] ** 2
-    return GaussianLikelihood(scales, mode.theta[d:], precision, slope)
+    sds = 1 / np.sqrt(np.diag(mode.precision))
+    logs = np.column_stack([mode.theta, sds])[d:]
+    return GaussianLikelihood(scales, logs, precision, slope, mode.theta, sds)
 
 
-def about(model, terms, scales, mode):
+def about(likelihood):
     """A `ScalesMode` where there is no time to look for one."""
-    g = scales.start()
-    likelihood = gaussian(model, terms, scales, mode)
+    g = likelihood.scales.start()
     found = likelihood.at(g, timed=False)
     flat = np.zeros_like(GRID)
-    return ScalesMode(
-        mode, g, found, likelihood.with_sites(), [(one + GRID, flat, flat) for one in g]
-    )
+    margins = [(one + GRID, flat, flat) for one in g]
+    return ScalesMode(likelihood.logs, g, found, likelihood.with_sites(), margins)

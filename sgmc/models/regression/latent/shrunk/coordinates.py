@@ -68,12 +68,12 @@ def learned_map(scales, centre, power):
 
     Parameters
     ----------
-    scales : Scales
-    centre : Centre
+    scales : LearnedScales
+    centre : ScalesMode
     power : float
         See `ShrunkMap`.
     """
-    of, found, mode = scales.shrunk, centre.found, centre.mode
+    of, found = scales.shrunk, centre.found
     where, d = np.asarray(of.where), of.d
     rest = np.setdiff1d(np.arange(d), where)
     inner = centre.precision[:d, :d]
@@ -81,7 +81,6 @@ def learned_map(scales, centre, power):
     slope = -np.linalg.solve(own, inner[np.ix_(rest, where)]) if len(rest) else np.zeros((0, of.k))
     covariance = np.linalg.inv(inner)[np.ix_(where, where)]
     sd = np.sqrt(np.diag(covariance))
-    u = mode.theta[d:]
     group, has = np.asarray(of.group), of.has_local
     turn = np.clip(found.turn, 0.0, 1.0) * np.asarray(of.share)
     outer = ShrunkMap(
@@ -95,10 +94,10 @@ def learned_map(scales, centre, power):
         expected=found.mean[rest] + slope @ (found.place - found.mean[where]),
         slope=slope,
         own=inverse_root(own),
-        auxiliary=np.column_stack([u, 1 / np.sqrt(np.diag(mode.precision)[d:])]),
+        auxiliary=centre.logs,
         power=power,
     )
-    at = scales.log_scales(centre.g, u)
+    at = scales.log_scales(centre.g, centre.logs[:, 0])
     locals_ = [
         scales.locals[group[j]].quantiles(at[j], of.unit[j], of.slab[j], found.place[j], found.h[j])
         for j in np.flatnonzero(has)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.prior_table import PriorTable, Scales, resolve
 from sgmc.errors import NotSupported
 from sgmc.priors import half_t, inverse_gamma
 
@@ -94,6 +94,16 @@ def groups_of(priors):
     return out
 
 
+def specified(data, family, prior):
+    """The `PriorTable` of a prior with learned scales, in no units; NotSupported beside a horseshoe
+    of known scale.
+    """
+    units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
+    priors = resolve(prior, data, family, units, learned=True)
+    refuse_known(priors)
+    return priors
+
+
 def refuse_many(groups, most=MOST_COEFFICIENTS):
     """NotSupported for more coefficients than the search for the centre is made for, or than may be
     drawn in turn.
@@ -116,20 +126,19 @@ def refuse_known(priors):
         )
 
 
-def with_globals(priors, groups, hyperpriors):
-    """The table with a row for each global parameter before the auxiliary ones, which are sampled
-    as logs like these.
+def with_globals(priors, groups, hyperpriors, log_params, kind):
+    """The table, of such a kind, with a row for each global parameter before those of the family's
+    auxiliary ones; global parameters are sampled as logs like these.
     """
-    at = len(priors.names) - priors.auxiliary
-    return LearnedPriors(
-        priors.names[:at] + [one.name for one in groups] + priors.names[at:],
-        priors.specified[:at] + hyperpriors + priors.specified[at:],
-        priors.used[:at] + hyperpriors + priors.used[at:],
-        priors.intercepts,
-        priors.centred,
-        priors.auxiliary + len(groups),
-        priors.unit,
-        priors.report,
+    at = len(priors.names) - log_params
+    return kind(
+        **{
+            **vars(priors),
+            "names": priors.names[:at] + [one.name for one in groups] + priors.names[at:],
+            "specified": priors.specified[:at] + hyperpriors + priors.specified[at:],
+            "used": priors.used[:at] + hyperpriors + priors.used[at:],
+            "auxiliary": priors.auxiliary + len(groups),
+        }
     )
 
 

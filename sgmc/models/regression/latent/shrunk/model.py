@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import Scales, resolve
 from sgmc.coordinates.separation_transform import GRID
 from sgmc.core.memory import Forecast
 from sgmc.errors import NotSupported
@@ -12,8 +11,8 @@ from sgmc.models.regression.latent.shrunk.groups import (
     MOST_COEFFICIENTS,
     as_flat,
     groups_of,
-    refuse_known,
     refuse_many,
+    specified,
 )
 from sgmc.models.regression.model import Regression
 
@@ -50,9 +49,7 @@ class LearnedRegression(Regression):
         data, family = model.data, model.family
         refuse(data, family, checked)
         every = len(predictors_of(data, family))
-        units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
-        priors = resolve(prior, data, family, units, learned=True)
-        refuse_known(priors)
+        priors = specified(data, family, prior)
         self = cls.__new__(cls)
         self.__dict__.update(vars(model))
         self.whole, self.family, self.groups = model, family, groups_of(priors)

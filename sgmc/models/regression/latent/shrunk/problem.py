@@ -7,11 +7,10 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.tables import CHUNK_ROWS
-from sgmc.coordinates.densities import FAMILIES, Separable
 from sgmc.coordinates.dispersion import dispersed_mode
 from sgmc.coordinates.mode import PriorTerms, posterior_mode
 from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_table import resolve
+from sgmc.coordinates.prior_table import density_of, resolve
 from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.deadline import OutOfTime
@@ -28,7 +27,13 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.formula.coded import CodedTable
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
-from sgmc.models.regression.latent.shrunk.centre import LearnedScales, about, search
+from sgmc.models.regression.latent.shrunk.centre import (
+    LearnedScales,
+    about,
+    among_coefficients,
+    gaussian,
+    search,
+)
 from sgmc.models.regression.latent.shrunk.conditionals import (
     TURNS_WARMUP,
     conditioned,
@@ -41,6 +46,7 @@ from sgmc.models.regression.latent.shrunk.coordinates import (
 )
 from sgmc.models.regression.latent.shrunk.direct import counted_rows, ridge_draws
 from sgmc.models.regression.latent.shrunk.groups import (
+    LearnedPriors,
     as_flat,
     as_normal,
     groups_of,
@@ -53,6 +59,7 @@ from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.regression.problem import identity, strata_of
 from sgmc.models.regression.rows.prepare import prepare
+from sgmc.priors import flat
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
@@ -83,12 +90,13 @@ def learned_problem(data, family, prior, settings):
     Likelihood(table, data, family, priors, model, shift).refuse_improper()
     guess = first_guess(priors, family, table.offset, *outcome)
     shrunk = shrunk_of(groups, where, priors, family, units, columns)
-    hyperpriors = hyperpriors_of(groups, where, shrunk, model, guess, priors)
+    sds = alone(model, guess, priors.intercepts)[where]
+    hyperpriors = hyperpriors_of(groups, shrunk, sds, guess[d] if shrunk.log_params else 0.0)
     learned = LearnedScales(shrunk, groups, hyperpriors)
-    shown = with_globals(priors, groups, hyperpriors)
+    shown = with_globals(priors, groups, hyperpriors, shrunk.log_params, LearnedPriors)
     back = undo_centring(d, shifts(priors, table.shift, d), priors.intercepts)
     fixed = as_flat(priors, where)
-    known = partial(density, fixed, hyperpriors, shift)
+    known = partial(density, shown, where, shift)
     made = partial(built, table, family, columns, shown, known)
     # columns of one predictor can be turned
     ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
@@ -129,10 +137,11 @@ def learned_problem(data, family, prior, settings):
     mode, warnings = find(guess)
     stopped = "" if mode.whole else SEARCH
     try:
-        centre = search(model, terms, learned, mode, find) if mode.whole else None
+        target = among_coefficients(model, terms, learned, find)
+        centre = search(target, learned, mode)[1] if mode.whole else None
     except OutOfTime:
         centre, stopped = None, SEARCH
-    centre = centre or about(model, terms, learned, mode)
+    centre = centre or about(gaussian(model, terms, learned, mode))
     if ridge:
         M, centre, shrunk = rotated_ridge(centre, shrunk)
         learned = LearnedScales(shrunk, groups, hyperpriors)
@@ -308,29 +317,38 @@ def shrunk_of(groups, where, priors, family, units, columns):
     )
 
 
-def hyperpriors_of(groups, where, shrunk, model, guess, priors):
-    """The prior of each global parameter."""
-    first = guess[shrunk.d] if shrunk.log_params else 0.0
-    unit = np.asarray(shrunk.unit) * np.exp(np.asarray(shrunk.noise) * first)
-    sds = alone(model, guess, priors.intercepts)[where] / unit
+def hyperpriors_of(groups, shrunk, sds, first):
+    """The prior of each global parameter.
+
+    Parameters
+    ----------
+    groups : list of Group
+    shrunk : Shrunk
+    sds : array (k,)
+        With which the data tell single coefficients.
+    first : float
+        About the log of the first auxiliary parameter.
+    """
+    sds = sds / (np.asarray(shrunk.unit) * np.exp(np.asarray(shrunk.noise) * first))
     return [one.hyperprior(sds[np.asarray(shrunk.group) == i]) for i, one in enumerate(groups)]
 
 
-def density(priors, hyperpriors, shift, shrunk):
-    """The compiled prior of (beta, v, g, u), but for what `ShrunkPrior` adds."""
-    d, m = shrunk.d, shrunk.locals
-    used = priors.used[:d] + hyperpriors + priors.used[d:]
+def density(shown, where, shift, shrunk, bent=None):
+    """The compiled prior of all parameters, but for what `ShrunkPrior` adds.
 
-    def column(attribute, filled):
-        own = [getattr(one, attribute) for one in used]
-        return own[:d] + [filled] * m + own[d:]
-
-    return Separable(
-        [FAMILIES[f] for f in column("family", "flat")],
-        column("location", 0.0),
-        column("scale", 1.0),
-        column("shape", 1.0),
-        priors.intercepts,
-        shift,
-        shrunk.groups + shrunk.log_params,
-    )
+    Parameters
+    ----------
+    shown : PriorTable
+        With global parameters, before which local scales stand.
+    where : array (k,) of int
+        Coefficients with learned scales.
+    shift, bent : array
+        See `Separable`; `bent` of what `shown` has.
+    shrunk : Shrunk
+    """
+    known, at = as_flat(shown, where), len(shown.names) - shrunk.groups - shrunk.log_params
+    m, logged = shrunk.locals, known.logged
+    if bent is not None:
+        bent = np.insert(bent, at, np.zeros(m))
+    known = replace(known, used=[*known.used[:at], *[flat()] * m, *known.used[at:]])
+    return density_of(known, shift, bent, np.insert(logged, at, np.zeros(m, dtype=bool)))

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.models.regression.latent.shrunk.shrinking import Shrunk
-
 LEAST_PRECISION = 1e-8  # of the likelihood, relative to the largest
 
 
@@ -35,17 +33,5 @@ def rotated_ridge(centre, shrunk):
     T = np.eye(len(centre.precision))
     T[np.ix_(where, where)] = M
     found = found._replace(place=M.T @ linear / precision, h=1 / precision, mean=mean)
-    of = Shrunk(
-        d,
-        shrunk.groups,
-        shrunk.log_params,
-        where=where,
-        group=shrunk.group,
-        local=shrunk.local,
-        shape=shrunk.shape,
-        unit=np.ones(len(where)),
-        slab=shrunk.slab,
-        share=shrunk.share,
-        noise=shrunk.noise,
-    )
+    of = shrunk.replaced(unit=np.ones(len(where)))
     return M, replace(centre, found=found, precision=T.T @ centre.precision @ T), of

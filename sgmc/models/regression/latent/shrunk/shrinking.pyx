@@ -54,6 +54,13 @@ cdef class Shrunk:
         self.slab, self.share = np.array(slab, dtype=float), np.array(share, dtype=float)
         self.noise = np.array(noise, dtype=float)
 
+    def replaced(self, d=None, **changes):
+        """The same among so many coefficients, or with other numbers."""
+        names = "where", "group", "local", "shape", "unit", "slab", "share", "noise"
+        own = {name: np.asarray(getattr(self, name)) for name in names}
+        d = self.d if d is None else d
+        return Shrunk(d, self.groups, self.log_params, **{**own, **changes})
+
     @property
     def first_group(self):
         """Place of the first global parameter."""

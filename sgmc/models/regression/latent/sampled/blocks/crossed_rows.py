@@ -75,6 +75,17 @@ class CrossedRows:
         """The same rows with other coordinates of the effects, see `Blocks.replaced`."""
         return replace(self, blocks=self.blocks.replaced(**changes))
 
+    def widened(self, count):
+        """The same rows with so many empty columns more, of parameters behind those of effects."""
+        table, X = self.table, self.table.X
+        if isinstance(X, CodedTable):
+            X = replace(X, cells=grown(X.cells, X.shape[1] + count))
+        else:
+            X = np.concatenate([X, np.zeros((len(X), count))], axis=1, dtype=X.dtype)
+        predictor = np.append(self.predictor, np.full(count, -1))
+        blocks = self.blocks.replaced(more=count)
+        return replace(self, table=replace(table, X=X), blocks=blocks, predictor=predictor)
+
     def places(self, k):
         """Places of the effects of a factor among the parameters, (levels, effects)."""
         starts = [j for j in self.blocks.start if j < len(self.factor)]
