@@ -123,6 +123,20 @@ cdef class Shared(Map):
             log_jacobian[0] += log(r)
         return OK
 
+    cdef int jvp(self, const double *x, const double *v, double *v_theta) except -1 nogil:
+        cdef Py_ssize_t l
+        cdef double w, sd, r = self.factors(x, &w, &sd), m = self.mean(x), v_m = self.mean(v)
+        cdef double sense = self.sense(sd), bend = self.bend(sd), v_sd, v_r
+        v_sd = v[self.sd_place] * self.blocks.loading.stretch(
+            x + self.blocks.d + self.blocks.effects, self.effect)
+        v_r = r * bend * v_sd
+        memcpy(v_theta, v, self.dim * sizeof(double))
+        for l in range(self.levels):
+            v_theta[self.first + l] = sense * (v[self.first + l] + (r - 1) * v_m + v_r * m)
+        v_theta[self.coefficient] += sense * w * (
+            v_sd * (1 - sd * bend) * (1 - r) * m + sd * ((1 - r) * v_m - v_r * m))
+        return OK
+
     cdef int vjp(self, const double *x, const double *grad_theta, double *grad_x) except -1 nogil:
         cdef Py_ssize_t j, l
         cdef double w, sd, r = self.factors(x, &w, &sd), m = self.mean(x)
