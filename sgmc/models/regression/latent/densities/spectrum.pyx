@@ -38,6 +38,12 @@ cdef double at_end(double k, double m) noexcept nogil:
     return (sqrt(2 / m) if k > 0 else sqrt(1 / m)) * cos(M_PI_2 * k / m)
 
 
+def cosines(int m):
+    """Values (m, m) of all cosines at each of m times."""
+    k = np.arange(float(m))
+    return np.cos(np.pi / m * np.outer(k + 0.5, k)) * np.sqrt(np.where(k > 0, 2.0, 1.0) / m)
+
+
 cdef class Spectrum:
     """Ratios f of the sds of effects, those of levels or columns l of each term t, at parameters
     eta.

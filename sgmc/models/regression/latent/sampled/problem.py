@@ -155,7 +155,8 @@ def crossed_problem(data, family, crossing, prior, settings):
         if settings.unchained and normal_given_sds(family, found.priors, data.d):
             moved = effects_transport(found, loaded, centre.place, covariance)
         apart = found.priors.by_quantiles
-        told = overlapping(found.centre, centre, rows.blocks, apart[apart < rows.blocks.d])
+        if moved is None:  # else there are no chains, which these coordinates are for
+            told = overlapping(found.centre, centre, rows.blocks, apart[apart < rows.blocks.d])
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
