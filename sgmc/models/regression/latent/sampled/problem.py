@@ -48,6 +48,7 @@ from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
 from sgmc.models.regression.latent.sampled.refusals import refuse
 from sgmc.models.regression.latent.sampled.resolution import Resolution
 from sgmc.models.regression.latent.sampled.setup import set_up
+from sgmc.models.regression.latent.sampled.tails import falls, falls_of_normal
 from sgmc.models.regression.problem import by_products, identity
 from sgmc.models.regression.rows.narrow import rounded
 
@@ -203,7 +204,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         + (margins.warnings if margins else []),
         record=Record() if alone else ThinnedRecord(rows.blocks.places),
         shape=Shape(
-            tail_bounds=partial(tail_bounds, found.priors),  # by priors alone
+            tail_bounds=partial(tail_bounds, found.priors, decay=falls(found, family)),
             # where the rows of a level tell nothing of its effect
             flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
         ),
@@ -223,10 +224,9 @@ def crossed_problem(data, family, crossing, prior, settings):
         return with_proposals(made, found, centre, covariance, settings)
     if moved is None:
         return made
-    # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
-    decay = dict(zip(effects.sds, map(int, np.bincount(np.asarray(rows.blocks.number)))))
+    decay, settled = falls_of_normal(found, family)
     bounds = partial(tail_bounds, found.priors, decay=decay)
-    shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
+    shape = replace(made.shape, tail_bounds=bounds, settled=settled)
     return replace(made, transport=replace(moved, map=where.map), shape=shape)
 
 
