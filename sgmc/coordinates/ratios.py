@@ -32,13 +32,10 @@ class Ratios:
         c, below which rows tell nothing of the sd.
     most : float or array (q,)
         Above which they tell nothing of sigma: infinite where more rows than coefficients do.
-    nearly : float
-        How near to their ends axes go, relative to these.
     """
 
     scale: Floats
     most: Floats | float
-    nearly: float = NEARLY
 
     @property
     def q(self) -> int:
@@ -48,7 +45,7 @@ class Ratios:
     @property
     def end(self) -> Floats:
         """Where each r is infinite, but for rounding, (q,)."""
-        return np.arcsinh(self.most / self.scale * (1 - self.nearly))
+        return np.arcsinh(self.most / self.scale * (1 - NEARLY))
 
     def sds(self, psi: Floats) -> Floats:
         """Return ratios of their coordinates."""

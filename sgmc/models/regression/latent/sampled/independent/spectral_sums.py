@@ -29,7 +29,6 @@ TOLD_NOTHING = 1e-9  # share of the weights of the time of most rows, which is r
 # of ratios of sds to sigma: in units of that at the mode, and of the one from which the roughest
 # column has more variance than the errors have, above which coordinates of ratios end
 FAR_RATIO, FAR_SHARE, SMALLEST = 3.0, 10.0, 1e-100
-NEARLY = 1e-4  # of their ends: of smaller sigma roundings of the outcomes have a part
 
 
 @dataclass(frozen=True)
@@ -216,10 +215,13 @@ def series_sums(
     totals = C @ (Z.T @ by_weight @ columns).toarray()
     means = totals / np.where(told > 0, told, np.inf)[:, None]
     products = (columns.T @ by_weight @ columns).toarray()
+    # where each row has a time of its own nothing is left but rounding, which would be all that is
+    # seen of a small sigma
+    alone = (told > 0).sum() >= weight.sum()
     made = SeriesSums(
         told=told,
         means=means,
-        within=products - means.T @ (told[:, None] * means),
+        within=0.0 * products if alone else products - means.T @ (told[:, None] * means),
         cosines=C,
         weight=float(weight.sum()),
     )
@@ -239,6 +241,6 @@ def spectral_draws(
         counts = np.multiply(blocks.levels, blocks.width)
         least = max(blocks.spectrum.ratios(mode[None, 1:-1], counts).min(), SMALLEST)
         most = min(FAR_RATIO * abs(blocks.loading.sds(mode[:1])[0]) * unit, FAR_SHARE / least)
-    ratios = Ratios(np.asarray(blocks.loading.scale) * unit, most, NEARLY)
+    ratios = Ratios(np.asarray(blocks.loading.scale) * unit, most)
     made = NormalByTotal(sums=sums, ratios=ratios, share=np.ones(1), **parts)
     return made.around(mode, covariance)
