@@ -189,6 +189,7 @@ def grid_of(
     off: float = NATS_OFF,
     nodes: tuple[int, int] | None = None,
     under: Floats | float = np.inf,
+    lost: float = NATS_LOST,
 ) -> Grid | None:
     """Return the table of a density of one to four numbers; None where its tails are too long, or
     as many nodes as may be do not tell it.
@@ -212,6 +213,8 @@ def grid_of(
         Nodes of each axis to find the ends with, and to begin with.
     under : float or array (k,)
         Where axes end.
+    lost : float
+        Nats below the largest log density, where the table ends.
     """
     covariance, count = np.asarray(covariance), len(centre)
     even = count - 1 if even < 0 else even
@@ -240,7 +243,7 @@ def grid_of(
         found = log_density(first, axes[-1] + ridge[:, None])
         return np.where(np.isnan(found), -np.inf, found).reshape(sizes)
 
-    ends = ends_of(tabulated, low, high, axes_end, ending)
+    ends = ends_of(tabulated, low, high, axes_end, ending, lost)
     if ends is None:
         return None
     sizes = [beginning] * count
@@ -266,6 +269,7 @@ def ends_of(
     high: Floats,
     within: tuple[Floats, Floats],
     m: int,
+    lost: float,
 ) -> tuple[Floats, Floats] | None:
     """Return the ends beyond which a density is lost, within those of the axes; None where these
     are too far.
@@ -275,7 +279,7 @@ def ends_of(
     every = np.arange(count)
     for _ in range(MOST_WIDENED):
         table = tabulated([m] * count, low, high)
-        least = -np.inf if table is None else table.max() - NATS_LOST
+        least = -np.inf if table is None else table.max() - lost
         if table is None or not np.isfinite(least):
             return None
         profiles = [table.max(axis=tuple(np.delete(every, axis))) for axis in every]

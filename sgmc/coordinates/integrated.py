@@ -2,8 +2,8 @@
 and sigma all coefficients are normal, and without them the density of these numbers has a table.
 
 With t = 1 / sigma^2 and ratios r_j = s_j / sigma of the effects' sds, what effects leave of the
-rows' covariance is sigma^2 times a matrix of the ratios alone.  So one root for each point of the
-ratios tells the density for every sigma.
+rows' covariance is sigma^2 times a matrix of the ratios alone, and of numbers eta by which sds of
+an effect's columns differ.  So one root for each point of these tells the density for every sigma.
 """
 
 from dataclasses import dataclass, replace
@@ -65,12 +65,12 @@ class Sums:
     roots_size: int = 0
 
     def prepare(self, ratios: Floats) -> None:
-        """Look at all ratios (m, q) before `at` is asked for parts of them."""
+        """Look at all ratios, and eta (m, q + k), before `at` is asked for parts of them."""
 
     def at(self, ratios: Floats) -> tuple[Floats, Floats]:
         """Return the products of the columns of the coefficients and of the residuals in units of
         the rows' covariance over sigma^2, (m, d + 1, d + 1), and half the log of its determinant,
-        (m,), at ratios (m, q).
+        (m,), at ratios, and eta (m, q + k).
         """
         raise NotImplementedError
 
@@ -80,7 +80,8 @@ class Sums:
 
         Parameters
         ----------
-        ratios : array (m, q)
+        ratios : array (m, q + k)
+            And eta.
         pull : array (m, d + 1)
             What leads from the columns and the residuals to those that are left, over sigma.
         z : array (m, count)
@@ -91,14 +92,14 @@ class Sums:
 @dataclass(frozen=True, kw_only=True)
 class ConditionallyNormal(Transport):
     """Draws of coefficients that are normal given (psi, u): coordinates of the ratios, which are
-    like those of the sds in `loading`, and log sigma.
+    like those of the sds in `loading`, with eta behind them, and log sigma.
 
     Attributes
     ----------
     map : Map
-        From the sampler's coordinates to natural ones, (beta, effects that are drawn, phi, u).
+        From the sampler's coordinates to natural ones, (beta, effects that are drawn, phi, eta, u).
     prior : Prior
-        Of (beta, phi, u).
+        Of (beta, phi, eta, u).
     beta : array (d,)
         Fixed coefficients at which residuals are taken.
     slope, precision : array (d,), (d, d)
@@ -133,14 +134,15 @@ class ConditionallyNormal(Transport):
 
         Parameters
         ----------
-        mode : array (q + 1,)
-            About that of (phi, u).
-        covariance : array (q + 1, q + 1)
-            About that of (phi, u).
+        mode : array (q + k + 1,)
+            About that of (phi, eta, u).
+        covariance : array (q + k + 1, q + k + 1)
+            About that of (phi, eta, u).
         loading, parts
             Attributes; the sds are not correlated.
         """
-        phi, u = mode[:-1], mode[-1]
+        q = loading.q
+        phi, eta, u = mode[:q], mode[q:-1], mode[-1]
         side = np.where(phi < 0, -1.0, 1.0)  # signs of sds have no meaning
         ratios = loading.times(np.exp(-u))
         made = cls(loading=loading, ratios=ratios, **parts)
@@ -148,13 +150,15 @@ class ConditionallyNormal(Transport):
         sds = np.abs(loading.sds(phi))
         psi = ratios.curved(sds * np.exp(-u))
         steep = ratios.steepness(psi)
-        J = np.diag(np.append(side * loading.steepness(side * phi) * np.exp(-u) / steep, 1.0))
-        J[:-1, -1] = -sds * np.exp(-u) / steep
+        J = np.eye(len(mode))
+        J[range(q), range(q)] = side * loading.steepness(side * phi) * np.exp(-u) / steep
+        J[:q, -1] = -sds * np.exp(-u) / steep
         # all points of the ratios are looked at some times, and drawn from once
         most = MOST_OPERATIONS / made.sums.operations
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                grid = grid_of(made.log_density, np.append(psi, u), J @ covariance @ J.T, most)
+                middle = np.concatenate([psi, eta, [u]])
+                grid = grid_of(made.log_density, middle, J @ covariance @ J.T, most, even=q)
         except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
             return None
         return None if grid is None else replace(made, grid=grid)
@@ -163,19 +167,25 @@ class ConditionallyNormal(Transport):
         """Return u of the table's last number (m, k), beside psi (m, q): the same."""
         return last
 
+    def scales(self, psi: Floats) -> Floats:
+        """Return ratios, and eta, of points psi (m, q + k)."""
+        q = self.ratios.q
+        ratios = self.ratios.sds(psi[:, :q])
+        return np.concatenate([ratios, psi[:, q:]], axis=1) if psi.shape[1] > q else ratios
+
     def log_density(self, psi: Floats, last: Floats) -> Floats:
-        """Return the log density of (psi, last) at m points psi (m, q) and some last numbers (m, k)
-        beside each, the coefficients integrated out: (m, k).
+        """Return the log density of (psi, last) at m points psi and some last numbers (m, k) beside
+        each, the coefficients integrated out: (m, k).
         """
         u = self.log_sigma(psi, last)
-        self.sums.prepare(self.ratios.sds(psi))
+        self.sums.prepare(self.scales(psi))
         size = max(1, PAIRS_AT_ONCE // ((len(self.beta) + 1) * (len(self.beta) + 1 + u.shape[1])))
         steps = range(0, len(psi), size)
         return np.concatenate([self.at(psi[a : a + size], u[a : a + size]) for a in steps])
 
     def at(self, psi: Floats, u: Floats) -> Floats:
         """Return the same of points whose products are kept at once."""
-        S, logs = self.sums.at(self.ratios.sds(psi))
+        S, logs = self.sums.at(self.scales(psi))
         d, t = len(self.beta), np.exp(-2 * u)
         # products and the prior's precision have one set of axes, so that no sigma needs a root
         own = 1 / t[:, t.shape[1] // 2]
@@ -198,9 +208,11 @@ class ConditionallyNormal(Transport):
 
     def of_scales(self, psi: Floats, u: Floats) -> Floats:
         """Return the log prior density of (psi, u), (m, k)."""
+        psi, eta = np.split(psi, [self.ratios.q], axis=1)
         phi = self.phi(psi, u)
         beta = np.broadcast_to(self.beta, (*u.shape, len(self.beta)))
-        points = np.concatenate([beta, phi, u[..., None]], axis=-1)
+        eta = np.broadcast_to(eta[:, None], (*u.shape, eta.shape[1]))
+        points = np.concatenate([beta, phi, eta, u[..., None]], axis=-1)
         value = of_priors(self.prior, points.reshape(-1, points.shape[-1])).reshape(u.shape)
         steep = self.ratios.steepness(psi)[:, None] * np.exp(u)[..., None]
         return value + np.log(steep / self.loading.steepness(phi)).sum(axis=-1)
@@ -211,17 +223,18 @@ class ConditionallyNormal(Transport):
 
     def draws(self, z: Floats) -> Floats:
         d, q = len(self.beta), self.ratios.q
-        points = self.grid(z[:, -1 - q :])
+        last = len(self.grid.low)
+        points = self.grid(z[:, -last:])
         psi = points[:, :-1]
         u = self.log_sigma(psi, points[:, -1:])[:, 0]
-        ratios, t = self.ratios.sds(psi), np.exp(-2 * u)[:, None]
+        ratios, t = self.scales(psi), np.exp(-2 * u)[:, None]
         S, _ = self.sums.at(ratios)
         root = np.linalg.cholesky(t[..., None] * S[:, :d, :d] + self.precision)
         half = np.linalg.solve(root, (t * S[:, :d, d] + self.slope)[..., None]) + z[:, :d, None]
         moved = np.linalg.solve(np.swapaxes(root, 1, 2), half)[..., 0]
         pull = np.concatenate([-moved, np.ones((len(z), 1))], axis=1) * np.sqrt(t)
-        effects = self.sums.effects(ratios, pull, z[:, d : len(z.T) - 1 - q]) / np.sqrt(t)
-        phi = self.phi(psi, u[:, None])[:, 0]
+        effects = self.sums.effects(ratios, pull, z[:, d : len(z.T) - last]) / np.sqrt(t)
+        phi = self.phi(psi[:, :q], u[:, None])[:, 0]
         return self.map.inverse(
-            np.concatenate([self.beta + moved, effects, phi, u[:, None]], axis=1)
+            np.concatenate([self.beta + moved, effects, phi, psi[:, q:], u[:, None]], axis=1)
         )

@@ -1,21 +1,24 @@
-"""Draws of regressions with normal errors whose rows tell the sum of two variances, of effects or
-of a ridge and of single rows, but hardly their ratio: tables of the ratio and of that sum.
+"""Draws of regressions with normal errors whose rows tell the sum of variances, of effects or of a
+ridge and of single rows, but hardly their ratios: tables of the ratios and of that sum.
 """
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
 from sgmc.arguments.types import Floats
 from sgmc.coordinates.grid import FIRST_WIDTH, grid_of, mesh
-from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.coordinates.integrated import MOST_OPERATIONS, ConditionallyNormal
 from sgmc.core import deadline
 
 NEARLY = 1e-5  # from the end of an axis where sigma is zero, relative to it
 # of tables that find the posterior: nodes of an axis, the largest coordinate of the ratio, how far
 # the log of the sd of a row may be from that of the outcomes, and how many there are at most
 LOOKED_NODES, MOST_COORDINATE, LOOKED_LOGS, MOST_LOOKS = 33, 16.0, 3.0, 8
+# nats below the largest log density where tables with more numbers end, which are wider the less
+# is told of an sd: beyond are some 1e-7 of the mass
+LOST_OF_MANY = 16.0
 
 
 @dataclass(frozen=True)
@@ -25,20 +28,24 @@ class Ratios:
 
     Attributes
     ----------
-    scale : array (1,)
+    scale : array (q,)
         c, below which rows tell nothing of the sd.
-    most : float
+    most : float or array (q,)
         Above which they tell nothing of sigma: infinite where more rows than coefficients do.
     """
 
     scale: Floats
-    most: float
-    q: ClassVar[int] = 1
+    most: Floats | float
 
     @property
-    def end(self) -> float:
-        """Where r is infinite, but for rounding."""
-        return float(np.arcsinh(self.most / self.scale[0] * (1 - NEARLY)))
+    def q(self) -> int:
+        """How many there are."""
+        return len(self.scale)
+
+    @property
+    def end(self) -> Floats:
+        """Where each r is infinite, but for rounding, (q,)."""
+        return np.arcsinh(self.most / self.scale * (1 - NEARLY))
 
     def sds(self, psi: Floats) -> Floats:
         """Return ratios of their coordinates."""
@@ -63,14 +70,48 @@ class NormalByTotal(ConditionallyNormal):
 
     Attributes
     ----------
-    share : float
-        Of the square of the sd in the variance of a row.
+    ratios : Ratios
+    share : array (q,)
+        Of the square of each sd in the variance of a row.
     """
 
-    share: float
+    ratios: Ratios
+    share: Floats
 
     def log_sigma(self, psi: Floats, last: Floats) -> Floats:
-        return last - 0.5 * np.log1p(self.share * self.ratios.sds(psi) ** 2)
+        ratios = self.ratios.sds(psi[:, : self.ratios.q])
+        return last - 0.5 * np.log1p(ratios**2 @ self.share)[:, None]
+
+    def around(self, mode: Floats, covariance: Floats) -> Self | None:
+        """Return these draws with their table, of what is known of a mode; None where there is
+        none.
+
+        Parameters
+        ----------
+        mode : array (q + k + 1,)
+            About that of (phi, eta, u).
+        covariance : array (q + k + 1, q + k + 1)
+            About that of (phi, eta, u).
+        """
+        q, u = self.ratios.q, mode[-1]
+        side = np.where(mode[:q] < 0, -1.0, 1.0)  # signs of sds have no meaning
+        r = self.loading.sds(side * mode[:q]) * np.exp(-u)
+        psi, moved = self.ratios.curved(r), np.zeros((q, len(mode)))
+        moved[range(q), range(q)] = side * self.loading.steepness(side * mode[:q]) * np.exp(-u)
+        moved[:, -1] = -r
+        J, square = np.eye(len(mode)), 1 + self.share @ r**2
+        J[:q] = moved / self.ratios.steepness(psi)[:, None]
+        J[-1] += (self.share * r / square) @ moved
+        middle = np.concatenate([psi, mode[q:-1], [u + 0.5 * np.log(square)]])
+        under = np.append(self.ratios.end, np.full(len(mode) - q, np.inf))
+        most = MOST_OPERATIONS / self.sums.operations
+        how = {"even": q, "under": under, "lost": LOST_OF_MANY}
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                grid = grid_of(self.log_density, middle, J @ covariance @ J.T, most, **how)
+        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
+            return None
+        return None if grid is None else replace(self, grid=grid)
 
     def looked_for(self, middle: float) -> Self | None:
         """Return these draws with their table; None where there is none.
@@ -82,7 +123,7 @@ class NormalByTotal(ConditionallyNormal):
         """
         try:
             with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                under = np.array([self.ratios.end, np.inf])
+                under = np.append(self.ratios.end, np.inf)
                 grid = grid_of(self.log_density, *self.moments(middle), under=under)
         except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
             return None
@@ -93,7 +134,7 @@ class NormalByTotal(ConditionallyNormal):
         row being around a `middle`: of wide tables, then of ones around what these show.
         """
         low = np.array([0.0, middle - LOOKED_LOGS])
-        high = np.array([min(MOST_COORDINATE, self.ratios.end), middle + LOOKED_LOGS])
+        high = np.array([min(MOST_COORDINATE, self.ratios.end[0]), middle + LOOKED_LOGS])
         for _ in range(MOST_LOOKS):
             deadline.check()
             axes = np.linspace(low, high, LOOKED_NODES).T
@@ -108,5 +149,5 @@ class NormalByTotal(ConditionallyNormal):
                 break
             reach = FIRST_WIDTH * np.maximum(sd, step)
             low = np.array([max(centre[0] - reach[0], 0.0), centre[1] - reach[1]])
-            high = np.array([min(centre[0] + reach[0], self.ratios.end), centre[1] + reach[1]])
+            high = np.array([min(centre[0] + reach[0], self.ratios.end[0]), centre[1] + reach[1]])
         return centre, covariance + np.diag(step**2)

@@ -138,7 +138,11 @@ class EffectSums(Sums):
             for at, one in zip(P, scale):
                 beside = one[:, None] * self.beside
                 at -= beside.T @ beside
-        return roots_of(P, ratios[:, self.own])
+        return roots_of(P, self.of_others(ratios))
+
+    def of_others(self, ratios: Floats) -> Floats:
+        """Return the ratios of the sds of the other effects to sigma, (m, k - d - 1)."""
+        return ratios[:, self.own]
 
     def at(self, ratios: Floats) -> tuple[Floats, Floats]:
         step = max(1, PRODUCTS_AT_ONCE // self.products.size)
@@ -163,7 +167,7 @@ class EffectSums(Sums):
         q, m = len(self.own), len(self.diagonal)
         root, _ = self.roots(ratios)
         out = np.empty((len(z), m + q))
-        out[:, m:] = kept_effects(root, pull, z[:, m:]) * ratios[:, self.own]
+        out[:, m:] = kept_effects(root, pull, z[:, m:]) * self.of_others(ratios)
         r = ratios[:, self.first, None]
         size = 1 + self.diagonal * r**2
         left = np.concatenate([-out[:, m:], pull], axis=1) @ self.beside.T

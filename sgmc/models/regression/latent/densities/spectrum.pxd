@@ -8,6 +8,8 @@ cdef class Spectrum:
     cdef readonly list terms
     cdef Py_ssize_t[:, ::1] place             # of the parameters of a term, -1: it has no more
     cdef Py_ssize_t[::1] begin, form          # of a parameter: its numbers, and what f is
+    # of the cosines of chains: of half their frequencies, and their values at the first time
+    cdef double[::1] half_sine, half_cosine, end
     cdef double[::1] numbers, largest
     # f of level l of term t at eta (size,), and into slopes the derivatives of its log by the
     # term's own parameters

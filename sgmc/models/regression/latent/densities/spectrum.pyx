@@ -4,7 +4,7 @@ correlation of neighbouring times.
 """
 import numpy as np
 
-from libc.math cimport M_PI_2, cos, exp, fabs, log, sin, sqrt
+from libc.math cimport exp, fabs, log
 
 cdef enum:
     OF_WAVES = 0
@@ -16,26 +16,29 @@ FORMS = {"waves": OF_WAVES, "mixture": OF_MIXTURES, "chain": OF_CHAINS}
 cdef double SMALLEST_LOG = -150.0
 
 
-cdef double chained(double eta, double k, double m, double *slope) noexcept nogil:
-    """log f of the cosine k of m times, and its slope by eta.
+cdef double chained(double eta, double half_sine, double half_cosine, double end,
+                    double *slope) noexcept nogil:
+    """log f of a cosine that begins with the value `end`, of which sin(w / 2) and cos(w / 2) are
+    given, w being its frequency; and its slope by eta.
 
     Near the ends of rho all differences from one are exact: by the distance `near` of rho from its
     end, and `apart` of the cosine from the same one.
     """
     cdef bint up = eta >= 0
-    cdef double below = 2 / (1 + exp(2 * eta)), above = 2 / (1 + exp(-2 * eta))  # 1 -+ rho
-    cdef double near = below if up else above, rho = (above - below) / 2
-    cdef double half = sin(M_PI_2 * k / m) if up else cos(M_PI_2 * k / m)
-    cdef double apart = 2 * half * half, end = at_end(k, m), bent
+    cdef double small = exp(-2 * fabs(eta)), near = 2 * small / (1 + small), far = 2 / (1 + small)
+    cdef double below = near if up else far, above = far if up else near  # 1 -+ rho
+    cdef double rho = (above - below) / 2, half = half_sine if up else half_cosine
+    cdef double apart = 2 * half * half, bent
     cdef double around = near * near + 2 * fabs(rho) * apart + 2 * rho * below * end * end
     bent = (apart - near if up else near - apart) + (below - rho) * end * end
-    slope[0] = -rho - below * above * bent / around
-    return 0.5 * (log(below) + log(above) - log(around))
+    slope[0] = -rho - near * far * bent / around
+    return 0.5 * log(near * far / around)
 
 
-cdef double at_end(double k, double m) noexcept nogil:
-    """The cosine k at the first of m times."""
-    return (sqrt(2 / m) if k > 0 else sqrt(1 / m)) * cos(M_PI_2 * k / m)
+def cosines(int m):
+    """Values (m, m) of all cosines at each of m times."""
+    k = np.arange(float(m))
+    return np.cos(np.pi / m * np.outer(k + 0.5, k)) * np.sqrt(np.where(k > 0, 2.0, 1.0) / m)
 
 
 cdef class Spectrum:
@@ -74,13 +77,18 @@ cdef class Spectrum:
         self.begin = (np.cumsum(counts) - counts).astype(np.intp)
         self.largest = np.array([max(own[j][1], default=0) for j in range(self.size)], dtype=float)
         self.numbers = np.concatenate([np.empty(0), *(own[j][1] for j in range(self.size))])
+        # of chains: half the frequencies of their cosines, and values of these at the first time
+        m = np.repeat(np.asarray(self.largest) + 1, counts)
+        half = np.pi / 2 * np.asarray(self.numbers) / m
+        self.half_sine, self.half_cosine = np.sin(half), np.cos(half)
+        self.end = np.sqrt(np.where(np.asarray(self.numbers) > 0, 2, 1) / m) * np.cos(half)
 
     def __reduce__(self):
         return Spectrum, (self.terms,)
 
     cdef double ratio(self, const double *eta, Py_ssize_t t, Py_ssize_t l,
                       double *slopes) noexcept nogil:
-        cdef Py_ssize_t a, j
+        cdef Py_ssize_t a, j, at
         cdef double number, one, other, value, total = 0
         if self.place[t, 0] < 0:
             return 1
@@ -88,12 +96,14 @@ cdef class Spectrum:
             j = self.place[t, a]
             if j < 0:
                 break
-            number = self.numbers[self.begin[j] + l]
+            at = self.begin[j] + l
+            number = self.numbers[at]
             if self.form[j] == OF_WAVES:
                 one = number * exp(2 * eta[j])
                 value, slopes[a] = 0.5 * (eta[j] - 0.5 * one), 0.5 * (1 - one)
             elif self.form[j] == OF_CHAINS:
-                value = chained(eta[j], number, self.largest[j] + 1, slopes + a)
+                value = chained(eta[j], self.half_sine[at], self.half_cosine[at], self.end[at],
+                                slopes + a)
             else:
                 one, other = 1 / (1 + exp(-2 * eta[j])), 1 / (1 + exp(2 * eta[j]))
                 value = 0.5 * log(one * number + other)
@@ -118,14 +128,14 @@ cdef class Spectrum:
         cdef double rho = (above - below) / 2, weight = rho / (above * sd * sd)
         cdef double a = 0, z = 0, square = 0, end
         for l in range(<Py_ssize_t> m):
-            end = at_end(l, m)
+            end = self.end[self.begin[j] + l]
             a += b[l] * end
             z += b[l] * end if l % 2 == 0 else -b[l] * end
             square -= 2 * (b[l] * end) ** 2
         square += a * a + z * z
         if slope != NULL:
             for l in range(<Py_ssize_t> m):
-                end = at_end(l, m)
+                end = self.end[self.begin[j] + l]
                 slope[l] -= weight * end * ((a + z if l % 2 == 0 else a - z) - 2 * end * b[l])
             grad_eta[j] += (m - 1) * rho - 0.5 * below * square / (above * sd * sd)
             slope_sd[0] += weight * square / sd

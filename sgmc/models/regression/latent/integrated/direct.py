@@ -225,7 +225,7 @@ def by_total(sums: GroupSums, middle: float, parts: dict[str, Any]) -> Transport
     if square > 0 and spare > 0:
         most = max(most, np.exp(middle) * np.sqrt(spare / square))
     ratios = Ratios(told.max(keepdims=True) ** -0.5, most)
-    share = float(sums.told @ sums.groups) / sums.weight
+    share = np.array([sums.told @ sums.groups / sums.weight])
     return NormalByTotal(ratios=ratios, share=share, **parts).looked_for(middle)
 
 

@@ -49,6 +49,7 @@ from sgmc.models.regression.latent.sampled.memory import MOST_MADE_AT_ONCE
 from sgmc.models.regression.latent.sampled.refusals import refuse
 from sgmc.models.regression.latent.sampled.resolution import Resolution
 from sgmc.models.regression.latent.sampled.setup import set_up
+from sgmc.models.regression.latent.sampled.tails import falls, falls_of_normal
 from sgmc.models.regression.problem import by_products, identity, strata_of
 from sgmc.models.regression.rows.narrow import rounded
 
@@ -156,9 +157,10 @@ def crossed_problem(data, family, crossing, prior, settings):
             moved = effects_transport(found, loaded, centre.place, covariance)
         apart = () if margins is None else margins.places
         apart = np.array([j for j in apart if j < rows.blocks.d], dtype=int)
-        told = overlapping(found.centre, centre, rows.blocks, apart)
-        if found.learned is not None:
-            told += shared_with_coefficients(rows, data, crossing, apart, near)
+        if moved is None:  # else there are no chains, which these coordinates are for
+            told = overlapping(found.centre, centre, rows.blocks, apart)
+            if found.learned is not None:
+                told += shared_with_coefficients(rows, data, crossing, apart, near)
         inner, arrays = whitening(found, loaded, told, centre, covariance, moved, margins)
     except OutOfTime:
         rows, loaded, moved, told = found.rows, found.centre.loaded, None, []
@@ -214,7 +216,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         + list(margins.warnings if margins else ()),
         record=Record() if alone or biased(settings) else ThinnedRecord(places),
         shape=Shape(
-            tail_bounds=partial(tail_bounds, priors),  # by priors alone
+            tail_bounds=partial(tail_bounds, priors, decay=falls(found, family)),
             # where the rows of a level tell nothing of its effect
             flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
         ),
@@ -234,10 +236,9 @@ def crossed_problem(data, family, crossing, prior, settings):
         return with_proposals(made, found, centre, covariance, settings)
     if moved is None:
         return made
-    # each level, or column of a smooth, with normal outcomes has a density that falls as 1 / sd
-    decay = dict(zip(effects.sds, map(int, np.bincount(np.asarray(rows.blocks.number)))))
+    decay, settled = falls_of_normal(found, family)
     bounds = partial(tail_bounds, found.priors, decay=decay)
-    shape = replace(made.shape, tail_bounds=bounds, settled=tuple(effects.sds))
+    shape = replace(made.shape, tail_bounds=bounds, settled=settled)
     return replace(made, transport=replace(moved, map=where.map), shape=shape)
 
 

@@ -176,7 +176,7 @@ def ridge_draws(
         loading=loading,
         ratios=ratios,
         rounding=model.rounding,
-        share=float(sums.told.sum() / total),
+        share=np.array([sums.told.sum() / total]),
     )
     found = made.looked_for(np.log(spread))
     return None if found is None else standardised(found)

@@ -11,6 +11,7 @@ doi:10.1090/S0025-5718-1965-0198670-6).  How the slope and the mode of (beta, v)
 gives the joint precision.
 """
 
+from contextlib import suppress
 from functools import reduce
 
 import numpy as np
@@ -19,6 +20,7 @@ from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode, limit_step
 from sgmc.core.expansion import of_rows
 from sgmc.core.limits import MAX_LOG
+from sgmc.errors import DataError
 from sgmc.models.regression.latent.sampled.centre.edf import variances
 from sgmc.models.regression.latent.sampled.centre.laplace import CrossedConditional
 from sgmc.models.regression.latent.sampled.centre.row_information import together
@@ -212,9 +214,13 @@ class CentreSearch(CrossedConditional, MarginalTarget):
 
     def search(self, places):
         """The `Laplace` at the mode of psi, and about the covariance of psi there: the highest of
-        those that some places lead to.
+        those that some places lead to, the first one or another.
         """
-        found = [self.search_from(one) for one in places]
+        found = [self.search_from(places[0])]
+        for one in places[1:]:
+            # short scales of a mean and of a scale at once may fit the rows exactly
+            with suppress(DataError):
+                found.append(self.search_from(one))
         return found[0] if len(found) == 1 else max(found, key=lambda one: self.marginal(one[0]))
 
     def marginal(self, found):

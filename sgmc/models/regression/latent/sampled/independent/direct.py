@@ -24,6 +24,10 @@ from sgmc.models.regression.latent.sampled.independent.interpolated import (
     InterpolatedSums,
     TooMuchWork,
 )
+from sgmc.models.regression.latent.sampled.independent.spectral_sums import (
+    spectral_draws,
+    spectral_sums,
+)
 from sgmc.models.regression.latent.sampled.independent.work import (
     COMPARED_EXACTLY,
     FAR_SHARE,
@@ -76,7 +80,7 @@ def effects_transport(
     """
     rows, model = found.summed or (found.rows, found.model)
     blocks, d = rows.blocks, rows.blocks.d
-    if blocks.spectrum.size or blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
+    if blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
         return None
     table, m = rows.table, d + blocks.effects
     X = sparse.csr_array(as_sparse(table.X)[:, :m])
@@ -85,6 +89,19 @@ def effects_transport(
     weight = np.ones(len(e)) if table.weight is None else table.weight
     _, slope, precision = found.centre.terms(place[blocks.places])
     mode = place[m:]
+    parts = {
+        "map": map,
+        "prior": found.prior.fixed,
+        "beta": place[:d],
+        "slope": slope[:d],
+        "precision": precision[:d, :d],
+        "loading": blocks.loading,
+        "rounding": model.rounding,
+    }
+    if blocks.spectrum.size:
+        sums = spectral_sums(Z, blocks, X[:, :d], e, weight)
+        return None if sums is None else spectral_draws(sums, blocks, mode, covariance, parts)
+    tabulated = partial(ConditionallyNormal.tabulated, mode, covariance, **parts)
     # the columns of smooths overlap
     apart = np.arange(blocks.loading.q) < len(rows.factor)
     squares = Z.multiply(Z).T @ weight
@@ -93,18 +110,6 @@ def effects_transport(
     plan = planned(Z, number, apart & (told > 0), d, reach)
     if plan is None:
         return None
-    tabulated = partial(
-        ConditionallyNormal.tabulated,
-        mode,
-        covariance,
-        map=map,
-        prior=found.prior.fixed,
-        beta=place[:d],
-        slope=slope[:d],
-        precision=precision[:d, :d],
-        loading=blocks.loading,
-        rounding=model.rounding,
-    )
     if not len(plan.axes):
         sums = effect_sums(Z, number, apart, X[:, :d], e, weight)
         return None if sums is None else tabulated(sums=sums)
