@@ -15,7 +15,7 @@ from sgmc.results.report.draws import TOO_MANY
 # their scale, whose sd is 1, that of a single one is about 0.6, and of several more
 DEPENDENT = 0.6
 FROM_NARROW = 3.0  # times as wide where the scale is large: less does no harm to chains
-PROBED, SMALL_STEP = 8, 1e-4  # draws at which the density itself is asked, and sds of differences
+ASKED_AT, SMALL_MOVE = 8, 1e-4  # draws at which the density itself is asked, and sds of differences
 # times as wide an sd apart to both sides, from where on a density has a funnel, and from where on
 # another parameter has a part in it
 BY_DENSITY, TAKES_PART = 2.0, 1.5
@@ -94,14 +94,14 @@ def funnel_of_density(names, draws, problem):
     if draws.shape[1] != problem.model.dim:  # of some parameters alone
         return None
     (columns, pairs), spread = pairs_of(names, draws), draws.std(axis=0)
-    points, best, strongest = draws[evenly(len(draws), PROBED)], None, BY_DENSITY
+    points, best, strongest = draws[evenly(len(draws), ASKED_AT)], None, BY_DENSITY
 
     def slope(theta):
         return of_rows(problem.model, theta)[1] + of_prior(problem.prior, theta)[1]
 
     def curvature(theta, places):
         away = np.zeros(len(theta))
-        away[places] = SMALL_STEP * spread[places] * np.resize((1.0, -1.0), len(places))
+        away[places] = SMALL_MOVE * spread[places] * np.resize((1.0, -1.0), len(places))
         return (slope(theta - away) - slope(theta + away)) @ away
 
     def moved(theta, places, sds):
