@@ -167,9 +167,13 @@ cdef row_noise_by_row(Gradient gradient, double[::1] theta, rows, bint noise):
     cdef const Py_ssize_t[::1] chosen = np.ascontiguousarray(np.arange(rows or model.n)
                                                              if np.ndim(rows) == 0 else rows,
                                                              dtype=np.intp)
+    at_once = getattr(gradient, "each_row", None)
+    known = None if at_once is None else at_once(np.array(theta), np.array(chosen))
     cdef double[:, ::1] terms = np.zeros((chosen.shape[0], model.dim))
+    if known is not None:
+        terms = np.array(known, dtype=float, order="C")
     tile = all_rows(1)
-    for i in range(chosen.shape[0]):
+    for i in range(chosen.shape[0] if known is None else 0):
         deadline.check()
         tile.start = chosen[i]
         model.add(&theta[0], &tile, &gradient.scratch, NULL, &terms[i, 0])

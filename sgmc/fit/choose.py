@@ -110,7 +110,7 @@ def plan_fit(problem, settings) -> Plan:
         raise NotSupported(refusal, because="mathematics")
     # proposals from a Gaussian, and walkers in step, want the one that is nearest to the posterior
     if choice.spec.independent or choice.spec.walkers > 1:
-        choice = replace(choice, problem=problem.nearest)
+        choice = replace(choice, problem=choice.problem.nearest)
     return replace(make_plan(choice), settings=settings)
 
 
@@ -449,8 +449,15 @@ def independent(choice, rng) -> Choice | None:
     """
     problem, settings, given = choice.problem, choice.settings, choice.spec
     plain, skewed = np.inf, np.inf
-    if problem.rows.cells > MANY_CELLS:
+    if problem.rows.cells * problem.rows.row_terms > MANY_CELLS:
         plain, skewed = spreads_of_weights(problem, settings, FEW_PROPOSALS)
+    by_laws = problem.defaults.by_laws if given is None else None
+    # of too large a spread, more weights would cost more than densities without rows
+    if by_laws is not None and SAME_POSTERIOR < plain < np.inf:
+        moved = by_laws(problem)
+        if moved.transport is not None:
+            return weighed(moved, settings)
+        by_laws = None
     if not plain <= SURELY_SAME * SAME_POSTERIOR:
         plain, skewed = spreads_of_weights(problem, settings, PROPOSALS)
     if given is not None and not plain <= SAME_POSTERIOR:
@@ -466,6 +473,10 @@ def independent(choice, rng) -> Choice | None:
         nearly = replace(problem, transport=Standard())
         found = unweighed(nearly, plain, settings=settings, gradient="simple")
         return replace(found, reason="") if given else found
+    if by_laws is not None:
+        moved = by_laws(problem)
+        if moved.transport is not None:
+            return weighed(moved, settings)
     # where a density is dear, a second one has to gain as much
     rows = problem.rows
     dear = rows.cells * rows.repeated * rows.grid > MANY_CELLS

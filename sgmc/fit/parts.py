@@ -42,6 +42,8 @@ class Observations:
         Times as long as that many numbers that it takes, about.
     grid : float
         Times as many nodes as effects have in `cells`, which counts those of one effect.
+    row_terms : float
+        Times as long as those of a logit that the terms of a row take, where these decide.
     shuffled : bool
         Whether rows are in random order, so that blocks of them are samples.
     unit : str
@@ -63,6 +65,7 @@ class Observations:
     strata: Callable | None = None
     repeated: float = 1.0
     grid: float = 1.0
+    row_terms: float = 1.0
 
     @property
     def grouped(self):
@@ -125,6 +128,9 @@ class Defaults:
     nearly_normal : bool
         Whether the posterior is nearly standard normal in its coordinates, so that independent
         draws are looked at first.
+    by_laws : callable or None
+        ``by_laws(problem)`` gives the problem with proposals whose densities take no rows, where
+        independent draws are not those of the posterior; the same where there are none.
     own_sampler : str
         Name of what the model takes without ``sampler=`` where it does not leave that to "auto"'s
         rules; else empty.
@@ -141,6 +147,7 @@ class Defaults:
     thinning: Callable = each_step
     warmup: int | None = None
     nearly_normal: bool = False
+    by_laws: Callable | None = None
     own_sampler: str = ""
     step_plan: Callable | None = None
 

@@ -46,12 +46,14 @@ cdef class Taylor(Gradient):
     cdef Centre centre
     cdef double[::1] near
     cdef bint paired  # differences of gradients cost one call
+    cdef object expanded  # or all three gradients do; else None
 
     def __init__(self, Model model, Prior prior, Subsampler rows, Rng rng, *, Map map=None,
                  Anchor anchor not None):
         Gradient.__init__(self, model, prior, rows, rng, map=map, anchor=anchor)
         self.centre = Centre(model, anchor.centre, anchor.scores, True)
         self.near, self.paired = np.empty(model.dim), hasattr(model, "apart")
+        self.expanded = getattr(model, "expanded", None)
 
     cdef void fetch(self, const Batch *b) noexcept nogil:
         cdef Py_ssize_t w = self.model.width
@@ -107,10 +109,43 @@ cdef class Taylor(Gradient):
         cdef Batch minus = tile[0]
         if not self.paired:
             return Gradient.corrected(self, theta, tile, g)
+        if self.expanded is not None and tile.weight == NULL:
+            with gil:
+                return self.at_once(theta, tile, g)
         self.model.add_apart(theta, &self.anchor.centre[0], tile, &self.scratch, g)
         self.draw_near(theta)
         minus.scale = -tile.scale / NEAR_SHARE
         return self.model.add_apart(&self.near[0], &self.anchor.centre[0], &minus, &self.scratch, g)
+
+    cdef int at_once(self, const double *theta, const Batch *tile, double *g) except -1:
+        """The same by one call of the model."""
+        cdef const double[::1] found
+        cdef Py_ssize_t j, d = self.model.dim
+        rows = (slice(tile.start, tile.start + tile.m) if tile.rows == NULL
+                else np.array(<const Py_ssize_t[:tile.m]> <Py_ssize_t *> tile.rows))
+        found = self.expanded(self.places(theta), NEAR_SHARE, rows)
+        for j in range(d):
+            g[j] += tile.scale * found[j]
+        return OK
+
+    def each_row(self, theta, rows):
+        """Corrected gradients of some rows, (rows, dim), where the model has them at once; else
+        None.
+        """
+        cdef double[::1] place = np.array(theta)
+        each = getattr(self.model, "each", None)
+        if each is None:
+            return None
+        return each(self.places(&place[0]), NEAR_SHARE, rows)
+
+    cdef places(self, const double *theta):
+        """theta, the place near the anchor and the anchor, (3, dim)."""
+        cdef Py_ssize_t j
+        cdef double[:, ::1] out = np.empty((3, self.model.dim))
+        self.draw_near(theta)
+        for j in range(self.model.dim):
+            out[0, j], out[1, j], out[2, j] = theta[j], self.near[j], self.anchor.centre[j]
+        return np.asarray(out)
 
     cdef void draw_near(self, const double *theta) noexcept nogil:
         """The place between the anchor and theta."""

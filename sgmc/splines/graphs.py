@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import sparse
-from scipy.sparse.csgraph import connected_components
 
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.types import Floats
@@ -184,7 +183,7 @@ class GraphBasis(LevelBasis):
 def structured(edges: np.ndarray, size: int) -> Floats:
     """Columns R (size, r) such that effects R z, z ~ N(0, 1), are the scaled autoregression."""
     W = matrix_of(edges, size)
-    pieces, piece = connected_components(W, directed=False)
+    pieces, piece = pieces_of(W)
     found = []
     for k in range(pieces):
         deadline.check()
@@ -202,6 +201,13 @@ def matrix_of(edges: np.ndarray, size: int) -> Any:
     return sparse.csr_array(W + W.T)
 
 
+def pieces_of(matrix: Any) -> tuple[int, np.ndarray]:
+    """How many connected pieces a matrix of neighbours has, and that of each level."""
+    from scipy.sparse.csgraph import connected_components  # a tenth of the first fit's start
+
+    return connected_components(matrix, directed=False)
+
+
 def modes(edges: np.ndarray, size: int) -> tuple[Floats, Floats]:
     """Orthonormal columns U (size, size) and variances v such that U diag(v) U' has the covariances
     of the scaled autoregression: v is 0 for the levels of pieces, the first columns; those of the
@@ -210,7 +216,7 @@ def modes(edges: np.ndarray, size: int) -> tuple[Floats, Floats]:
     R = structured(edges, size)
     R = R[:, np.argsort(-(R**2).sum(axis=0), kind="stable")]
     variances = (R**2).sum(axis=0)
-    piece = connected_components(matrix_of(edges, size), directed=False)[1]
+    piece = pieces_of(matrix_of(edges, size))[1]
     level = np.eye(piece.max() + 1)[piece]
     counts = level.sum(axis=0)
     level = (level / np.sqrt(counts))[:, counts > 1]  # the effect of an island is its level

@@ -169,6 +169,34 @@ def test_one_program_of_jax_for_value_and_gradient():
     assert np.abs(model.fit(**arguments).draws - first).max() > 0.1
 
 
+def test_rows_whose_expansions_are_taken_at_once():
+    """Of one call, and of each row by itself: as by a call for each of the three gradients."""
+    jnp = pytest.importorskip("jax.numpy")
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(40, 3)), rng.normal(size=40)
+    model = sgmc.JaxModel(
+        lambda theta, data: jnp.sum(jnp.sin(data[0] @ theta["b"]) * data[1]),
+        (X, y),
+        parameters={"b": 3},
+    )
+    kernel, share = model.kernel(), 0.1
+    theta, centre = rng.normal(size=(2, 3))
+    places = np.array([theta, centre + share * (theta - centre), centre])
+
+    def slope(place, rows):
+        return np.cos(X[rows] @ place) * y[rows] @ X[rows]
+
+    def wanted(rows):
+        here, near, there = (slope(one, rows) for one in places)
+        return here - there - (near - there) / share
+
+    some = np.array([3, 17, 4])
+    for rows in (some, slice(5, 9)):
+        np.testing.assert_allclose(kernel.expanded(places, share, rows), wanted(rows), rtol=1e-10)
+    each = kernel.each(places, share, some)
+    np.testing.assert_allclose(each, [wanted(some[[k]]) for k in range(3)], rtol=1e-10)
+
+
 def test_arrays_that_jax_returns_are_refused():
     jnp = pytest.importorskip("jax.numpy")
     model = sgmc.JaxModel(lambda theta, y: jnp.square(y), np.ones(3), parameters={"a": ()})

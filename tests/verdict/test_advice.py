@@ -4,6 +4,7 @@ margin is that of the error with which they are known.
 
 import re
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -70,6 +71,35 @@ def test_few_draws_leave_their_number_to_the_package():
     few, more = (length(one, open=True) for one in (999, 1000))
     assert few.take(2.0) == "Use draws='auto'; it may take draws=3000."
     assert more.take(2.0) == "Take draws=3000."
+
+
+def test_no_number_is_advised_that_nobody_would_make():
+    """Beyond what the work or the memory of a fit allows, of its own sampler or another."""
+    assert length(1000, affordable=4000).take(2.0) == "Take draws=3000."
+    assert length(1000, affordable=4000).take(100.0) == draws_of.TOO_MANY
+    assert "draws=" not in draws_of.TOO_MANY
+    left = length(1000, affordable=4000, instead="Use sampler='auto'")
+    assert left.take(1e4) == "Use sampler='auto'."
+
+
+def test_as_many_draws_again_are_always_advised():
+    """Of a fit of a million gradients at a million rows, hours by counted work; and of few."""
+    rows = SimpleNamespace(cells=1e7, repeated=1.0)
+    model = SimpleNamespace(n=10**6, nanoseconds=2.0)
+    plan = SimpleNamespace(spec=SimpleNamespace(all_rows=True))
+
+    def done(passes):
+        return SimpleNamespace(
+            x=np.empty((4, 1000, 10)),
+            problem=SimpleNamespace(model=model, rows=rows, foreign=False),
+            plan=plan,
+            chains=[],
+            passes=passes,
+        )
+
+    assert verdict.affordable_draws(done(1e6)) == verdict.FEW_TIMES * 1000
+    # 0.042 s a pass: ten minutes are 14,286 of these, 1.4 times those of a draw each
+    assert verdict.affordable_draws(done(100.0)) == pytest.approx(142_850, rel=1e-3)
 
 
 def test_no_number_is_advised_where_another_sampler_is_better():

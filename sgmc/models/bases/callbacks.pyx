@@ -88,14 +88,17 @@ cdef class PairKernel(PythonKernel):
     """A `PythonKernel` whose log density and gradient come from one call, over any number of rows:
     ``slope(theta, rows)`` returns an array (1 + dim,), the log density first.  `rows` is None where
     it is all of them.  ``apart(theta, centre, rows)`` is the gradient at theta less that at a
-    centre, an array (dim,): what control variates ask for.
+    centre, an array (dim,): what control variates ask for.  Those of second order ask for
+    ``expanded(places, share, rows)``, places theta, one near the centre at its share of the way,
+    and the centre, (3, dim): that less the same of the second over its share.  ``each`` gives it of
+    each row by itself, (rows, dim).
     """
 
-    cdef readonly object apart
+    cdef readonly object apart, expanded, each
 
-    def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, pair, apart):
+    def __init__(self, Py_ssize_t dim, Py_ssize_t n, value, pair, apart, expanded, each):
         PythonKernel.__init__(self, dim, n, value, pair)
-        self.tile, self.apart = n, apart
+        self.tile, self.apart, self.expanded, self.each = n, apart, expanded, each
 
     cdef int add_apart(self, const double *theta, const double *centre, const Batch *b, Scratch *s,
                        double *grad) except -1 nogil:

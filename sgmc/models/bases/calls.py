@@ -113,7 +113,8 @@ class Vector(Call):
     def checked(self, found, theta, of_rows):
         out = np.empty(self.layout.size)
         if isinstance(found, dict):
-            self.fill(out, found, theta)
+            if not self.filled(out, found):
+                self.fill(out, found, theta)
         else:
             array = np.asarray(found)
             shape = (self.layout.size,)
@@ -128,6 +129,20 @@ class Vector(Call):
         if square != square:
             self.notice(theta, self.layout.names[int(np.argmax(np.isnan(out)))])
         return out
+
+    def filled(self, out, found):
+        """Whether all parts of a dict were arrays of float64 of the right shapes, which are then in
+        `out`: of these there is nothing to check.
+        """
+        shapes, slices = self.layout.shapes, self.layout.slices
+        if found.keys() != shapes.keys():
+            return False
+        for name, part in found.items():
+            plain = type(part) is np.ndarray and part.dtype == np.float64
+            if not plain or part.shape != shapes[name] or part.ndim != 1:
+                return False
+            out[slices[name]] = part
+        return True
 
     def fill(self, out, found, theta):
         """Write a dict by name into a vector."""

@@ -71,7 +71,9 @@ class JaxModel(Model):
         value = Number(called, "log_lik", compiled.value, layout)
         pair = Trusted(called, "log_lik", compiled.pair, layout)
         apart = Trusted(called, "log_lik", compiled.apart, layout)
-        return PairKernel(layout.size, self.rows(), value, pair, apart)
+        return PairKernel(
+            layout.size, self.rows(), value, pair, apart, compiled.expanded, compiled.each
+        )
 
     def compiled(self):
         """Return the `CompiledDensity` of the model; programs serve later fits of it too."""
@@ -97,6 +99,10 @@ class CompiledDensity(NamedTuple):
     value: Callable  # (theta, rows): the log density
     pair: Callable  # (theta, rows): the log density, then its gradient, (1 + size,)
     apart: Callable  # (theta, centre, rows): the gradient at theta less that at a centre, (size,)
+    # (places, share, rows): places are theta, one near a centre at its share of the way, and the
+    # centre, (3, size); that less the same of the second over its share, (size,)
+    expanded: Callable
+    each: Callable  # the same of each row by itself, (rows, size)
 
 
 def programs_of(log_lik, layout):
@@ -125,7 +131,19 @@ def programs_of(log_lik, layout):
         here, there = jax.vmap(jax.grad(density), (0, None))(both, data)
         return here - there
 
-    return [jax.jit(one) for one in (value, pair, apart)]
+    def expanded(data, places, share):
+        here, close, there = jax.vmap(jax.grad(density), (0, None))(places, data)
+        return (here - there) - (close - there) / share
+
+    def each(data, places, share):
+        def of_row(row):
+            return expanded(jax.tree.map(lambda one: one[None], row), places, share)
+
+        return jax.vmap(of_row)(data)
+
+    # the share is the same at all calls: an argument less to hand over
+    shared = [jax.jit(one, static_argnums=2) for one in (expanded, each)]
+    return [*(jax.jit(one) for one in (value, pair, apart)), *shared]
 
 
 def bound(program, n, every, parts):
@@ -147,12 +165,14 @@ def bound(program, n, every, parts):
     """
     import jax
 
+    leaves, tree = jax.tree.flatten(parts)
+
     def call(*arguments):
         *places, rows = arguments
         if isinstance(rows, slice) and rows.indices(n) == (0, n, 1):
             rows = None
         with jax.enable_x64(True):
-            some = every if rows is None else jax.tree.map(lambda one: one[rows], parts)
+            some = every if rows is None else tree.unflatten([one[rows] for one in leaves])
             return np.asarray(program(some, *places))
 
     return call

@@ -27,7 +27,9 @@ OUTWARDS = 0.5  # posterior sds from an outer draw to where the density is looke
 OUTER = 0.02  # share of draws farther out than an outer one
 MOST_DIRECTIONS = 10  # each takes five evaluations of all rows
 FEWEST_DIRECTIONS = 2
-WORK = 1e8  # rows x parameters x evaluations
+# rows x parameters x evaluations: of many rows two or three directions, in which a gradient that is
+# off by an sd is right to MATTERS once in some thousand fits
+WORK = 3e7
 LOOKED_AT = 1000  # draws among which outer ones are chosen
 ONE_CALL = 1000  # rows that any model is given at once
 SUMS_DIFFER = 1e-6  # relative error of sums over rows that are the same but for rounding

@@ -26,6 +26,7 @@ from sgmc.subsampling.uniform import FullBatch, Uniform
 MAX_QUADRATIC_DRAWS = 1000  # draws in a double sum
 MAX_LINEAR_DRAWS = 10_000  # draws in what takes linear time
 SCORE_WORK = 1e8  # rows x parameters x draws of exact scores
+WORK_UNASKED = 1 / 4  # of that, where draws are independent, and no verdict rests on their scores
 SHARE_OF_PASSES = 1 / 4  # of an exact fit's own, that scores by products of matrices may take
 POINTS_AT_ONCE = 256
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
@@ -112,8 +113,10 @@ def scored(
         cells = batch * problem.rows.cells / problem.model.n
         if not exact:
             # no verdict rests on scores of independent draws
-            most = FEWEST_SCORED if fit.plan.spec.direct else count
-            count = min(count, most, max(FEWEST_BATCHED, int(SCORE_WORK / cells)))
+            most, work = (FEWEST_SCORED, WORK_UNASKED) if fit.plan.spec.direct else (count, 1.0)
+            count = min(count, most, max(FEWEST_BATCHED, int(work * SCORE_WORK / cells)))
+        elif fit.plan.spec.direct and kind is None and affordable < count:
+            affordable = min(affordable, FEWEST_SCORED)
     kept = evenly(len(x), affordable if exact and kind is None else count)
     points = np.ascontiguousarray(x[kept])
     found = scores_at(fit, points, entropy, label, batch)
@@ -149,7 +152,8 @@ def by_products(problem):
 
 def most_scores(fit):
     """How many points may have exact scores, or densities."""
-    count = SCORE_WORK / fit.problem.few.rows.cells
+    rows = fit.problem.few.rows
+    count = SCORE_WORK / (rows.cells * rows.row_terms)
     if by_products(fit.problem) and fit.plan.spec.all_rows:
         return max(count, SHARE_OF_PASSES * fit.passes)
     return count

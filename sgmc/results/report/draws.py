@@ -29,6 +29,11 @@ APART = (
     "Each chain stays in a place of its own, which more draws do not mend: look at the trace of "
     "that parameter, and constrain it or describe each place by itself."
 )
+# of users' densities, where a funnel shows, its parameters are named instead
+TOO_MANY = (
+    "As many draws as would do take over ten minutes, or too much memory: give narrower priors, or "
+    "fewer parameters, that depend less on each other."
+)
 FEW = f"Take draws={DRAWS_BY_DEFAULT}."
 
 
@@ -54,6 +59,8 @@ class Length:
         there is nothing else.
     open : bool
         Whether the number could be left open.
+    affordable : float
+        The largest number that is advised.
     """
 
     draws: int
@@ -64,6 +71,7 @@ class Length:
     besides: str = ""
     instead: str = ""
     open: bool = False
+    affordable: float = math.inf
 
     @property
     def margin(self):
@@ -93,6 +101,8 @@ class Length:
         if not math.isfinite(needed):  # errors, or effective draws, that are no numbers
             return "Take more draws."
         number = max(math.ceil(needed / 100) * 100, DRAWS_BY_DEFAULT)
+        if number > self.affordable:
+            return f"{self.instead}." if self.instead else TOO_MANY
         if self.instead and number > MOST_GROWN * DRAWS_BY_DEFAULT:
             return f"{self.instead}; as it is, it may take draws={number}."
         if self.open and self.draws < DRAWS_BY_DEFAULT:  # so few tell little of how many would do

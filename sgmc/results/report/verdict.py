@@ -30,6 +30,7 @@ from sgmc.errors import (
     UpdateWarning,
 )
 from sgmc.fit.choose import PATHS_ACCEPTED
+from sgmc.fit.stopping import counted_work
 from sgmc.results.checks.printed import KINDS
 from sgmc.results.report.draws import FEW, Length
 
@@ -50,6 +51,9 @@ MANY_DIVERGED = 0.005
 # 36 % too small, 0.2 to 0.3 % of the proposals having diverged
 MANY_OF_REJECTED = 0.025
 CAREFUL = "sgmc.NUTS(target_accept=0.99)"  # at 0.95 sds of bananas were 25 % too small
+LONGEST_ADVISED = 600.0  # seconds on one core, counted
+MOST_ADVISED = 1 << 30  # bytes of draws
+FEW_TIMES = 4
 LESS_NOISE = "Take a smaller step_size, a larger batch_size, or gradient='svrg'."
 EXACT = "mala", "hmc"  # exact samplers that apply to any density with a gradient
 LEAST_ERROR = 0.01  # no posterior is called better
@@ -154,7 +158,19 @@ def length_of(fit, seen, warnings):
     instead, settings = "" if careful(fit) else choosing(fit), fit.settings
     goes_on = settings.client is None and not fit.plan.spec.continuous
     open_ = goes_on and not settings.begun and settings.accuracy is None
-    return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_)
+    affordable = affordable_draws(fit)
+    return Length(draws, chains * draws, least, wanted, tail, besides, instead, open_, affordable)
+
+
+def affordable_draws(fit):
+    """The largest number of draws of each chain that is advised: more would take longer than
+    LONGEST_ADVISED, or more bytes than MOST_ADVISED.  Few times those of the fit are always: who
+    made these can make as many again.
+    """
+    chains, draws, d = fit.x.shape
+    each = counted_work(fit) / draws
+    in_time = LONGEST_ADVISED / each if each > 0 else math.inf
+    return max(FEW_TIMES * draws, min(in_time, MOST_ADVISED / (8 * chains * d)))
 
 
 def besides_draws(fit):

@@ -64,6 +64,8 @@ cdef class BetaLogit(Dispersed):
     - s(phi) + s(a) + s(b).  None of these cancels where a, b or phi is large or small.
     """
 
+    nanoseconds = 150.0
+
     def __init__(self, X, y, offset=None, weight=None):
         Dispersed.__init__(self, X, y, offset, weight)
         self.power, self.rounding = -0.5, ENTROPY_ROUNDING

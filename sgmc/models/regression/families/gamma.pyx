@@ -35,6 +35,8 @@ cdef class GammaLog(Dispersed):
     a^2 J''(a).
     """
 
+    nanoseconds = 28.0
+
     def __init__(self, X, y, offset=None, weight=None):
         Dispersed.__init__(self, X, y, offset, weight)
         self.power, self.rounding = 0.5, rounding_of_logs(y, offset)

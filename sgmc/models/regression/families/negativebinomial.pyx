@@ -13,11 +13,11 @@ from sgmc.models.regression.bases.in_part.counts import NegativeBinomialInPart
 from sgmc.models.regression.bases.predictors.distributional import DistributionalFamily
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.functions.overdispersed cimport (
-    LARGEST_LOG_ALPHA, Count, expected_of, overdispersed, share, softplus,
+    LARGEST_LOG_ALPHA, Count, Odds, expected_of, odds_of, overdispersed, share,
 )
 from sgmc.models.regression.bases.known import with_known
 from sgmc.models.regression.bases.in_part.limited import LimitedFamily
-from sgmc.models.regression.bases.functions.rising cimport Rising, rising
+from sgmc.models.regression.bases.functions.rising cimport Rising, Risings, begin, risen
 from sgmc.models.regression.bases.functions.rising import log_rising
 from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
@@ -76,6 +76,8 @@ cdef class NegativeBinomialLog(Dispersed):
     curvatures (q (1 - q) (a + y), e q; e q, e q - a s - a (a R''(a) + q)).
     """
 
+    nanoseconds = 25.0
+
     def bounds_of_known(self, auxiliary):
         """max(y, a), the limits of the score for small and large means; (a + y) / 4 at q = 1/2."""
         y, a = np.asarray(self.y), 1 / auxiliary[0]
@@ -88,31 +90,35 @@ cdef class NegativeBinomialLog(Dispersed):
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i
-        cdef double u = theta[self.X.d], a = exp(-u), t, e
+        cdef double u = theta[self.X.d], a = exp(-u), e
         cdef Rising R
+        cdef Risings kept
+        cdef Odds o
+        begin(&kept, a)
         for i in range(m):
-            t = eta[i] + u
-            R = rising(a, y[i])
-            e = share(-t) * y[i] - a * share(t)
+            o, R = odds_of(eta[i] + u), risen(&kept, y[i])
+            e = o.rest * y[i] - a * o.share
             r[2 * i] = e
-            r[2 * i + 1] = e - a * (R.slope - softplus(t))
+            r[2 * i + 1] = e - a * (R.slope - o.softplus)
             if density != NULL:
-                density[i] = R.value - a * softplus(t) - y[i] * softplus(-t)
+                density[i] = R.value - a * o.softplus - y[i] * o.softplus_minus
         return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i
-        cdef double u = theta[self.X.d], a = exp(-u), t, e, q
+        cdef double u = theta[self.X.d], a = exp(-u), e, q
         cdef Rising R
+        cdef Risings kept
+        cdef Odds o
+        begin(&kept, a)
         for i in range(m):
-            t = eta[i] + u
-            q = share(t)
-            R = rising(a, y[i])
-            e = share(-t) * y[i] - a * q
-            w[4 * i] = q * share(-t) * (a + y[i])
+            o, R = odds_of(eta[i] + u), risen(&kept, y[i])
+            q = o.share
+            e = o.rest * y[i] - a * q
+            w[4 * i] = q * o.rest * (a + y[i])
             w[4 * i + 1] = w[4 * i + 2] = e * q
-            w[4 * i + 3] = e * q - a * (R.slope - softplus(t)) - a * (a * R.curvature + q)
+            w[4 * i + 3] = e * q - a * (R.slope - o.softplus) - a * (a * R.curvature + q)
         return OK
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,

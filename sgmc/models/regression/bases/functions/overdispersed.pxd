@@ -28,6 +28,23 @@ cdef inline double share(double t) noexcept nogil:
     return 1 / (1 + exp(-t)) if t > 0 else exp(t) / (1 + exp(t))
 
 
+cdef struct Odds:
+    # 1 / (1 + exp(-t)), its complement, and minus the logs of the complement and of itself
+    double share, rest, softplus, softplus_minus
+
+
+cdef inline Odds odds_of(double t) noexcept nogil:
+    """`share` and `softplus` at t and at -t, by one exponential."""
+    cdef Odds o
+    cdef double e = exp(-t) if t > 0 else exp(t), small = e / (1 + e), large = 1 / (1 + e)
+    cdef double log_one = log1p(e)
+    if t > 0:
+        o.share, o.rest, o.softplus, o.softplus_minus = large, small, t + log_one, log_one
+    else:
+        o.share, o.rest, o.softplus, o.softplus_minus = small, large, log_one, -t + log_one
+    return o
+
+
 cdef inline double held(double t, double most) noexcept nogil:
     """The number between -most and most that is nearest to t."""
     return -most if t < -most else most if t > most else t

@@ -12,14 +12,16 @@ cdef Count overdispersed(double y, double eta, double u) noexcept nogil:
     cdef Count C
     cdef double a, t, q, e, s
     cdef Rising R
+    cdef Odds o
     u = held(u, LARGEST_LOG_ALPHA)
     a, t = exp(-u), held(eta, LARGEST_LOG) + u
-    q, R = share(t), rising(a, y)
-    e = share(-t) * y - a * q
-    s = R.slope - softplus(t)
-    C.value = R.value - a * softplus(t) - y * softplus(-t)
+    o, R = odds_of(t), rising(a, y)
+    q = o.share
+    e = o.rest * y - a * q
+    s = R.slope - o.softplus
+    C.value = R.value - a * o.softplus - y * o.softplus_minus
     C.by_eta, C.by_u = e, e - a * s
-    C.eta_eta, C.eta_u = q * share(-t) * (a + y), e * q
+    C.eta_eta, C.eta_u = q * o.rest * (a + y), e * q
     C.u_u = e * q - a * s - a * (a * R.curvature + q)
     return C
 

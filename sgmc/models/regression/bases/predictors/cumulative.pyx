@@ -71,6 +71,8 @@ cdef class Cumulative(Dispersed):
 
     cdef readonly int link
 
+    nanoseconds = 50.0
+
     def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t levels=0, link="logit"):
         if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
             raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")

@@ -46,6 +46,11 @@ cdef class GroupLevel(Model):
         return self.inner.count
 
     @property
+    def row_terms(self):
+        """See `Marginal`."""
+        return self.inner.row_terms
+
+    @property
     def starts(self):
         """First row of each group."""
         return self.inner.starts

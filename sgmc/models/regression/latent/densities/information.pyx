@@ -45,7 +45,9 @@ cdef class Informed(Nodes):
         rows.start = start
         for k in range(self.count):
             one = score + k * dim
-            for c in range(width):
+            if width == 1:
+                self.glm.X.tdot(&rows, room.r + k * m, one, room.work)
+            for c in range(width if width > 1 else 0):
                 for i in range(m):
                     column[i] = room.r[(k * m + i) * width + c]
                 if c == 0:
@@ -67,7 +69,16 @@ cdef class Informed(Nodes):
                      const double *inner, double *sums) noexcept nogil:
         """sums += share inner_i (1, z, z z'), part by part, each m x width^2."""
         cdef Py_ssize_t i, c, width = self.glm.width, size = m * width * width
-        cdef double weight
+        cdef double weight, value
+        if self.q == 1 and width == 1:                    # the same sums, in loops over rows alone
+            for i in range(m):
+                weight = share * self.glm.weight[start + i] if self.glm.weight.shape[0] else share
+                value = weight * inner[i]
+                sums[i] += value
+                value = value * z[0]
+                sums[m + i] += value
+                sums[2 * m + i] += value * z[0]
+            return
         for i in range(m):
             weight = share * (self.glm.weight[start + i] if self.glm.weight.shape[0] else 1)
             for c in range(i * width * width, (i + 1) * width * width):

@@ -11,6 +11,9 @@ cdef enum:
     MOST_ENTRIES = MOST_EFFECTS * (MOST_EFFECTS + 1) // 2
 
 
+LOGIT_TERMS = 4.0                 # nanoseconds that a row's take at a node
+
+
 cdef class Marginal(Model):
     r"""Groups with effects: a row of the contract is a group.
 
@@ -45,6 +48,11 @@ cdef class Marginal(Model):
         self.longest = int(sizes.max())
         self.tile = TILE
         self.unit = np.ones(self.dim) if unit is None else np.array(unit, dtype=float)
+
+    @property
+    def row_terms(self):
+        """Times as long as those of a logit that the terms of a row take."""
+        return max(1.0, self.glm.nanoseconds / LOGIT_TERMS)
 
     @property
     def offset(self):

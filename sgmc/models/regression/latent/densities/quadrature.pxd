@@ -19,7 +19,8 @@ cdef class Quadrature(Informed):
     # what the places of nodes add to the gradient r, with that by the entries of Lambda
     cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
                            double *r) except -1 nogil
-    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room) except -1 nogil
+    # from standard normal effects z on
+    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room, double *z) except -1 nogil
     cdef double expand_group(self, const Place *at, Py_ssize_t start, Py_ssize_t m,
                              const double *b, Room *room, double *R, double *K) except? -1 nogil
     cdef int cross(self, Py_ssize_t start, Py_ssize_t m, Room *room, double *M) except -1 nogil

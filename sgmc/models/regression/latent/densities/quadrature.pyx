@@ -20,6 +20,7 @@ from sgmc.models.regression.bases.glm cimport Glm
 cdef enum:
     STEPS = 50                    # of the search for a group's mode
     GROUPS_BETWEEN_LOOKS = 1024   # at the clock
+cdef double NEAR_EFFECTS = 5.0      # sds of effects, beyond which no search begins
 cdef double SETTLED_EFFECTS = 1e-8  # change of a group's effects, in sds, at which the search ends
 
 cdef class Quadrature(Informed):
@@ -87,6 +88,8 @@ cdef class Quadrature(Informed):
         cdef Py_ssize_t g, end, begin = 0, total = groups if groups else self.n
         cdef Place place
         cdef Room room
+        cdef Frame f
+        cdef double *z
         out.centre = np.asarray(x)[:, :self.p]
         while begin < total:
             deadline.check()
@@ -96,7 +99,9 @@ cdef class Quadrature(Informed):
                     place = self.at(&x[g, 0], &work[0])
                     room = self.divided(self.starts[g + 1] - self.starts[g],
                                         self.room(&work[0]))
-                    out.settle(&place, g, &room)
+                    # modes move little from anchor to anchor: where these nodes are is near
+                    z = f.centre if self.frame(&place, g, &room, &f) else NULL
+                    out.settle(&place, g, &room, z)
             begin = end
         return out
 
@@ -297,9 +302,11 @@ cdef class Quadrature(Informed):
             r[self.p + e] = total
         return OK
 
-    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room) except -1 nogil:
+    cdef int settle(self, const Place *at, Py_ssize_t group, Room *room,
+                    double *first) except -1 nogil:
         """Find the mode of a group's effects by Newton's method, and expand its log density there:
-        curvature K, slope h at zero effects, and M, how beta moves it.
+        curvature K, slope h at zero effects, and M, how beta moves it.  It begins at `first`, or,
+        where that is NULL or far out, at zero.
         """
         cdef Py_ssize_t start = self.starts[group], m = self.starts[group + 1] - start
         cdef Py_ssize_t a, step, q = self.q
@@ -309,6 +316,11 @@ cdef class Quadrature(Informed):
         self.predict(at, start, m, room.eta, room.work)
         memset(z, 0, q * sizeof(double))
         memset(move, 0, q * sizeof(double))
+        length = 0
+        for a in range(q if first != NULL else 0):
+            length = max(length, abs(first[a])) if first[a] == first[a] else INFINITY
+        if first != NULL and length < NEAR_EFFECTS:
+            memcpy(z, first, q * sizeof(double))
         for step in range(STEPS):
             times(q, at.root, z, b)
             value = self.expand_group(at, start, m, b, room, R, K)

@@ -39,9 +39,8 @@ from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups,
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
-MANY_NODES = (
-    250_000  # rows times nodes of a pass: above, a table takes more than a tenth of a second
-)
+# rows times nodes of a pass, of a logit's terms: above, a table takes more than a tenth of a second
+MANY_NODES = 250_000
 MOST_DIFFERENCED = 20  # parameters, by whose pairs integrals of several effects are differenced
 EXACT_PLACES = 8  # at which exact densities are taken where normal ones have the others
 TABLE_ERROR = 0.005  # error of that, in nats and sds, at a place between them
@@ -220,7 +219,7 @@ def can_differ(kernel) -> bool:
     """
     if not isinstance(kernel, Quadrature) or kernel.dim > MOST_DIFFERENCED:
         return False
-    return kernel.starts[-1] * kernel.count >= MANY_NODES
+    return kernel.starts[-1] * kernel.count * kernel.row_terms >= MANY_NODES
 
 
 def with_prior(

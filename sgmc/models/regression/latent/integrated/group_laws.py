@@ -23,7 +23,8 @@ from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
 from sgmc.models.regression.latent.integrated.normal_groups import log_integrals
 
-FEWEST_LAW_CELLS = 40_000  # rows times nodes, from which their densities cost seconds
+# rows times nodes, of a logit's terms, from which their densities cost seconds
+FEWEST_LAW_CELLS = 40_000
 MOST_LAW_PARAMETERS = 40  # parameters: a polynomial of them has 861 numbers
 # places of values and slopes beyond one for each parameter: a quadratic polynomial takes one more,
 # as slopes tell its curvature along the lines between places alone
@@ -224,9 +225,9 @@ def with_laws(problem: Problem, seed: np.random.SeedSequence) -> Problem:
     """
     random = np.random.default_rng(seed)
     kernel, d = problem.model, problem.dim
-    if not isinstance(kernel, Quadrature) or d > MOST_LAW_PARAMETERS or kernel.loading.size < 2:
+    if not isinstance(kernel, Quadrature) or d > MOST_LAW_PARAMETERS:
         return problem
-    if kernel.starts[-1] * kernel.count < FEWEST_LAW_CELLS:
+    if kernel.starts[-1] * kernel.count * kernel.row_terms < FEWEST_LAW_CELLS:
         return problem
     try:
         deadline.check(operations=2.0 * (LAW_CHECKS + 4 * d) * problem.rows.cells)

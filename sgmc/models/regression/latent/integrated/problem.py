@@ -186,6 +186,7 @@ def observations(model, table, rule, strata, nested=False):
         # inner effects are integrated out at each node of the outer ones
         repeated=NESTED_WORK * max(rule.nodes, 1) if nested else 1.0,
         grid=1.0 if nested else model.count / max(rule.nodes, 1),
+        row_terms=model.row_terms,
     )
 
 
@@ -322,6 +323,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     where = given or replace(where, report=report)
     seen = observations(kernel, table, rule, refuse_strata, rows.subgroups is not None)
     skewed = near and kernel.closed
+    # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
+    by_laws = settings.sampler is None and settings.unchained
+    # of one sd normal draws may do, whose densities cost less than laws
+    single, pilot_seed = effects.loading.size == 1, seed_sequence(settings.seed, "pilot", 2)
     # each level of normal outcomes has a density that falls as 1 / sd
     decay = dict.fromkeys(effects.sds, len(rows.level) if kernel.closed else 0)
     found = Problem(
@@ -341,6 +346,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             # weights of proposals have long tails where an sd that has no table may be zero
             nearly_normal=given is not None
             and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
+            by_laws=partial(with_laws, seed=pilot_seed) if by_laws and single else None,
         ),
         searched=ModeSearch(1, (1.0,), can_search=False),
         stopped=stopped(mode, rule),
@@ -354,10 +360,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         own=IntegratedEffects(rows, rule, effects, near),
     )
     if given is not None and found.defaults.nearly_normal:
-        # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
-        if settings.sampler is None and settings.unchained:
-            return with_laws(found, seed_sequence(settings.seed, "pilot", 2))
-        return found
+        return with_laws(found, pilot_seed) if by_laws and not single else found
     # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
     if kernel.closed and conjugate and settings.unchained and mode.whole:
