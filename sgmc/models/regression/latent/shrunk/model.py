@@ -117,6 +117,11 @@ def refuse(data, family, checked):
             "mathematics",
             "modes='search': its density has no mode; leave modes='one'",
         ),
+        (
+            checked.sampler is not None and checked.sampler.sticky,
+            "not yet",
+            "samplers that keep coefficients at zero; use sampler='mala'",
+        ),
     ):
         if wrong:
             raise NotSupported(f"prior: {what} does not go with {text}", because=because)
