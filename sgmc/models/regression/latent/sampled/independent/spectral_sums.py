@@ -22,7 +22,7 @@ from sgmc.models.regression.rows.effect_sums import (
     effect_sums,
 )
 
-MOST_TABULATED = (
+MOST_TABLE_AXES = (
     3  # ratios, other parameters of effects, and sigma: tables of more have too few nodes
 )
 TOLD_NOTHING = 1e-9  # share of the weights of the time of most rows, which is rounding
@@ -190,7 +190,7 @@ def spectral_sums(
     e, weight : array (n,)
         Residuals at some coefficients, and weights.
     """
-    if blocks.loading.q + blocks.spectrum.size + 1 > MOST_TABULATED:
+    if blocks.loading.q + blocks.spectrum.size + 1 > MOST_TABLE_AXES:
         return None
     if blocks.spectrum.terms[0][0][1] == "chain":
         return series_sums(Z, X, e, weight)
