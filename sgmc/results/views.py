@@ -308,7 +308,7 @@ def prior_curves(results: "Results", names: list[str]) -> Any:
         )
     refuse_other(results, "plot_posterior(prior=True)")
     centre = results._fit.problem.table.mean
-    return [margin(results.priors, centre, results.names.index(name)) for name in names]
+    return [margin(results.priors, centre, name) for name in names]
 
 
 def compared(reference: Any, names: list[str]) -> tuple[Floats, Floats | None]:

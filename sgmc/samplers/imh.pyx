@@ -194,7 +194,8 @@ class IMH(MetropolisSpec):
         if not whitened:
             raise NotSupported("imh proposes from the Gaussian approximation at the mode: it needs "
                                "coordinates that are whitened there; leave precondition='mode', or "
-                               "use sampler='mala'")
+                               "use sampler='mala'",
+                               because="limit")
         return self
 
     def build(self, dim, step):

@@ -61,7 +61,8 @@ class MHSS(MetropolisSpec):
         """Proposals and bounds are those of whitened coordinates."""
         if not whitened:
             raise NotSupported("mhss needs coordinates that are whitened at the mode; leave "
-                               "precondition='mode', or use sampler='mala'")
+                               "precondition='mode', or use sampler='mala'",
+                               because="limit")
         return self
 
     def build(self, dim, step):

@@ -52,6 +52,11 @@ REFUSALS = {
         "combinations of values, at most",
         lambda: fitted().predictions(variables={"x": np.arange(400.0), "h": ["a", "b"] * 20}),
     ),
+    "a column in the place of a table": (
+        DataError,
+        "no such file or folder. For averages by a column give by='h'",
+        lambda: fitted().avg_predictions("h"),
+    ),
     "a grid of no rows": (
         DataError,
         "datagrid: the table has no rows",

@@ -116,8 +116,6 @@ def refuse_other(results, what):
             "times likelihood: fit with cov_type='nonrobust'",
             because="mathematics",
         )
-    if results.priors.report is not None:
-        raise NotSupported(f"{what} does not apply to thresholds, whose differences have priors")
 
 
 def from_spoken(priors, centre):
@@ -169,9 +167,9 @@ def prior_draws(priors, back, count, seed):
     return phi
 
 
-def margin(priors, centre, j):
-    """The prior density of the j-th parameter as reported, a function of an array, or None where it
-    is flat.
+def margin(priors, centre, name):
+    """The prior density of a parameter as reported, a function of an array, or None where it is
+    flat.
 
     An intercept whose prior is that at centred predictors, a = phi - c'b, has the density E[p(a +
     c'b)] over draws of the slopes b.
@@ -181,10 +179,16 @@ def margin(priors, centre, j):
     priors : PriorTable
     centre : array
         See `from_spoken`.
-    j : int
+    name : str
     """
-    back = from_spoken(priors, centre)
-    own, name = priors.used[j], priors.names[j]
+    if name not in priors.names:
+        raise NotSupported(
+            f"the prior density of {name!r} is not known in closed form: gaps between thresholds "
+            "have priors, see prior_summary()",
+            because="mathematics",
+        )
+    back, j = from_spoken(priors, centre), priors.names.index(name)
+    own = priors.used[j]
     others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
     if len(priors.shrunk) or any(priors.used[k].learned for k in [j, *others]):
         raise NotSupported(

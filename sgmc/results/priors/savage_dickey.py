@@ -47,14 +47,16 @@ def log_prior_at(results, statement, weights, value):
     """
     priors, used = results.priors, results.priors.used
     back = from_spoken(priors, results._fit.problem.table.mean)
-    d = len(back)
+    d, names = len(back), results.names
+    if priors.report is not None:  # thresholds are sums of an intercept and gaps, which have priors
+        names, weights = priors.names, priors.report.printed(np.eye(len(weights))) @ weights
     if weights[d:].any() and np.count_nonzero(weights) > 1:
         raise NotSupported(
-            f"bayes_factor {statement!r} combines {results.names[d]!r} with others: the prior of "
+            f"bayes_factor {statement!r} combines {names[d]!r} with others: the prior of "
             "such a sum is not known in closed form",
             because="mathematics",
         )
-    of_effects = [one for one, w in zip(results.names, weights) if w and GROUPED.match(one)]
+    of_effects = [one for one, w in zip(names, weights) if w and GROUPED.match(one)]
     if of_effects:
         raise NotSupported(
             f"bayes_factor {statement!r} is about {of_effects[0]!r}: draws do not tell a density "

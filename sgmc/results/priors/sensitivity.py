@@ -39,9 +39,11 @@ def log_prior(results, theta):
     """Log prior density of draws (draw, parameter), of the parameters as they are reported, but for
     a constant.
     """
-    priors, phi, total = results.priors, theta.copy(), np.zeros(len(theta))
+    priors, total = results.priors, np.zeros(len(theta))
+    # priors speak of gaps between thresholds, where these are printed
+    phi = theta.copy() if priors.report is None else priors.report.sampled(theta)
     back = from_spoken(priors, results._fit.problem.table.mean)
-    phi[:, : len(back)] = np.linalg.solve(back, theta[:, : len(back)].T).T
+    phi[:, : len(back)] = np.linalg.solve(back, phi[:, : len(back)].T).T
     joint = [j for one in priors.together for j in one.places]
     for j, (name, spec, values) in enumerate(zip(priors.names, priors.used, phi.T)):
         if name.startswith(SHARES):

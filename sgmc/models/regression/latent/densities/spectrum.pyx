@@ -35,12 +35,6 @@ cdef double chained(double eta, double half_sine, double half_cosine, double end
     return 0.5 * log(near * far / around)
 
 
-def cosines(int m):
-    """Values (m, m) of all cosines at each of m times."""
-    k = np.arange(float(m))
-    return np.cos(np.pi / m * np.outer(k + 0.5, k)) * np.sqrt(np.where(k > 0, 2.0, 1.0) / m)
-
-
 cdef class Spectrum:
     """Ratios f of the sds of effects, those of levels or columns l of each term t, at parameters
     eta.

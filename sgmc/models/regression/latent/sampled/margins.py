@@ -11,6 +11,7 @@ import numpy as np
 from sgmc.coordinates.composed import Composed
 from sgmc.coordinates.partial_map import PartialMap
 from sgmc.coordinates.propagation import Propagated, Sites, propagate
+from sgmc.errors import DataError
 from sgmc.models.regression.latent.shrunk.centre import (
     GaussianLikelihood,
     GlobalScales,
@@ -201,12 +202,17 @@ def learned_margins(found, here, covariance):
 
     def settled(told):
         nonlocal mode
-        used = list(priors.used)
+        used, before = list(priors.used), (centre.terms, centre.prior)
         for j, p, q in zip(where, *told.sites):
             used[j] = normal(q / p, p**-0.5)
         stood = replace(priors, used=used)
         centre.terms, centre.prior = found.terms_of(stood), found.density_of(stood)
-        mode = centre.search([mode[0].place])
+        # densities that are not log-concave may have no mode that is near under these laws; the
+        # last one whitens, too
+        try:
+            mode = centre.search([mode[0].place])
+        except DataError:
+            centre.terms, centre.prior = before
         return mode
 
     target = GlobalScales(settled, partial(likelihood_at, found), STILL)

@@ -15,7 +15,6 @@ from scipy import sparse
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.integrated import Sums
 from sgmc.coordinates.ratios import NormalByTotal, Ratios
-from sgmc.models.regression.latent.densities.spectrum import cosines
 from sgmc.models.regression.rows.effect_sums import (
     MOST_A_DRAW,
     PRODUCTS_AT_ONCE,
@@ -23,12 +22,14 @@ from sgmc.models.regression.rows.effect_sums import (
     effect_sums,
 )
 
-MOST_AXES = 3  # ratios, other parameters of effects, and sigma: tables of more have too few nodes
+MOST_TABLE_AXES = (
+    3  # ratios, other parameters of effects, and sigma: tables of more have too few nodes
+)
 TOLD_NOTHING = 1e-9  # share of the weights of the time of most rows, which is rounding
 
 # of ratios of sds to sigma: in units of that at the mode, and of the one from which the roughest
 # column has more variance than the errors have, above which coordinates of ratios end
-FAR_RATIO, FAR_SHARE, SMALLEST = 3.0, 10.0, 1e-100
+TIMES_AT_MODE, TIMES_ROUGHEST, SMALLEST_SD = 3.0, 10.0, 1e-100
 
 
 @dataclass(frozen=True)
@@ -189,7 +190,7 @@ def spectral_sums(
     e, weight : array (n,)
         Residuals at some coefficients, and weights.
     """
-    if blocks.loading.q + blocks.spectrum.size + 1 > MOST_AXES:
+    if blocks.loading.q + blocks.spectrum.size + 1 > MOST_TABLE_AXES:
         return None
     if blocks.spectrum.terms[0][0][1] == "chain":
         return series_sums(Z, X, e, weight)
@@ -200,6 +201,12 @@ def spectral_sums(
     counts = np.multiply(blocks.levels, blocks.width)
     parts = {one.name: getattr(found, one.name) for one in fields(found)}
     return SpectralSums(**parts, spectrum=blocks.spectrum, counts=counts, rest=found.order)
+
+
+def cosines(m: int) -> Floats:
+    """Return values (m, m) of all cosines at each of m times, see `terms.autoregression`."""
+    k = np.arange(float(m))
+    return np.cos(np.pi / m * np.outer(k + 0.5, k)) * np.sqrt(np.where(k > 0, 2.0, 1.0) / m)
 
 
 def series_sums(
@@ -239,8 +246,10 @@ def spectral_draws(
         # rows tell the variance of what changes most from one to the next, but hardly its part
         # sigma^2; else residuals tell sigma, and no ratio is too large
         counts = np.multiply(blocks.levels, blocks.width)
-        least = max(blocks.spectrum.ratios(mode[None, 1:-1], counts).min(), SMALLEST)
-        most = min(FAR_RATIO * abs(blocks.loading.sds(mode[:1])[0]) * unit, FAR_SHARE / least)
+        least = max(blocks.spectrum.ratios(mode[None, 1:-1], counts).min(), SMALLEST_SD)
+        most = min(
+            TIMES_AT_MODE * abs(blocks.loading.sds(mode[:1])[0]) * unit, TIMES_ROUGHEST / least
+        )
     ratios = Ratios(np.asarray(blocks.loading.scale) * unit, most)
     made = NormalByTotal(sums=sums, ratios=ratios, share=np.ones(1), **parts)
     return made.around(mode, covariance)
