@@ -171,9 +171,9 @@ def test_logit_posteriors_are_those_of_hmc_in_numpy(kind):
     "verb, y",
     [
         (sgmc.poisson, "count"),
-        pytest.param(sgmc.ordinal, "grade", marks=pytest.mark.extended),
+        (sgmc.ordinal, "grade"),
         pytest.param(sgmc.logit, "k", marks=pytest.mark.extended),
-        pytest.param(sgmc.negativebinomial, "count", marks=pytest.mark.extended),
+        (sgmc.negativebinomial, "count"),
         pytest.param(sgmc.zeroinflated, "count", marks=pytest.mark.extended),
     ],
 )
