@@ -71,7 +71,9 @@ def found(path: str, name: str) -> list[str]:
     if not glob.has_magic(place):
         meant = ": it is a formula, which comes before the data" * ("~" in str(path))
         if name == "exog" and path.isidentifier():  # a column, or marginaleffects' newdata="mean"
-            meant = f". For averages by a column give by={path!r}, for typical rows sgmc.datagrid(...)"
+            meant = (
+                f". For averages by a column give by={path!r}, for typical rows sgmc.datagrid(...)"
+            )
         raise DataError(f"{name}={path!r}: there is no such file or folder{meant}")
     paths = sorted(one for one in glob.glob(place, recursive=True) if not os.path.isdir(one))
     if not paths:

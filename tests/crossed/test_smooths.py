@@ -137,11 +137,6 @@ def test_what_belongs_to_group_terms_is_refused_without_them():
             ask()
 
 
-def test_a_scheme_of_mini_batches_is_refused():
-    with pytest.raises(ArgumentError, match="subsample does not apply"):
-        sgmc.ols("y ~ s(x, k=6)", frame(), subsample="stratified", draws=50)
-
-
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")  # of few draws
 @pytest.mark.filterwarnings("ignore::sgmc.errors.TailWarning")  # likewise
 def test_effects_of_levels_beside_a_smooth_have_their_covariance():

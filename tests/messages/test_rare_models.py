@@ -155,8 +155,8 @@ OF_GROUPS = {
     "99 effects of a group: at most": lambda: named(
         [SimpleNamespace(columns=[f"x{k}" for k in range(99)], factor="g", part="")], "of a group"
     ),
-    "thin='distance' does not apply to crossed factors": lambda: ThinnedRecord(None).recorder(
-        None, 10, SimpleNamespace(spaced=True)
+    "steps that vary with (1 | g) + (1 | kind): their draws have weights": lambda: fitted(
+        formula=CROSSED, sampler="sgld", step_size=sgmc.Polynomial(0.1, 10, 0.6)
     ),
     "thin='distance' does not apply to moments of draws": lambda: SomeRecord(
         None, None, [0]

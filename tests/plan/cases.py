@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.fit import plan as planning
+from sgmc.fit.parts import Defaults
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
 from sgmc.subsampling.block import CircularBlock
@@ -53,7 +54,8 @@ def settings(**given):
 
 def planned(spec, noise, n=100_000, d=3, where=WHITENED, **given):
     """The plan of that sampler for gradient noise, or for V1 of it."""
-    problem = SimpleNamespace(model=SimpleNamespace(n=n), dim=d, coordinates=where)
+    usual = Defaults(estimator="cv")
+    problem = SimpleNamespace(model=SimpleNamespace(n=n), dim=d, coordinates=where, defaults=usual)
     asked = settings(**{"sampler": spec, **given})
     choice = planning.Choice(problem=problem, settings=asked, gradient="cv", spec=spec)
     return planning.plan_of_steps(choice, Noise(noise, 0) if np.isscalar(noise) else noise)

@@ -12,7 +12,7 @@ import pytest
 import sgmc
 from sgmc.core import engine
 from sgmc.core.expansion import of_prior, of_rows
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import NotSupported
 from sgmc.fit.settings import check_settings
 
 from .beside import LEVELS, SLAB, TAU, Scales, by_grid, log_density, logistic
@@ -276,7 +276,7 @@ def test_a_time_limit_leaves_draws():
         (dict(prior_only=True), NotSupported, "prior_only=True"),
         (dict(nodes=5), NotSupported, "effects are sampled"),
         (dict(tune="grid"), NotSupported, "does not go with tuning"),
-        (dict(batch_size=4), ArgumentError, "batch_size"),
+        (dict(sampler="esgbd"), NotSupported, "use sampler='lmsgld'"),
         (
             dict(prior={"x": sgmc.ridge(), "z": sgmc.horseshoe()}),
             NotSupported,

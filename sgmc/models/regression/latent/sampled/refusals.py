@@ -31,9 +31,9 @@ def refuse(data, crossing, settings):
         )
     if settings.robust:
         raise NotSupported(
-            f"cov_type={settings.cov_type!r} with {' + '.join(crossing.labels)}: a sandwich is made "
-            "of scores that are sums over rows, and that of an sd is by one draw of its effects; "
-            "leave cov_type='nonrobust', or give ns() or poly() for a curve",
+            f"cov_type={settings.cov_type!r} with {' + '.join(crossing.labels)}: a sandwich is "
+            "made of scores that are sums over rows, and that of an sd is by one draw of its "
+            "effects; leave cov_type='nonrobust', or give ns() or poly() for a curve",
             because="mathematics",
         )
     if settings.keep is not None and crossing.factors:
