@@ -521,14 +521,14 @@ def largest(n):
 # A minibatch should not be left to find them: few, and each with much to say about some parameter.
 
 
-def high_leverage(model, coordinates, anchor):
+def high_leverage(model, coordinates, anchor, wild_alone=False):
     """Rows to compute at every step, because their second-order residuals would dominate the
     gradient noise.
 
     The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i),
     and moves no parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6
     to V1.  The set is the one that needs the fewest rows a step, itself and the batch that keeps
-    the rest within the tolerance at h = 1.
+    the rest within the tolerance at h = 1.  With `wild_alone` it has those that no expansion serves.
 
     Returns
     -------
@@ -543,6 +543,8 @@ def high_leverage(model, coordinates, anchor):
     for rows in spans(model.n) if large else [slice(0, model.n)]:
         far, found, share = candidates(*leverages(model, white, anchor, rows), model.n)
         wild = np.concatenate([wild, rows.start + far])
+        if wild_alone:
+            continue
         worth, shares = np.concatenate([worth, rows.start + found]), np.concatenate([shares, share])
         if len(worth) > largest:
             kept = np.sort(np.argsort(-shares, kind="stable")[:largest])

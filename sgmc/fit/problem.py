@@ -330,7 +330,10 @@ class Problem:
             )
             if key and self.model.width:
                 deadline.check(operations=2.0 * self.model.n * self.dim**2)
-                exact = high_leverage(self.model, self.coordinates, kept.anchors[key])
+                # an effect is moved by rows of its level alone: a bound of what one parameter is
+                # moved by, where it takes all that each row has, would be many times too large
+                local = bool(self.defaults.unsurveyed)
+                exact = high_leverage(self.model, self.coordinates, kept.anchors[key], local)
                 kept.anchors[key] = kept.anchors[key].with_exact(exact)
         return kept.anchors[key]
 
