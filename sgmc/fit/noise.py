@@ -528,7 +528,8 @@ def high_leverage(model, coordinates, anchor, wild_alone=False):
     The residual of row i is about w_i' eta^2 / 2 with eta ~ N(0, s_i^2), |w_i'| <= w_i exp(2 s_i),
     and moves no parameter by more than s_i sds: it adds at most N (3/4) (w_i exp(2 s_i))^2 s_i^6
     to V1.  The set is the one that needs the fewest rows a step, itself and the batch that keeps
-    the rest within the tolerance at h = 1.  With `wild_alone` it has those that no expansion serves.
+    the rest within the tolerance at h = 1.  With `wild_alone` it has no others than those that no
+    expansion serves.
 
     Returns
     -------

@@ -334,12 +334,14 @@ def raise_without_draws(plan, chains, run):
         budget = plan.settings.max_data_passes
         raise ArgumentError(
             f"max_data_passes={budget:g} is used up before the first draw of {len(chains)} "
-            f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, or lower "
-            "warmup or chains"
+            f"chains: {plan.warmup} warmup steps of {rows:,.0f} rows each; raise it, leave it "
+            "out, or lower warmup or chains"
         )
     where = ", ".join(f"chain {k} at step {c.steps}" for k, c in enumerate(chains))
     h, stable = plan.schedule(0), plan.spec.from_langevin(1 / plan.max_precision)
     advice = f"use a smaller step_size than {h:.3g}, e.g. {min(h / 10, stable):.1g}"
+    if plan.settings.sampler is not None:
+        advice += ", or sampler='auto'"
     if plan.problem.undefined:
         advice = f"{plan.problem.undefined[0].text}. Correct it, or {advice}"
     raise DivergenceError(f"every chain diverged before its first draw ({where}); {advice}")

@@ -267,7 +267,9 @@ def leave_one_out(
         elpd[here] = np.logaddexp.reduce(smoothed + density, axis=1) - total
         lpd[here] = np.logaddexp.reduce(seen + prior, axis=1) - math.log(rows.m)
         share = np.exp(smoothed - total[:, None])
-        moved += counts[here] @ (share * np.expm1(density - elpd[here, None]))
+        # with the row: a product that is at most one, where its factors may overflow
+        again = np.exp(smoothed + density - (total + elpd[here])[:, None])
+        moved += counts[here] @ (again - share)
     return elpd, lpd, k, moved
 
 
@@ -290,8 +292,6 @@ def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floa
     """Of some rows, (row, draw): log densities, those of draws that have seen the row, and the log
     weights of draws without it; and Pareto k, (row,).
     """
-    from arviz_stats.base import array_stats
-
     found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
     density, seen = (np.concatenate(one) for one in zip(*found))
     varying = np.ptp(density, axis=1) > ROUNDED_DENSITY
@@ -299,12 +299,25 @@ def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floa
     smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
     if varying.any():
         with np.errstate(divide="ignore", invalid="ignore"):
-            smoothed[varying], tail[varying] = array_stats.psislw(
-                density[varying] - log_weights, r_eff=r_eff
+            smoothed[varying], tail[varying] = pareto_smoothed(
+                density[varying] - log_weights, r_eff
             )
     stuck = ~np.isfinite(smoothed).all(axis=1)  # a fourth of the tail is one repeated draw
     smoothed[stuck], tail[stuck] = log_weights - density[stuck], np.inf
     return density, seen, smoothed, tail
+
+
+def pareto_smoothed(log_ratios: Floats, r_eff: float) -> tuple[Floats, Floats]:
+    """Log weights (row, draw) and Pareto k of each row; NaN where a tail is one repeated draw."""
+    from arviz_stats.base import array_stats
+
+    try:
+        return array_stats.psislw(log_ratios, r_eff=r_eff)
+    except ValueError:  # of chains that stood still
+        if len(log_ratios) == 1:
+            return np.full(log_ratios.shape, np.nan), np.full(1, np.inf)
+    alone = [pareto_smoothed(one[None], r_eff) for one in log_ratios]
+    return np.concatenate([one[0] for one in alone]), np.concatenate([one[1] for one in alone])
 
 
 def efficiency(results: "Results", rows: Rows) -> float:

@@ -22,7 +22,8 @@ DRAWABLE = {
     "uniform",
     "horseshoe",
 }
-SHARES = "rho("  # what names of shares begin with, whose priors are Beta(a, a) as lkj(a)
+SHARES = "rho("  # what names begin with whose priors are lkj(a) of one number, see `of_share`
+OF_TIMES = "rho(ar1("  # of these, a correlation of neighbours in time
 MIXED = 20_000  # draws of slopes over which the density of an intercept is averaged
 MOST_REDRAWN = 1000  # of draws of a horseshoe that its slab refuses
 
@@ -54,6 +55,16 @@ def distribution(spec):
         case "uniform":
             return stats.uniform(spec.low, spec.high - spec.low)
     return None
+
+
+def of_share(name, spec):
+    """lkj(a) of one number: of a share the law Beta(a, a), of a correlation 2 Beta(a, a) - 1, whose
+    density is in proportion to (1 - rho^2)^(a - 1).
+    """
+    from scipy.stats import beta  # only here: it takes long to import
+
+    low = -1.0 if name.startswith(OF_TIMES) else 0.0
+    return beta(spec.df, spec.df, loc=low, scale=1.0 - low)
 
 
 def between(found, spec, tail):
@@ -196,9 +207,7 @@ def margin(priors, centre, name):
             because="mathematics",
         )
     if name.startswith(SHARES):
-        from scipy.stats import beta  # only here: it takes long to import
-
-        return beta(own.df, own.df).pdf
+        return of_share(name, own).pdf
     if own.family == "lkj":  # of which a margin needs the size of the matrix
         return None
     if own.family == "flat" or any(priors.used[k].family == "flat" for k in others):

@@ -9,7 +9,13 @@ from sgmc.diagnostics import convergence, moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import fitted_rows
 from sgmc.results.parameters.expression import difference
-from sgmc.results.priors.distributions import from_spoken, log_density, refuse_other
+from sgmc.results.priors.distributions import (
+    OF_TIMES,
+    from_spoken,
+    log_density,
+    of_share,
+    refuse_other,
+)
 
 FEWEST_BEYOND = 10  # effective draws beyond a point, for a density there
 GROUPED = re.compile(r"(sd|cor|rho)\(")
@@ -25,6 +31,11 @@ def bayes_factor(results, statement):
     fitted_rows(results, "bayes_factor")
     refuse_other(results, "bayes_factor")
     constant, weights = difference(statement, results.names)
+    if not weights.any():
+        raise ArgumentError(
+            f"bayes_factor {statement!r} names no parameter, as {results.names[0]!r} is one; put "
+            "names that are not plain words into backticks, as in '`a|b` = 0'"
+        )
     prior = log_prior_at(results, statement, weights, -constant)
     draws = results.draws @ weights + constant
     enough(statement, draws, results.weights)
@@ -51,12 +62,14 @@ def log_prior_at(results, statement, weights, value):
     if priors.report is not None:  # thresholds are sums of an intercept and gaps, which have priors
         names, weights = priors.names, priors.report.printed(np.eye(len(weights))) @ weights
     if weights[d:].any() and np.count_nonzero(weights) > 1:
+        beyond = names[d + int(np.flatnonzero(weights[d:])[0])]
         raise NotSupported(
-            f"bayes_factor {statement!r} combines {names[d]!r} with others: the prior of "
+            f"bayes_factor {statement!r} combines {beyond!r} with others: the prior of "
             "such a sum is not known in closed form",
             because="mathematics",
         )
-    of_effects = [one for one, w in zip(names, weights) if w and GROUPED.match(one)]
+    used_ones = [one for one, w in zip(names, weights) if w]
+    of_effects = [one for one in used_ones if GROUPED.match(one) and not one.startswith(OF_TIMES)]
     if of_effects:
         raise NotSupported(
             f"bayes_factor {statement!r} is about {of_effects[0]!r}: draws do not tell a density "
@@ -86,7 +99,9 @@ def log_prior_at(results, statement, weights, value):
             because="mathematics",
         )
     if len(places) == 1:
-        scale = of_phi[places[0]]
+        scale, name = of_phi[places[0]], names[places[0]]
+        if name.startswith(OF_TIMES):
+            return float(of_share(name, used[places[0]]).logpdf(value / scale)) - np.log(abs(scale))
         return float(log_density(used[places[0]], value / scale)) - np.log(abs(scale))
     joint = [j for one in priors.together for j in one.places]
     if any(used[j].family != "normal" or used[j].bounded or j in joint for j in places):
@@ -112,10 +127,12 @@ def enough(statement, draws, weights):
     size = float(convergence.ess(draws[..., None], method="mean", weights=weights)[0])
     beyond = size * min(share, 1 - share)
     if not beyond >= FEWEST_BEYOND:
+        # of a point some sds away no number of draws tells a density
+        cure = "compare loo() with and without the term" if beyond < 1 else "give a larger draws="
         raise ArgumentError(
             f"bayes_factor {statement!r}: about {beyond:.0f} effective draws are beyond that "
             f"point, {FEWEST_BEYOND} are needed to estimate a density there: it is far out in the "
-            "posterior; give a larger draws=",
+            f"posterior; {cure}",
             because="limit",
         )
 

@@ -5,7 +5,13 @@ import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.outcomes.rows import evenly, fitted_rows
-from sgmc.results.priors.distributions import SHARES, from_spoken, log_density, refuse_other
+from sgmc.results.priors.distributions import (
+    SHARES,
+    from_spoken,
+    log_density,
+    of_share,
+    refuse_other,
+)
 
 ALPHAS = 0.99, 1.01  # powers that prior and likelihood are raised to
 SENSITIVE = 0.05  # of either (Kallioinen et al. 2024, section 2.3)
@@ -47,7 +53,7 @@ def log_prior(results, theta):
     joint = [j for one in priors.together for j in one.places]
     for j, (name, spec, values) in enumerate(zip(priors.names, priors.used, phi.T)):
         if name.startswith(SHARES):
-            total += (spec.df - 1) * np.log(values * (1 - values))
+            total += of_share(name, spec).logpdf(values)
         elif spec.family not in ("flat", "lkj") and j not in joint:
             total += log_density(spec, values)
     total += log_lkj(results, theta)

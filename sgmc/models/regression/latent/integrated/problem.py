@@ -474,12 +474,12 @@ def nonzero(spread):
     return np.where(spread > 0, spread, 1.0)
 
 
-def refuse(settings, groups):
+def refuse(settings, units, unit="groups"):
     """NotSupported for what has no density of groups, or none that is known; ArgumentError for
-    mini-batches of more than all groups.
+    mini-batches of more than all units, which are groups or rows.
     """
-    if settings.batch_size is not None and settings.batch_size > groups:
-        text = f"batch_size={settings.batch_size} exceeds the {groups} groups"
+    if settings.batch_size is not None and settings.batch_size > units:
+        text = f"batch_size={settings.batch_size} exceeds the {units} {unit}"
         raise ArgumentError(text, because="limit")
     spec = settings.sampler
     why = ""

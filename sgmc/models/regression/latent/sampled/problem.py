@@ -135,7 +135,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     data, family, crossing, prior, settings
         See `set_up`.
     """
-    refuse_with_groups(settings, len(crossing.codes))
+    refuse_with_groups(settings, len(crossing.codes), "rows")
     refuse(data, crossing, settings)
     found = set_up(data, family, crossing, prior, settings)
     rows, loaded, stopped, known = found.rows, found.centre.loaded, "", {}

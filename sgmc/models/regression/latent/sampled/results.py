@@ -119,6 +119,8 @@ class CrossedResults(Smooths, MixedResults):
     def _details(self):
         if self._fit is None or self.stand_in or len(self.model.effects.factors) < 2:
             return []
+        if not np.isfinite(self._ess).any():  # of so few draws nothing is known
+            return []
         return [described(self._fit, self.model.effects.factors, self._ess)]
 
     def effects_at_draws(self, draws, seed=None):

@@ -83,6 +83,8 @@ def largest(one, other, between):
         C, given the coefficients.
     """
     size = len(one.cross)
+    if not between.data.any():  # sds of zero: effects do not depend on each other
+        return 0.0
 
     def forth(v):
         return between @ v - one.cross @ (one.inner @ (other.cross.T @ v))
