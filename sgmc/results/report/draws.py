@@ -208,9 +208,10 @@ def disagreement(seen):
         # its excess is a variance of means, which falls as draws grow; where it stays, as of chains
         # in modes of their own, more draws are soon asked for than any limit has
         times = (rhat - 1) / (RHAT - 1)
+        said = f"{rhat:.3f}" if rhat < 1000 else "above 1,000"  # of chains that stood still
         return [
             ConvergenceWarning(
-                f"max R-hat {rhat:.3f} > {RHAT}, of {seen.names[worst]!r}: the chains disagree.",
+                f"max R-hat {said} > {RHAT}, of {seen.names[worst]!r}: the chains disagree.",
                 APART if mixed(seen.draws[..., worst]) else "",
                 times,
             )
