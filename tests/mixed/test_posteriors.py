@@ -169,9 +169,7 @@ def fitted(name, sampler="auto"):
     """A fit whose Monte Carlo errors are a third of what is allowed: of independent draws, or of
     proposals nearly as good, sds are known to 1 % by 6,000 of each chain.
     """
-    return case(name)[0].fit(
-        seed=1, draws=6_000 if sampler == "auto" else 15_000, sampler=sampler
-    )
+    return case(name)[0].fit(seed=1, draws=6_000 if sampler == "auto" else 15_000, sampler=sampler)
 
 
 def differences(name, results):
