@@ -6,7 +6,7 @@ names what to use (tables of texts).  No name of these tables is listed by ``dir
 """
 
 from collections.abc import Collection, Mapping
-from functools import wraps
+from functools import lru_cache, wraps
 from operator import attrgetter
 from typing import Any
 
@@ -294,9 +294,15 @@ def with_arguments(method: Any, how: Mapping[str, Any]) -> Any:
 
 def near(name: str, holder: Any) -> str:
     """Return the end of a message about an unknown attribute: the public one that is near."""
+    public = [] if name.startswith("_") else [one for one in dir(holder) if one[0] != "_"]
+    return nearest(name, tuple(public))
+
+
+@lru_cache(maxsize=512)  # `hasattr` asks for the same names again and again
+def nearest(name: str, public: tuple[str, ...]) -> str:
+    """Return the end of the message, of names to choose from."""
     from difflib import get_close_matches  # not at each import of the package
 
-    public = [] if name.startswith("_") else [one for one in dir(holder) if one[0] != "_"]
     found = get_close_matches(name, public, n=1)
     return f"; did you mean {found[0]!r}?" if found else ""
 

@@ -2,9 +2,11 @@
 source tree that is not built.
 """
 
+import functools
 import os
 import runpy
 import sys
+from collections import Counter
 from importlib.machinery import EXTENSION_SUFFIXES, PathFinder
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from . import tiers
 from .messages import recorder
 
 ROOT = Path(__file__).resolve().parents[1]
+SLOW = Path(__file__).with_name("slow.txt")
+TEST_SECONDS = 0.06  # of a usual test
 
 os.environ["PYTHONSAFEPATH"] = "1"
 # workers have a core each: BLAS of two would wait for one another
@@ -46,10 +50,29 @@ def pytest_configure(config):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Give each file to one worker, so that its fits are made once."""
+    """Give each file to one worker, so that its fits are made once, in the order of collection."""
     from xdist.scheduler import LoadFileScheduling
 
-    return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
+    if config.getoption("dist") != "load":
+        return None
+    config.option.loadscopereorder = False  # would be by numbers of tests alone
+    return LoadFileScheduling(config, log)
+
+
+def longest_first(items):
+    """Sort tests by about how long their files take: what one worker begins last is short."""
+    numbers = Counter(item.path for item in items)
+    seconds = {
+        path: max(TEST_SECONDS * n, slow_files().get(path, 0)) for path, n in numbers.items()
+    }
+    items.sort(key=lambda item: -seconds[item.path])
+
+
+@functools.cache
+def slow_files():
+    """Seconds of files that take far longer than others with so many tests."""
+    rows = [line.split() for line in SLOW.read_text().splitlines() if not line.startswith("#")]
+    return {ROOT / name: float(seconds) for seconds, name in rows}
 
 
 def pytest_addoption(parser, pluginmanager):
@@ -71,7 +94,11 @@ def pytest_addoption(parser, pluginmanager):
 
 
 def pytest_collection_modifyitems(items):
-    """Give the reports of tests of planted mistakes their row and column of the table."""
+    """Give the reports of tests of planted mistakes their row and column of the table, and workers
+    their order.
+    """
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        longest_first(items)
     for item in items:
         mark = item.get_closest_marker("mistake")
         if mark:

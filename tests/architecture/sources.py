@@ -78,7 +78,9 @@ def imports_that_run(path):
 
 def python_imports_that_run(text, path):
     """Return the dotted names that Python code imports, but for those of `TYPE_CHECKING`."""
-    return python_imports(ast.unparse(WithoutTypes().visit(ast.parse(text))), path)
+    if "TYPE_CHECKING" in text:
+        text = ast.unparse(WithoutTypes().visit(ast.parse(text)))
+    return python_imports(text, path)
 
 
 class WithoutTypes(ast.NodeTransformer):

@@ -91,8 +91,9 @@ def asserts(node, helpers):
 def without_assertion(source):
     """Names of the tests in it that assert nothing, be it by functions of the same file."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    helpers = set()
-    for _ in functions:
+    helpers, before = set(), None
+    while helpers != before:  # until no function asserts by another one more
+        before = set(helpers)
         helpers |= {
             f.name for f in functions if not f.name.startswith("test_") and asserts(f, helpers)
         }

@@ -15,7 +15,7 @@ from ..reference import families
 # of few draws, and of sds that may be zero
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 LEVELS, ROWS = 12, 600
-HOW = dict(seed=1, chains=2, draws=500)
+HOW = dict(seed=1, chains=2, draws=200)
 WITH_GROUPS = "y ~ x + (1 | g) | z + (1 + z | g) + (1 | h)"
 WITH_SMOOTHS = "y ~ s(x) + (1 | g) | x + s(z)"
 

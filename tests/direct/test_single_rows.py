@@ -15,7 +15,7 @@ from sgmc.models.regression.rows import effect_sums
 from .cases import departures
 from .test_groups import DRAWS, LIMIT, PRIOR, assert_right, conditional
 
-ANGLES, LENGTHS = 400, 80  # of quadrature: means are the same to 1e-3 sds with half as many
+ANGLES, LENGTHS = 200, 80  # of quadrature: means are the same to 1e-3 sds with twice as many
 SHORTEST, LONGEST = 0.2, 3.0  # roots of the sum of variances, which is 0.7 or 1 with an sd of 0.1
 
 # rows of groups that have two, among 40 groups, and the sd of single rows; with two pairs alike the

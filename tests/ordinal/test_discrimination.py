@@ -205,8 +205,9 @@ def test_the_truth_of_many_rows():
 def by_draws(results, d):
     """Probabilities (draw, row, level) and discriminations (draw, row), by numpy."""
     c, x, z = results.flat, d.x.to_numpy(), d.z.to_numpy()
-    p = [probabilities("logit", b[0] * x, b[1] * z, b[2:]) for b in c]
-    return np.array(p), np.exp(c[:, 1:2] * z)
+    s = np.exp(c[:, 1:2] * z)
+    below = FUNCTIONS["logit"](s[..., None] * (c[:, None, 2:] - (c[:, :1] * x)[..., None]))
+    return np.diff(below, axis=-1, prepend=0, append=1), s
 
 
 def test_names_and_predictions():

@@ -183,6 +183,7 @@ OF_CONTOUR = {
 }
 
 
+@pytest.mark.extended("a weaker pull", "half the noise")  # tests of the test, as the other is
 @pytest.mark.mistake("{name}")
 @pytest.mark.parametrize("name", OF_CONTOUR)
 def test_contour_sgld_with_a_mistake_learns_another(name):

@@ -22,7 +22,7 @@ def by_sums(df):
     b^2 / (2 scale^2), times the slab's normal density.
     """
     # no node is at the pole of b, whose mass within a step of it is below .1 %
-    a, b = np.linspace(0, 4, 801), np.linspace(-3, 4, 2800)
+    a, b = np.linspace(0, 4, 161), np.linspace(-3, 4, 2800)
     z = b**2 / (2 * SCALE**2)
     # for large z, exp(z) E1(z) is 1 / z (1 - 1 / z)
     shrunk = np.where(z > 500, (1 - 1 / z) / z, np.exp(np.minimum(z, 500)) * special.exp1(z))

@@ -90,9 +90,26 @@ def log_density(verb, scales, X, y, codes, theta, scale, heed=True, factor=1.0):
     return value + heed * scales.log_global(g)[0]
 
 
-def by_grid(scales, X, y, code, sigma, heed=True, factor=1.0):
+def by_grid(scales, grid, heed=True):
     """Means and sds of two coefficients and of the sd of (1 | g), and quantiles of the global
-    parameter, with normal outcomes of a known sigma; mistakes as in `log_density`.
+    parameter, by `cells_of_grid`; without `heed` its prior is left out.
+    """
+    found, g = grid
+    tops, cells = np.split(found, [1], axis=1)
+    own = scales.log_global(g)[0] if heed else np.zeros(len(g))
+    tops = tops + np.tile(own, len(tops) // len(g))[:, None]
+    cells = np.exp(tops - tops.max()) * cells
+    of_g, total = cells[:, 0].reshape(-1, len(g)).sum(axis=0), cells[:, 0].sum()
+    moments = cells[:, 1:].sum(axis=0)
+    mean, square = (moments / total)[[0, 1, 4]], (moments / total)[[2, 3, 5]]
+    at = np.interp(LEVELS, (np.cumsum(of_g) - 0.5 * of_g) / total, g)
+    return mean, np.sqrt(square - mean**2), np.exp(at)
+
+
+def cells_of_grid(scales, X, y, code, sigma, factor=1.0):
+    """For each pair of an sd of (1 | g) and a log of the global parameter, whose prior is left out:
+    a log factor, the mass, and moments of two coefficients and of the sd; and these logs.  Outcomes
+    are normal with a known sigma; a `factor` of the scales is a mistake.
     """
     n, unit = len(y), y.std()
     columns = np.column_stack([np.ones(n), X - X.mean(axis=0)])
@@ -119,20 +136,14 @@ def by_grid(scales, X, y, code, sigma, heed=True, factor=1.0):
             det = a * b - m * m
             means = np.stack([b * h[0] - m * h[1], a * h[1] - m * h[0]], -1) / det[..., None]
             log = log_y + log_v[:, None] + log_v + 0.5 * means @ h
-            log = log - 0.5 * np.log(det * s[..., 0] * s[..., 1]) + heed * scales.log_global(one)[0]
+            log = log - 0.5 * np.log(det * s[..., 0] * s[..., 1])
             top = log.max()
             weight = np.exp(log - top)
             squares = means**2 + np.stack([b, a], -1) / det[..., None]
             own = weight.sum()
             each = [np.einsum("ij,ijk->k", weight, of) for of in (means, squares)]
             found.append([top, own, *each[0], *each[1], own * sd, own * sd**2])
-    tops, cells = np.split(np.array(found), [1], axis=1)
-    cells = np.exp(tops - tops.max()) * cells
-    of_g, total = cells[:, 0].reshape(-1, len(g)).sum(axis=0), cells[:, 0].sum()
-    moments = cells[:, 1:].sum(axis=0)
-    mean, square = (moments / total)[[0, 1, 4]], (moments / total)[[2, 3, 5]]
-    at = np.interp(LEVELS, (np.cumsum(of_g) - 0.5 * of_g) / total, g)
-    return mean, np.sqrt(square - mean**2), np.exp(at)
+    return np.array(found), g
 
 
 class Logit:

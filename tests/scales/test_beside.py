@@ -15,7 +15,7 @@ from sgmc.core.expansion import of_prior, of_rows
 from sgmc.errors import NotSupported
 from sgmc.fit.settings import check_settings
 
-from .beside import LEVELS, SLAB, TAU, Scales, by_grid, log_density, logistic
+from .beside import LEVELS, SLAB, TAU, Scales, by_grid, cells_of_grid, log_density, logistic
 
 SIGMA = 1.3
 PRIORS = {
@@ -140,13 +140,16 @@ def test_posteriors_are_those_of_sums_over_a_grid(kind):
     results = sgmc.ols(
         "y ~ x + z + (1 | g)", frame, prior=PRIORS[kind], sigma=SIGMA, seed=1, draws=4000
     )
-    mean, sd, scale = by_grid(scales, X, y, code, SIGMA)
+    data = scales, X, y, code, SIGMA
+    grid = cells_of_grid(*data)
+    mean, sd, scale = by_grid(scales, grid)
     names = ["x", "z", "sd(1|g)"]
     assert np.abs((results.params[names] - mean) / sd).max() < 0.05
     assert np.abs(results.bse[names] / sd - 1).max() < 0.05
     assert np.abs(quantile_shares(results, GLOBAL[kind], scale) - LEVELS).max() < 0.025
-    for planted in (dict(heed=False), dict(factor=4.0)):
-        other = by_grid(scales, X, y, code, SIGMA, **planted)[2]
+    no_prior = by_grid(scales, grid, heed=False)
+    wider = by_grid(scales, cells_of_grid(*data, factor=4.0))
+    for other in (no_prior[2], wider[2]):
         assert np.abs(quantile_shares(results, GLOBAL[kind], other) - LEVELS).max() > 0.05
 
 
@@ -170,7 +173,7 @@ def test_logit_posteriors_are_those_of_hmc_in_numpy(kind):
 @pytest.mark.parametrize(
     "verb, y",
     [
-        (sgmc.poisson, "count"),
+        pytest.param(sgmc.poisson, "count", marks=pytest.mark.extended),
         (sgmc.ordinal, "grade"),
         pytest.param(sgmc.logit, "k", marks=pytest.mark.extended),
         (sgmc.negativebinomial, "count"),
@@ -213,11 +216,18 @@ def fitted(kind, term):
     return sgmc.ols(f"y ~ x + z + {term}", table(), **how)
 
 
+@cache
+def fitted_alone(kind):
+    return sgmc.ols("y ~ x + z", table(), prior=PRIORS[kind], seed=1, draws=50)
+
+
+# the horseshoe has every term, each prior a group term and one of another kind
+@pytest.mark.extended("ridge-(1 | g)", "ridge-ar1(h)", "r2d2-(1 | g) + (1 | h)", "r2d2-ar1(h)")
 @pytest.mark.parametrize("term", TERMS)
 @pytest.mark.parametrize("kind", PRIORS)
 def test_results_have_the_scale_by_its_name_and_coefficients_as_coefficients(kind, term):
     results = fitted(kind, term)
-    alone = sgmc.ols("y ~ x + z", table(), prior=PRIORS[kind], seed=1, draws=50)
+    alone = fitted_alone(kind)
     names = list(results.params.index)
     assert names[:3] == list(alone.params.index)[:3]
     assert set(alone.params.index) <= set(names) and GLOBAL[kind] in results.bse.index
@@ -251,13 +261,16 @@ def test_files_pickles_and_more_draws(term, tmp_path):
     assert np.array_equal(posterior["tau(horseshoe)"], results.draws[..., -2])
 
 
-def test_default_fits_are_trusted_where_the_scale_has_an_sd():
-    """A ridge's sd has a half-t prior of 3 degrees of freedom; a horseshoe's tau, a half-Cauchy
-    variable, has no mean, and its verdict says so.
-    """
-    for term in ("(1 | g)", "(1 | g) + (1 | h)", "s(q, k=5)"):
-        results = sgmc.ols(f"y ~ x + z + {term}", table(), prior=sgmc.ridge(), seed=1)
-        assert str(results.verdict).startswith("trustworthy")
+@pytest.mark.extended("(1 | g)")
+@pytest.mark.parametrize("term", ["(1 | g)", "(1 | g) + (1 | h)", "s(q, k=5)"])
+def test_default_fits_are_trusted_where_the_scale_has_an_sd(term):
+    """A ridge's sd has a half-t prior of 3 degrees of freedom."""
+    results = sgmc.ols(f"y ~ x + z + {term}", table(), prior=sgmc.ridge(), seed=1)
+    assert str(results.verdict).startswith("trustworthy")
+
+
+def test_a_tau_without_a_mean_is_told():
+    """A horseshoe's tau is a half-Cauchy variable."""
     results = sgmc.ols("y ~ x + z + (1 | g)", table(), prior=PRIORS["horseshoe"], seed=1)
     assert "heavy tails" in str(results.verdict)
 

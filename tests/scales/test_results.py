@@ -127,7 +127,7 @@ def test_an_sd_that_is_known_not_to_exist_is_no_reason_against_the_others():
     X = random.normal(size=(60, 8))
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)])
     frame["y"] = X[:, 0] - 0.8 * X[:, 1] + random.normal(size=60)
-    res = sgmc.ols("y ~ .", frame, prior=sgmc.r2d2(), draws=8000, seed=1)
+    res = sgmc.ols("y ~ .", frame, prior=sgmc.r2d2(), draws=4000, seed=1)
     assert list(res.bse.index[res.bse.isna()]) == ["tau2(r2d2)"]
     assert res.verdict.trustworthy and "Of tau2(r2d2) there is no sd" in str(res.verdict)
     light = sgmc.ols("y ~ .", frame, prior=sgmc.r2d2(precision=9), draws=2000, seed=1)

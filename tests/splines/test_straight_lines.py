@@ -28,6 +28,7 @@ def fitted(seed, **how):
         return sgmc.logit("y ~ s(x)", table(seed), seed=1, progress=False, **how)
 
 
+@pytest.mark.extended("1", "4")  # of tables with 400 rows; those of 600 stay, 2 and 5
 @pytest.mark.parametrize("seed", SEEDS)
 def test_fits_go_on_until_the_index_is_told(seed):
     found = fitted(seed)

@@ -24,7 +24,7 @@ README, TOUR = (
     for name in ("README.md", "docs/tour.md")
 )
 BLOCKS = [*README, "\n".join(TOUR)]
-TREE = ast.parse(stubs.text())
+TREE = ast.parse(STUB.read_text())  # which is that of the generator, by the first test
 RES = 'res = sgmc.logit("y ~ x", {})\nres1 = res2 = res\n'
 
 
