@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from sgmc.arguments.limited import is_records
+
 TOLD_BY = ("ols", "poisson")  # families whose outcomes tell both ends of a linear predictor
 
 
@@ -19,7 +21,9 @@ def falls(found, family):
     found : CrossedSetup
     family : Family
     """
-    if family.name not in TOLD_BY or family.linear_predictors > 1:
+    # a censored outcome tells one end
+    one_end = is_records(found.rows.table.y)
+    if family.name not in TOLD_BY or family.linear_predictors > 1 or one_end:
         return {}
     rows, out, priors = found.rows, {}, found.priors
     blocks, told = rows.blocks, np.ones(len(rows.table.y), dtype=bool)
