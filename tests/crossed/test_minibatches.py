@@ -118,8 +118,13 @@ def test_posteriors_are_those_of_exact_samplers(kind):
         assert ours["sd"].to_numpy() == pytest.approx(theirs["sd"].to_numpy(), rel=SD)
         new = FRAME.head(20)
         np.testing.assert_allclose(one.predict(new), truth.predict(new), atol=0.01)
-        tree = one.to_arviz(effects=True)
-        assert tree["effects"]["1|g"].shape == (4, 200, 12)
+
+
+def test_whole_draws_for_arviz():
+    pytest.importorskip("arviz_base")
+    one = fit("crossed", sampler="lmsgld", draws=400)
+    tree = one.to_arviz(effects=True)
+    assert tree["effects"]["1|g"].shape == (4, 200, 12)
 
 
 @pytest.mark.extended

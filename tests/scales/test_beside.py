@@ -257,6 +257,11 @@ def test_files_pickles_and_more_draws(term, tmp_path):
     assert np.array_equal(loaded.predict(table().head()), results.predict(table().head()))
     more = results.resume(draws=20)
     assert more.draws.shape[1] == 20 + results.draws.shape[1]
+
+
+def test_names_for_arviz():
+    pytest.importorskip("arviz_base")
+    results = fitted("horseshoe", "(1 | g)")
     posterior = results.to_arviz()["posterior"]
     assert np.array_equal(posterior["tau(horseshoe)"], results.draws[..., -2])
 
