@@ -287,6 +287,17 @@ cdef class Map:
 
     affine = False
 
+    def __call__(self, x):
+        """theta of points x (..., dim)."""
+        points = np.ascontiguousarray(np.reshape(x, (-1, self.dim)), dtype=float)
+        out = np.empty((len(points), self.size))
+        cdef const double[:, ::1] given = points
+        cdef double[:, ::1] made = out
+        cdef Py_ssize_t i
+        for i in range(made.shape[0]):
+            self.forward(&given[i, 0], &made[i, 0], NULL)
+        return out.reshape(*np.shape(x)[:-1], self.size)
+
     cdef int forward(self, const double *x, double *theta, double *log_jacobian) except -1 nogil:
         raise NotImplementedError("forward")
 

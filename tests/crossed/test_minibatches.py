@@ -185,3 +185,4 @@ def test_batches_that_are_asked_for_are_taken():
     """With the sampler left open, an argument for mini-batches is one for them."""
     one = fit("crossed", batch_size=60, draws=20)
     assert "mini-batch" in one.summary().as_text().lower()
+    assert not one._fit.problem.partial  # scores of whole draws are what tells their bias

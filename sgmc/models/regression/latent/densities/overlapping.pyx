@@ -100,16 +100,6 @@ cdef class Overlapping(Map):
         out[:d, d:] = -(np.asarray(self.A) * self.sds(theta)) @ out[d:, d:]
         return out
 
-    def __call__(self, x):
-        """(beta, v, psi) of points x (..., dim)."""
-        out = np.array(x, dtype=float, order="C")
-        cdef const double[:, ::1] given = np.ascontiguousarray(x, dtype=float).reshape(-1, self.dim)
-        cdef double[:, ::1] made = out.reshape(-1, self.dim)
-        cdef Py_ssize_t i
-        for i in range(made.shape[0]):
-            self.forward(&given[i, 0], &made[i, 0], NULL)
-        return out
-
     def inverse(self, theta):
         """x of points (..., dim)."""
         x = np.array(theta, dtype=float, order="C")

@@ -86,16 +86,6 @@ cdef class Shared(Map):
             total += x[self.first + l]
         return total / self.levels
 
-    def __call__(self, x):
-        """(beta, v, psi) of points x (..., dim)."""
-        out = np.array(x, dtype=float, order="C")
-        cdef const double[:, ::1] given = np.ascontiguousarray(x, dtype=float).reshape(-1, self.dim)
-        cdef double[:, ::1] made = out.reshape(-1, self.dim)
-        cdef Py_ssize_t i
-        for i in range(made.shape[0]):
-            self.forward(&given[i, 0], &made[i, 0], NULL)
-        return out
-
     def inverse(self, theta):
         """x of points (..., dim)."""
         out = np.array(theta, dtype=float, order="C")

@@ -345,8 +345,10 @@ def defaults(within_reach, cells, products):
 
 
 def biased(settings):
-    """Whether the sampler has no accept-reject, so that the verdict needs scores of whole draws."""
-    return settings.sampler is not None and not settings.sampler.exact
+    """Whether there is no accept-reject, so that the verdict needs scores of whole draws: a sampler
+    of mini-batches is named, or asked for by their arguments.
+    """
+    return settings.approximate and (settings.sampler is None or not settings.sampler.exact)
 
 
 def near_zero(place, covariance, blocks, limit):

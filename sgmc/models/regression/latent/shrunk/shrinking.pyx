@@ -212,16 +212,6 @@ cdef class ShrunkMap(Map):
         if len(rest):
             self.log_scale += np.linalg.slogdet(own)[1]
 
-    def __call__(self, x):
-        """theta for points x (..., dim)."""
-        points = np.ascontiguousarray(np.reshape(x, (-1, self.dim)), dtype=float)
-        out = np.empty_like(points)
-        cdef double[:, ::1] given = points, made = out
-        cdef Py_ssize_t i
-        for i in range(len(points)):
-            self.forward(&given[i, 0], &made[i, 0], NULL)
-        return out.reshape(np.shape(x))
-
     def inverse(self, theta):
         """x for points theta (..., size)."""
         of, points = self.shrunk, np.reshape(np.asarray(theta, dtype=float), (-1, self.size))
