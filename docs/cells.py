@@ -119,6 +119,7 @@ TERMS = {
     "te(x, q)": "t + te(x, q, k=3)",
     "car(g, graph)": "x + t + car(g, GRAPH)",
     "ar1(g)": "x + t + ar1(g)",
+    "mo(g)": "x + t + mo(g)",
     "gp(q, scale=)": "x + t + gp(q, scale=1.0)",
     "(1 | gr(g, cov=A))": "x + t + (1 | gr(g, cov=ALIKE))",
 }

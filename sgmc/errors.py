@@ -154,6 +154,10 @@ class ModesWarning(SGMCWarning):
     """
 
 
+class SignWarning(ModesWarning):
+    """The data speak for a monotonic effect of either sign, and against none."""
+
+
 class DensityWarning(SGMCWarning):
     """A user's log density, its gradient and its sums over rows disagree where the draws are."""
 

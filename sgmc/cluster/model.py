@@ -144,6 +144,7 @@ class PartitionedRegression(Regression):
             given=tuple(one for one in ("offset", "exposure", "trials", "se") if one in given),
             equations=equations(self.family, spec.levels),
             notes=list(table.notes),
+            increments=tuple(spec.increments),
         )
         self.data = RegressionData(
             table.y, list(spec.exog_names), source=np.empty((0, len(spec.exog_names))), **self.told

@@ -17,10 +17,13 @@ cdef enum:
     SIMPLEX = 4
     MIRRORED = 5
     POSITIVE_ORDERED = 6
+    MONOTONE = 7
 
 KINDS = {"free": FREE, "positive": POSITIVE, "interval": INTERVAL, "ordered": ORDERED,
-         "simplex": SIMPLEX, "mirrored": MIRRORED, "positive_ordered": POSITIVE_ORDERED}
+         "simplex": SIMPLEX, "mirrored": MIRRORED, "positive_ordered": POSITIVE_ORDERED,
+         "monotone": MONOTONE}
 cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE
+cdef double LEAST_TOTAL = 1e-8          # below which a sum of increments counts as this
 
 
 cdef inline double expit(double x) noexcept nogil:
@@ -43,7 +46,8 @@ cdef class Constrained(Map):
     probabilities have K - 1 free numbers.  mirrored: the simplex too,
     by log-ratios to the last probability, theta_k = exp(x_k) / (1 + sum_j exp x_j): the dual
     coordinates of the entropic mirror map, so that Langevin steps of x are mirrored Langevin
-    dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).
+    dynamics (Hsieh, Kavis, Rolland & Cevher 2018, section 3.2).  monotone: theta = x_0 z, numbers
+    of one sign, with z of the simplex at the other free numbers.
 
     Parameters
     ----------
@@ -82,15 +86,13 @@ cdef class Constrained(Map):
     cdef double ahead(self, Py_ssize_t b, const double *x, double *theta) noexcept nogil:
         """One block of theta; returns its log-Jacobian."""
         cdef Py_ssize_t k, n = self.length[b]
-        cdef double total = 0, left = 0, offset
-        if self.kind[b] == SIMPLEX:                            # `left`: log of what is left
-            for k in range(n - 1):
-                offset = log(<double> (n - 1 - k))
-                theta[k] = max(exp(left + log_expit(x[k] - offset)), SMALLEST_POSITIVE)
-                total += left + log_expit(x[k] - offset)
-                left += log_expit(offset - x[k])
-                total += log_expit(offset - x[k])
-            theta[n - 1] = max(exp(left), SMALLEST_POSITIVE)
+        cdef double total = 0
+        if self.kind[b] == SIMPLEX:
+            return broken(n, x, theta)
+        if self.kind[b] == MONOTONE:
+            total = broken(n, x + 1, theta) + (n - 1) * log_size(x[0])
+            for k in range(n):
+                theta[k] *= x[0]
             return total
         if self.kind[b] == MIRRORED:
             return mirror(n, x, theta)
@@ -115,18 +117,14 @@ cdef class Constrained(Map):
         cdef const double *at
         cdef const double *u
         cdef double *out
-        cdef double z, left, moved, offset
+        cdef double moved
         for b in range(self.kind.shape[0]):
             at, u, out, n = x + self.x_at[b], v + self.x_at[b], v_theta + self.at[b], self.length[b]
             if self.kind[b] == SIMPLEX:
-                left, moved = 1, 0
-                for k in range(n - 1):
-                    offset = log(<double> (n - 1 - k))
-                    z = expit(at[k] - offset)
-                    out[k] = moved * z + left * z * (1 - z) * u[k]
-                    moved = moved * (1 - z) - left * z * (1 - z) * u[k]
-                    left *= 1 - z
-                out[n - 1] = moved
+                push_broken(n, at, u, 1, 0, out)
+                continue
+            if self.kind[b] == MONOTONE:
+                push_broken(n, at + 1, u + 1, at[0], u[0], out)
                 continue
             if self.kind[b] == MIRRORED:
                 mirror(n, at, out)                             # theta, until the last line
@@ -163,12 +161,15 @@ cdef class Constrained(Map):
         cdef const double *at
         cdef const double *g
         cdef double *out
-        cdef double total, left, z, offset
+        cdef double total
         for b in range(self.kind.shape[0]):
             at, g = x + self.x_at[b], grad_theta + self.at[b]
             out, n = grad_x + self.x_at[b], self.length[b]
             if self.kind[b] == SIMPLEX:
-                self.pull_simplex(n, at, g, out)
+                pull_broken(n, at, g, 1, out)
+                continue
+            if self.kind[b] == MONOTONE:
+                out[0] += pull_broken(n, at + 1, g, at[0], out + 1) + (n - 1) * slope_of_log(at[0])
                 continue
             if self.kind[b] == MIRRORED:
                 pull_mirrored(n, at, g, out)
@@ -186,24 +187,6 @@ cdef class Constrained(Map):
                 elif self.kind[b] in (POSITIVE, POSITIVE_ORDERED) or self.linked(b, k):
                     out[k] += 1
         return OK
-
-    cdef void pull_simplex(self, Py_ssize_t n, const double *x, const double *g,
-                           double *out) noexcept nogil:
-        """From the last share back, with total = sum over what is left of theta_j g_j plus the
-        Jacobian's part.
-        """
-        cdef Py_ssize_t k
-        cdef double left = 0, offset, z, theta, total
-        for k in range(n - 1):
-            left += log_expit(log(<double> (n - 1 - k)) - x[k])
-        total = exp(left) * g[n - 1]
-        for k in range(n - 2, -1, -1):
-            offset = log(<double> (n - 1 - k))
-            z = expit(x[k] - offset)
-            left -= log_expit(offset - x[k])                   # the log of what was left before
-            theta = exp(left + log_expit(x[k] - offset))
-            out[k] += (1 - z) * theta * g[k] - z * total + 1 - 2 * z
-            total += theta * g[k] + 1
 
     cdef int pull_sd(self, const double *x, const double *sd_theta, double *sd_x) except -1 nogil:
         if not self.diagonal:
@@ -257,6 +240,70 @@ cdef class Constrained(Map):
         cdef double[::1] ones = np.ones(self.dim), out = np.empty(self.size)
         self.jvp(&point[0], &ones[0], &out[0])
         return np.asarray(out)
+
+
+cdef double log_size(double total) noexcept nogil:
+    """log |total|, smooth where it is zero: log-Jacobians and densities that both have it cancel
+    there.
+    """
+    return 0.5 * log(total * total + LEAST_TOTAL * LEAST_TOTAL)
+
+
+cdef double slope_of_log(double total) noexcept nogil:
+    """The derivative of `log_size`."""
+    return total / (total * total + LEAST_TOTAL * LEAST_TOTAL)
+
+
+cdef double broken(Py_ssize_t n, const double *x, double *theta) noexcept nogil:
+    """Shares of a stick that is broken at the left; returns the log-Jacobian."""
+    cdef Py_ssize_t k
+    cdef double total = 0, left = 0, offset                    # `left`: log of what is left
+    for k in range(n - 1):
+        offset = log(<double> (n - 1 - k))
+        theta[k] = max(exp(left + log_expit(x[k] - offset)), SMALLEST_POSITIVE)
+        total += left + log_expit(x[k] - offset)
+        left += log_expit(offset - x[k])
+        total += log_expit(offset - x[k])
+    theta[n - 1] = max(exp(left), SMALLEST_POSITIVE)
+    return total
+
+
+cdef void push_broken(Py_ssize_t n, const double *x, const double *u, double size, double grown,
+                      double *out) noexcept nogil:
+    """What shares of a stick of such a size change by where x changes by u, and the size has
+    `grown`.
+    """
+    cdef Py_ssize_t k
+    cdef double left = size, moved = grown, z, cut
+    for k in range(n - 1):
+        z = expit(x[k] - log(<double> (n - 1 - k)))
+        cut = left * z * (1 - z) * u[k]
+        out[k] = moved * z + cut
+        moved = moved * (1 - z) - cut
+        left *= 1 - z
+    out[n - 1] = moved
+
+
+cdef double pull_broken(Py_ssize_t n, const double *x, const double *g, double size,
+                        double *out) noexcept nogil:
+    """From the last share of a stick of such a size back, with total = sum over what is left of
+    theta_j g_j plus the Jacobian's part; returns the slope by the size.
+    """
+    cdef Py_ssize_t k
+    cdef double left = 0, offset, z, theta, total, own
+    for k in range(n - 1):
+        left += log_expit(log(<double> (n - 1 - k)) - x[k])
+    own = exp(left) * g[n - 1]
+    total = size * own
+    for k in range(n - 2, -1, -1):
+        offset = log(<double> (n - 1 - k))
+        z = expit(x[k] - offset)
+        left -= log_expit(offset - x[k])                       # the log of what was left before
+        theta = exp(left + log_expit(x[k] - offset))
+        out[k] += (1 - z) * size * theta * g[k] - z * total + 1 - 2 * z
+        total += size * theta * g[k] + 1
+        own += theta * g[k]
+    return own
 
 
 cdef double between(double low, double high, double x, double *theta) noexcept nogil:
@@ -333,8 +380,14 @@ def shares(theta, low, high):
     return np.log(theta[:last]) - np.log(left[1:]) + np.log(np.arange(last, 0, -1))
 
 
+def signed(theta, low, high):
+    """Free numbers of increments of one sign."""
+    total = theta.sum()
+    return np.append(total, shares(theta / total, low, high))
+
+
 INVERSES = {FREE: lambda theta, low, high: theta, POSITIVE: lambda theta, low, high: np.log(theta),
-            INTERVAL: into,
+            INTERVAL: into, MONOTONE: signed,
             ORDERED: lambda theta, low, high: rises(theta, int(max(low, 1))), SIMPLEX: shares,
             MIRRORED: log_ratios,
             POSITIVE_ORDERED: lambda theta, low, high: np.log(np.diff(theta, prepend=0.0))}

@@ -6,6 +6,7 @@ import numpy as np
 from libc.math cimport copysign, cosh, exp, fabs, log, log1p, sinh, tanh
 from libc.string cimport memset
 
+from sgmc.coordinates.constraints cimport log_size, slope_of_log
 from sgmc.coordinates.stack cimport MAX_STACKED
 from sgmc.core import limits
 from sgmc.core.contract cimport OK, Map, Prior
@@ -258,6 +259,47 @@ cdef class Correlated(Prior):
                 value[0] -= 0.5 * e * pull
             if grad != NULL:
                 grad[self.places[i]] -= pull
+        return OK
+
+
+cdef class Increments(Prior):
+    """A prior, and one of increments of one sign on top of it: log p = inner + log p(b) - (D - 1)
+    log |b| with b = c_1 + ... + c_D, which is that of c = b z for z ~ Dirichlet(1) (Bürkner &
+    Charpentier 2020, doi:10.1111/bmsp.12195).
+
+    Parameters
+    ----------
+    inner : Prior
+    places : array (D,) of int
+        Of c.
+    total : Prior
+        Of b, one number.
+    """
+
+    cdef readonly Prior inner, total
+    cdef readonly Py_ssize_t[::1] places
+
+    def __init__(self, Prior inner, places, Prior total):
+        Prior.__init__(self, inner.dim)
+        self.inner, self.total, self.places = inner, total, np.array(places, dtype=np.intp)
+
+    def ridges(self):
+        raise NotSupported("a prior of increments of one sign, with a pole where all are zero",
+                           because="mathematics")
+
+    cdef int add(self, const double *theta, double *value, double *grad) except -1 nogil:
+        cdef Py_ssize_t j, k = self.places.shape[0]
+        cdef double b = 0, slope = 0
+        self.inner.add(theta, value, grad)
+        for j in range(k):
+            b += theta[self.places[j]]
+        self.total.add(&b, value, &slope if grad != NULL else NULL)
+        if value != NULL:
+            value[0] -= (k - 1) * log_size(b)
+        if grad != NULL:
+            slope -= (k - 1) * slope_of_log(b)
+            for j in range(k):
+                grad[self.places[j]] += slope
         return OK
 
 

@@ -66,7 +66,7 @@ class Layout:
         )
         right = (
             kind in (*KINDS, "ascending")
-            and kind != "free"
+            and kind not in ("free", "monotone")  # which no density of a user's is made for
             and len(ends) == (2 if kind == "interval" else 0)
         )
         if (

@@ -68,6 +68,13 @@ def check_ends(names, specified):
 def refuse_bounded(table):
     """NotSupported for priors of numbers between ends."""
     j = next(iter(np.flatnonzero(table.bounded)), None)
+    if j in table.increments:
+        raise NotSupported(
+            f"the monotonic effect of {table.names[j]!r} has one sign, which does not go with "
+            "scales that are learned, very many parameters, or data in partitions; give levels a "
+            "coefficient each, by C()",
+            because="limit",
+        )
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
@@ -78,7 +85,7 @@ def refuse_bounded(table):
 
 def refuse_joint(table):
     """NotSupported for priors of several parameters together."""
-    if table.together:
+    if len(table.together) > len(table.monotone):
         raise NotSupported(
             "prior: mvnormal does not go with scales that are learned, very many parameters, or "
             "data in partitions; give each coefficient a prior of its own"

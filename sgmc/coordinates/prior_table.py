@@ -10,7 +10,7 @@ import numpy as np
 
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.spelling import spelled
-from sgmc.coordinates.densities import FAMILIES, Correlated, Separable
+from sgmc.coordinates.densities import FAMILIES, Correlated, Increments, Separable
 from sgmc.coordinates.prior_checks import (
     check,
     check_ends,
@@ -20,7 +20,8 @@ from sgmc.coordinates.prior_checks import (
     refuse_learned,
 )
 from sgmc.errors import ArgumentError
-from sgmc.priors import CENTRED_INTERCEPT, SLOPE, as_spec, normal
+from sgmc.priors import CENTRED_INTERCEPT, SLOPE, PriorSpec, as_spec, normal
+from sgmc.priors.increments import as_increment, suits_sum
 from sgmc.priors.joint import JointNormal
 
 MOST_LISTED = 3  # names and priors in the line of priors
@@ -63,6 +64,25 @@ class Together(NamedTuple):
     location: np.ndarray
     precision: np.ndarray
 
+    def compiled(self, inner):
+        """The compiled prior, on top of an inner one."""
+        return Correlated(inner, *self)
+
+
+class Monotone(NamedTuple):
+    """Increments of a monotonic effect: their places, and the prior of their sum."""
+
+    places: np.ndarray
+    total: PriorSpec
+
+    def compiled(self, inner):
+        """The compiled prior, on top of an inner one."""
+        one = self.total
+        family = [FAMILIES[one.family]]
+        return Increments(
+            inner, self.places, Separable(family, [one.location], [one.scale], [one.shape])
+        )
+
 
 @dataclass(frozen=True)
 class PriorTable:
@@ -87,8 +107,8 @@ class PriorTable:
         What is printed in the place of these parameters, where it differs.
     own : array (k, d) of bool, or None
         Coefficients of each intercept's linear predictor, where these are not all of its equation.
-    together : list of Together
-        Parameters with one prior of them all; `used` has its margins.
+    together : list of Together or Monotone
+        Parameters with one prior of them all; `used` has its margins, or the prior of their sum.
     """
 
     names: list
@@ -116,10 +136,22 @@ class PriorTable:
     @property
     def bounded(self):
         """Which parameters have ends that coordinates must keep, an array: positive ones among
-        those whose logs are sampled have none.
+        those whose logs are sampled have none; increments have zero.
         """
         low, high = self.bounds()
-        return np.isfinite(low) | np.isfinite(high)
+        found = np.isfinite(low) | np.isfinite(high)
+        found[self.increments] = True
+        return found
+
+    @property
+    def monotone(self):
+        """Each `Monotone`, a list."""
+        return [one for one in self.together if isinstance(one, Monotone)]
+
+    @property
+    def increments(self):
+        """Places of increments of monotonic effects, an array."""
+        return np.concatenate([np.zeros(0, int), *(one.places for one in self.monotone)])
 
     def bounds(self):
         """Between which numbers each of what is sampled is: arrays, of logs where these are."""
@@ -166,8 +198,15 @@ class PriorTable:
 
     @property
     def by_quantiles(self):
-        """Places of parameters with ends and of horseshoes, which no Gaussian describes."""
-        return np.union1d(np.flatnonzero(self.bounded), self.shrunk)
+        """Places of parameters with ends of their own and of horseshoes, whose margins no Gaussian
+        describes.
+        """
+        return np.setdiff1d(np.union1d(np.flatnonzero(self.bounded), self.shrunk), self.increments)
+
+    @property
+    def bent(self):
+        """Places of all parameters that no Gaussian describes, an array."""
+        return np.union1d(self.by_quantiles, self.increments)
 
     def guessed(self, sds):
         """The table with scales for `horseshoe(nonzero=...)`; `sds` are those with which the data
@@ -244,7 +283,7 @@ def density_of(priors, shift=None, bent=None, logged=None):
         priors.auxiliary if logged is None else logged,
         bent,
     )
-    return reduce(lambda inner, one: Correlated(inner, *one), priors.together, alone)
+    return reduce(lambda inner, one: one.compiled(inner), priors.together, alone)
 
 
 def resolve(prior, data, family, scales, learned=False, bounded=False, joint=False):
@@ -288,6 +327,13 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
         give(one, where, specified)
     check(specified, names, slopes, family)
     check_together(together, specified, names)
+    groups = [np.array(one) + j for one in data.increments for j in range(0, coefficients, d)]
+    for where in groups:
+        alike = [specified[j] for j in where]
+        if not named_alone(prior, where, data, family) and not suits_sum(alike[0]):
+            alike = [SLOPE] * len(where)  # what is for all slopes may not be for sums of increments
+        one = as_increment(alike, [names[j] for j in where])
+        specified = [one if j in where else other for j, other in enumerate(specified)]
     check_ends(names[coefficients:], specified[coefficients:])
     if not learned:
         refuse_learned(specified)
@@ -301,6 +347,10 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
         for p, unit in zip(specified, [*units, *scales.auxiliary])
     ]
     used[coefficients:] = [replace(p, low=max(p.low, 0.0)) for p in used[coefficients:]]
+    for where in groups:  # columns of a product with a number differ in their units
+        widest = max((used[j] for j in where), key=lambda one: one.scale)
+        used = [widest if j in where else other for j, other in enumerate(used)]
+        together.append(Monotone(where, widest.total))
     table = PriorTable(
         names,
         specified,
@@ -379,6 +429,13 @@ def give(one, where, specified):
 def spec_of(prior, argument):
     """A prior of each parameter, or of several."""
     return prior if isinstance(prior, JointNormal) else as_spec(prior, argument)
+
+
+def named_alone(prior, where, data, family):
+    """Whether the user wrote a prior for some of these places, and not for all slopes."""
+    keys = [key for key in prior if key != "*"] if isinstance(prior, dict) else []
+    places = places_of(data, family)
+    return any(set(known_places(key, places, data)) & set(where) for key in keys)
 
 
 def one_of_several(one, where, names, coefficients):

@@ -21,6 +21,9 @@ def tail_bounds(priors, names, decay=None):
         Name -> k.
     """
     families, df = priors.families, priors.columns("df")
+    for one in priors.monotone:  # increments are shares of their sum
+        for j in one.places:
+            families[j] = one.total.family
     proper = all(family != "flat" for family in families)
     low, high = priors.bounds()
     bounds, power = np.full(len(families), np.nan), decay or {}

@@ -59,6 +59,8 @@ def propagate(precision, slope, where, tilt, sites):
     Propagated
     """
     p, q = sites
+    if not len(where):
+        return Propagated(sites, p, q, marginals(precision, slope, where, p, q)[0], ())
     last = np.zeros(len(where)), np.ones(len(where))
     for _ in range(SWEEPS):
         mean, own = marginals(precision, slope, where, p, q)

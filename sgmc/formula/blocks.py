@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Array, Floats, Ints, Sparse
-from sgmc.errors import DataError
+from sgmc.errors import DataError, FormulaError
 
 if TYPE_CHECKING:
     from sgmc.formula.factors import Factor
@@ -121,6 +121,24 @@ class Block:
             for choice in itertools.product(*choices)
         ]
 
+    def increments(self) -> list[Ints]:
+        """Columns of the design that are increments of one monotonic effect: of a product each
+        column of the other factors has its own.
+        """
+        wide = [one is None and of.width > 1 for of, one in zip(self.factors, self.contrasts)]
+        effects = [place for place, one in enumerate(self.factors) if wide[place] and one.ordered]
+        if not effects:
+            return []
+        if len(effects) > 1:
+            raise FormulaError(
+                f"{self.term_name(True)!r} has two monotonic effects, whose product is none: use "
+                "C() for one of them"
+            )
+        sizes = [width(*pair) for pair in zip(self.factors, self.contrasts)]
+        grid = self.columns.start + np.arange(np.prod(sizes, dtype=int)).reshape(sizes[::-1])
+        along = np.moveaxis(grid, len(sizes) - 1 - effects[0], -1)
+        return list(along.reshape(-1, sizes[effects[0]]))
+
     def whole(self) -> Array | None:
         """Weights of the categorical columns with which they add up to 1 for all levels, or None
         where a contrast has no such weights.
@@ -157,7 +175,8 @@ class Block:
             if contrast is not None:
                 pieces.append([label + suffix for suffix in contrast.suffixes])
             elif factor.width > 1:
-                pieces.append([f"{label}[{i}]" for i in range(factor.width)])
+                steps = factor.ordered[1:] or range(factor.width)
+                pieces.append([f"{label}[{one}]" for one in steps])
             else:
                 pieces.append([label])
         return [

@@ -166,6 +166,11 @@ class DesignSpec:
         return members, alone
 
     @property
+    def increments(self) -> list[Ints]:
+        """Columns of the increments of each monotonic effect."""
+        return [columns for block in self._blocks for columns in block.increments()]
+
+    @property
     def blocks_of_levels(self) -> "list[Block]":
         """Its blocks of factors that are coded, and nothing else."""
         return [block for block in self._blocks if block.categorical and not block.numeric]

@@ -18,6 +18,7 @@ from sgmc.formula.chunks import COLUMN, evaluate
 from sgmc.formula.code import Check
 from sgmc.formula.columns import LevelIndexer, kind
 from sgmc.formula.labels import cure_of_text
+from sgmc.formula.monotone import ordered_levels
 from sgmc.formula.restored import check_restored
 
 if TYPE_CHECKING:
@@ -54,6 +55,13 @@ class Factor:
         words = compile(self.code, "<formula>", "eval").co_names
         self.functions = {name: value for name, value in parsed.functions.items() if name in words}
         self.transforms = fitted.state.get("transforms", {})
+
+    @property
+    def ordered(self) -> list[Any]:
+        """Levels of a monotonic effect, whose columns are the increments to all but the lowest;
+        empty for other factors.
+        """
+        return ordered_levels(self.quoted, self.code, self.transforms)
 
     def evaluate(self, columns: "Chunk") -> Any:
         """The value of the factor, before any coding."""

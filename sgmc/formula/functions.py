@@ -7,6 +7,7 @@ import patsy.builtins
 from sgmc.arguments.limited import cens, trunc
 from sgmc.arguments.survival import Surv
 from sgmc.arguments.types import Same
+from sgmc.formula.monotone import Monotonic
 from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.transforms import BSplines, Categories, Center, Standardize
 
@@ -23,6 +24,7 @@ FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__al
     "standardize": patsy.stateful_transform(Standardize),
     "factor": patsy.stateful_transform(Categories),
     "relevel": patsy.stateful_transform(Relevel),
+    "mo": patsy.stateful_transform(Monotonic),
     "poly": patsy.stateful_transform(Poly),
     "ns": patsy.stateful_transform(NaturalTerm),
     "log": np.log,

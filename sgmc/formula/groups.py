@@ -364,6 +364,11 @@ def terms_of(
     ]
     for bar, design in zip(table.bars, table.effects):
         codes, levels = every[bar.columns]
+        if design.increments:
+            raise FormulaError(
+                f"({bar.text}): increments of a monotonic effect have one sign, which normal "
+                "effects of levels have not; give levels the slope of a number, (x | g)"
+            )
         refuse_twice(table, bar, design, codes, len(levels.index))
     return every, terms
 

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 
 from sgmc.arguments.names import of_second
 from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.arguments.types import Array, Floats, Frame
+from sgmc.arguments.types import Array, Floats, Frame, Ints
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.formula.groups import crossed
 from sgmc.formula.safe import like
@@ -169,6 +169,12 @@ class PartsSpec:
         """Of which numbers each column of both parts is the product; see `DesignSpec.numbers`."""
         first, other = (one.numbers for one in self.specs)
         return first[0] + other[0], first[1] + other[1]
+
+    @property
+    def increments(self) -> list[Ints]:
+        """See `DesignSpec.increments`; of both parts."""
+        first, other = (one.increments for one in self.specs)
+        return first + [self.first + columns for columns in other]
 
     @property
     def blocks_of_levels(self) -> "list[Block]":

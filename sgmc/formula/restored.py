@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from patsy.mgcv_cubic_splines import CC, CR, TE
 
+from sgmc.formula.monotone import Monotonic
 from sgmc.formula.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.transforms import MOST_DEGREE, BSplines, Categories, Center, Standardize
 from sgmc.splines.natural import NaturalSplines
@@ -73,6 +74,7 @@ CHECKS = {
     Center: moments,
     Categories: lambda one: isinstance(one.levels, tuple),
     Relevel: lambda one: isinstance(one.levels, tuple),
+    Monotonic: lambda one: isinstance(one.levels, tuple),
     Poly: polynomials,
     NaturalTerm: lambda one: type(one.basis) is NaturalSplines and natural(one.basis),
 }

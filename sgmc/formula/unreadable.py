@@ -67,8 +67,6 @@ NEAR = {
     "mi": ": missing values are not imputed; drop such rows, or fill them first",
     "offset": ": it stands right of the tilde, added to other terms",
     "cbind": ": it is a response alone, 'cbind(successes, failures) ~ ...'",
-    "mo": ": monotonic effects are not part of this package; use C(x) for a coefficient per level, "
-    "x itself for a line, or a smooth s(x)",
     "f": ": latent Gaussian models, as INLA's f(), are not part of this package; write (1 | g) for "
     "model='iid', or a smooth s(x) for a random walk",
     "se": ": use the argument se= of sgmc.ols",

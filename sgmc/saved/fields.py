@@ -75,7 +75,7 @@ FIELDS: dict[str | None, dict[str, Any]] = {
         "used": list["PriorSpec"],
         "intercepts": list[COUNT],
         "auxiliary": COUNT,
-        "together": list["Together"],
+        "together": list[Union["Together", "Monotone"]],
     },
     "Recipe": {"sizes": list[COUNT], "names": list[str], "spec": Optional["DesignSpec"]},
     "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},

@@ -20,7 +20,6 @@ FRAME = pd.DataFrame({"y": np.arange(6.0), "x": np.arange(6.0), "g": list("aabbc
         ("ar(x)", r"temporal effects .* \(1 \| period\), or a smooth s\(x\) of time"),
         ("ar1(x + 0 | g)", r"for each level of a factor is ar1\(t, by=g\)"),
         ("f(x, model='iid')", r"INLA's f\(\).* write \(1 \| g\)"),
-        ("mo(x)", r"monotonic effects .* C\(x\)"),
         ("I(offset(x))", "can only be added"),
         ("cbind(x, x)", "it is a response alone"),
         ("se(x)", "use the argument se= of sgmc.ols"),

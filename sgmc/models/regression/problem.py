@@ -201,13 +201,14 @@ def find_any_mode(table, data, family, prior, settings):
             "as they do not stay at zero one by one; give each a prior of its own",
             because="mathematics",
         )
-    if not priors.bounded.any():
-        # given sigma, normal priors of the coefficients leave these normal
-        summing = family.summed and settings.unchained and priors.conjugate(data.d)
-        return find_regression_mode(table, data, family, priors, settings, outcome, summing)
-    refuse_beside_ends(priors, settings, table)
-    found = find_regression_mode(table, data, family, without_ends(priors), settings, outcome)
-    return with_ends(found, priors)
+    ends, plain = priors.bounded.any(), priors
+    if ends:
+        refuse_beside_ends(priors, settings, table)
+        plain = without_ends(priors)
+    # given sigma, normal priors of the coefficients leave these normal
+    summing = family.summed and settings.unchained and plain.conjugate(data.d)
+    found = find_regression_mode(table, data, family, plain, settings, outcome, summing)
+    return with_ends(found, priors) if ends else found
 
 
 def whitened(found, data, family, settings, precondition, kept):
@@ -258,8 +259,9 @@ def whitened(found, data, family, settings, precondition, kept):
         coordinates=where,
         warnings=warnings,
     )
-    if found.summed is None:
-        return problem
+    # chains have the sums of all rows, and draws of a normal law no ends
+    if found.summed is None or found.between is not None:
+        return replace(problem, summed=found.summed)
     problem = replace(problem, summed=found.summed)
     transport = transport_of(problem, found.terms(mode.theta)[1], mode)
     return replace(problem, transport=transport) if transport else replace(problem, summed=None)
@@ -306,13 +308,15 @@ def built(found, family, *, model, prior, coordinates, known=None, nobs=None, **
             identity=identity,
         ),
         defaults=Defaults(
-            estimator=GRADIENT, exact_sampler=SKEWED if coordinates.walled else EXACT
+            estimator=GRADIENT,
+            exact_sampler=SKEWED if coordinates.walled else EXACT,
+            why_exact="" if found.between is None else found.between.why_exact,
         ),
         searched=found.modes.transformed(coordinates.back),
         forms=RegressionForms(found.terms),
         shape=Shape(
             # under priors that are log-concave, too, or nearly so
-            unimodal=family.log_concave and not len(priors.shrunk),
+            unimodal=family.log_concave and not (len(priors.shrunk) or priors.monotone),
             tail_index=tail_index(nobs, dim, table, priors, family),
             tail_by_priors=tail_by_priors(priors, how.get("warnings", ())),
             tail_bounds=partial(tail_bounds, priors),

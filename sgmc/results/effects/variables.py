@@ -123,6 +123,8 @@ class Variables:
     def known(self, name):
         """Levels of a variable by the formula, or None."""
         for one in factors_of(self.results):
+            if one.ordered and list(one.inputs.values()) == [name]:
+                return one.ordered, [f"{one.label}[{level}]" for level in one.ordered]
             if one.levels is not None and list(one.inputs.values()) == [name]:
                 levels = list(one.levels)
                 if one.is_column or self.column(name).dropna().isin(levels).all():

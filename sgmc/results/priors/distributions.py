@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from sgmc.coordinates.densities import exponential_integral
+from sgmc.coordinates.prior_table import Monotone
 from sgmc.coordinates.whitening import undo_centring
 from sgmc.core.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
@@ -172,10 +173,29 @@ def prior_draws(priors, back, count, seed):
     random = np.random.Generator(np.random.PCG64(seed_sequence(seed, "predict", 3)))
     phi = np.column_stack([drawn(spec, count, random) for spec in priors.used])
     for one in priors.together:
-        root = np.linalg.cholesky(np.linalg.inv(one.precision))
-        phi[:, one.places] = one.location + random.normal(size=(count, len(root))) @ root.T
+        phi[:, one.places] = drawn_together(one, count, random)
     phi[:, : len(back)] = phi[:, : len(back)] @ back.T
     return phi
+
+
+def drawn_together(one, count, random):
+    """So many independent draws of several parameters, of a `Together` or a `Monotone`."""
+    if isinstance(one, Monotone):
+        total = drawn(one.total, count, random)
+        return total[:, None] * random.dirichlet(np.ones(len(one.places)), count)
+    root = np.linalg.cholesky(np.linalg.inv(one.precision))
+    return one.location + random.normal(size=(count, len(root))) @ root.T
+
+
+def log_together(one, values):
+    """Log densities of draws (draw, parameter) under a `Together`, or of the sums of increments
+    under a `Monotone`, whose shares are uniform, but for a constant.
+    """
+    if isinstance(one, Monotone):
+        flat = one.total.family == "flat"
+        return np.zeros(len(values)) if flat else log_density(one.total, values.sum(axis=1))
+    e = values - one.location
+    return -0.5 * np.einsum("ij,jk,ik->i", e, one.precision, e)
 
 
 def margin(priors, centre, name):
@@ -201,6 +221,12 @@ def margin(priors, centre, name):
     back, j = from_spoken(priors, centre), priors.names.index(name)
     own = priors.used[j]
     others = [k for k in np.flatnonzero(back[j]) if k != j] if j < len(back) else []
+    if j in priors.increments:
+        raise NotSupported(
+            f"the prior density of {name!r} is not known in closed form: it is a share of a sum "
+            "that has a prior, see prior_summary()",
+            because="mathematics",
+        )
     if len(priors.shrunk) or any(priors.used[k].learned for k in [j, *others]):
         raise NotSupported(
             "prior densities of coefficients whose scale is learned are not known",

@@ -98,6 +98,18 @@ def log_prior_at(results, statement, weights, value):
             "the term",
             because="mathematics",
         )
+    for one in priors.monotone:
+        # the sum of increments has a prior of its own
+        if set(one.places) == set(places) and np.ptp(of_phi[places]) == 0:
+            scale = of_phi[places[0]]
+            return float(log_density(one.total, value / scale)) - np.log(abs(scale))
+    increment = next((j for j in places if j in priors.increments), None)
+    if increment is not None:
+        raise NotSupported(
+            f"bayes_factor {statement!r}: the prior density of single increments, such as "
+            f"{priors.names[increment]!r}, is not known in closed form; that of the sum of all is",
+            because="mathematics",
+        )
     if len(places) == 1:
         scale, name = of_phi[places[0]], names[places[0]]
         if name.startswith(OF_TIMES):

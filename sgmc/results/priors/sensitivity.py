@@ -9,6 +9,7 @@ from sgmc.results.priors.distributions import (
     SHARES,
     from_spoken,
     log_density,
+    log_together,
     of_share,
     refuse_other,
 )
@@ -58,8 +59,7 @@ def log_prior(results, theta):
             total += log_density(spec, values)
     total += log_lkj(results, theta)
     for one in priors.together:
-        e = phi[:, one.places] - one.location
-        total -= 0.5 * np.einsum("ij,jk,ik->i", e, one.precision, e)
+        total += log_together(one, phi[:, one.places])
     return total
 
 

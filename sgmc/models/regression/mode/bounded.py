@@ -1,9 +1,10 @@
-"""Coefficients whose priors have ends, or are horseshoes: the mode, and the coordinates, of free
-numbers.
+"""Coefficients whose priors have ends, are horseshoes or increments of monotonic effects: the mode,
+and the coordinates, of free numbers.
 
 Parameters phi of the table's columns are c(u): u itself for other priors, and else a quantile map
 of u, to a horseshoe's coefficient, to the log of the distance from the only end, or to the logit of
-the place between two, which makes u about standard normal.
+the place between two, which makes u about standard normal.  Increments are those of their sum and
+of shares of it.
 """
 
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from sgmc.coordinates.laplace import (
 from sgmc.coordinates.maps import Affine, Scaling, Warp
 from sgmc.coordinates.mode import Mode, PriorTerms
 from sgmc.coordinates.partial_map import PartialMap
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.prior_table import Monotone, PriorTable
 from sgmc.coordinates.propagation import Sites, propagate
 from sgmc.coordinates.report import Report
 from sgmc.coordinates.separation_transform import GRID
@@ -33,6 +34,13 @@ from sgmc.coordinates.shrinkage import Spike
 from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
 from sgmc.core.blas import one_blas_thread
 from sgmc.errors import NotSupported, PriorWarning
+from sgmc.models.regression.mode.increments import (
+    CLEAR_SIGN,
+    increments_near,
+    misfit,
+    monotone_map,
+    share_of,
+)
 from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import flat, normal
 
@@ -46,14 +54,15 @@ class Searched(Protocol):
 
     Attributes
     ----------
-    model : Model
+    kernel : Model
+        Of all rows, or of few that have their sums.
     priors : PriorTable
     mode : Mode
     terms : PriorTerms
         Of the priors.
     """
 
-    model: Any
+    kernel: Any
     priors: PriorTable
     mode: Mode
     terms: PriorTerms
@@ -80,6 +89,8 @@ class Between:
     warnings : list of SGMCWarning
     light : bool
         The data leave a tail to a prior whose density falls as a power.
+    open_sign : bool
+        The data leave the sign of a monotonic effect open.
     """
 
     constraints: Composed
@@ -87,6 +98,12 @@ class Between:
     mode: Mode
     warnings: list
     light: bool = False
+    open_sign: bool = False
+
+    @property
+    def why_exact(self) -> str:
+        """What speaks for an exact sampler, in words."""
+        return "the sign of a monotonic effect is open" if self.open_sign else ""
 
     def coordinates(
         self, back: np.ndarray, precondition: str | None, log_params: int
@@ -136,7 +153,10 @@ def without_ends(priors, poles=True):
     used = [surrogate_prior(one) if ends else one for one, ends in pairs]
     for j in () if poles else priors.shrunk:
         used[j] = normal(0.0, used[j].scale)
-    return replace(priors, used=used)
+    for one in priors.monotone:
+        used = [share_of(one) if j in one.places else other for j, other in enumerate(used)]
+    together = [one for one in priors.together if not isinstance(one, Monotone)]
+    return replace(priors, used=used, together=together)
 
 
 def surrogate_prior(one):
@@ -163,16 +183,18 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
     priors : PriorTable
         With their ends.
     """
-    places, cuts = priors.by_quantiles, cuts_of(priors)
     with one_blas_thread():
+        places, cuts, effects, open_ = ends_of(priors, found.mode.precision, found.mode.theta)
         data, told = margins_told(found, priors, places, cuts)
-        constraints, centre = quantile_map(data, told, places, cuts)
+        constraints, centre = free_map(data, told.mean, effects, places, alone_of(cuts, told))
         slopes = constraints.jacobian(centre)
         curved = slopes.T @ found.mode.precision @ slopes
-        curved[places, places] += 1.0
+        # of quantiles one, of shares at most one; sums have the data's, and their priors' there
+        shares = [j for one in effects for j in one[1:]]
+        curved[[*places, *shares], [*places, *shares]] += 1.0
         root = root_of_inverse(curved)
         map = Composed(constraints, Affine(centre, root))
-        exact = exact_gradient(found.model, found.density_of(priors), map)
+        exact = exact_gradient(found.kernel, found.density_of(priors), map)
         top, warnings = laplace_approximation(exact, 0 * centre, NEAR_ENOUGH)
         back = np.linalg.inv(root)
         precision = np.eye(len(centre)) if top.precision is None else top.precision
@@ -183,8 +205,9 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
         constraints,
         free,
         Mode(place, likelihood, whole - likelihood, top.whole and found.mode.whole),
-        warnings + contradicted(priors, places, cuts, told),
+        warnings + contradicted(priors, places, cuts, told) + open_,
         any(cut.tailed(h) for cut, h in zip(cuts, told.h)),
+        bool(effects),
     )
 
 
@@ -203,20 +226,42 @@ def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
     )
 
 
-def cuts_of(priors):
-    """A `Cut`, or a `Spike`, for each of the parameters `by_quantiles`."""
+def ends_of(priors, precision, mean):
+    """Places of parameters that are quantiles of free numbers; a `Cut` or a `Spike` for each; the
+    places of each monotonic effect whose sign the data leave open, whose increments are made of
+    their sum, while those of others have their end at zero; and what to warn of.
+
+    Parameters
+    ----------
+    priors : PriorTable
+    precision : array (d, d)
+        Of a Gaussian that knows no signs.
+    mean : array (d,)
+    """
     low, high = priors.bounds()
-    return [
+    places = list(priors.by_quantiles)
+    cuts = [
         Spike(priors.used[j])
         if j in priors.shrunk
         else Cut(priors.used[j], priors.logged[j], low[j], high[j])
-        for j in priors.by_quantiles
+        for j in places
     ]
+    effects, warnings = [], []
+    for one in priors.monotone:
+        sign, near, _ = increments_near(precision, mean, one.places)
+        warnings += misfit(near, priors.names[one.places[0]])
+        if near.beside < CLEAR_SIGN:
+            effects.append(one.places)
+            continue
+        ends = (0.0, np.inf) if sign > 0 else (-np.inf, 0.0)
+        places += list(one.places)
+        cuts += [Cut(share_of(one), False, *ends)] * len(one.places)
+    return np.array(places, dtype=int), cuts, effects, warnings
 
 
 def margins_told(found, priors, places, cuts):
     """Precision (d, d) of the likelihood and of the priors without ends, as a Gaussian around the
-    mode, and the `Propagated` of those with ends on it.
+    mode, and the `Propagated` of those with ends on it; increments keep their surrogates.
     """
     others = found.terms_of(flattened(found.priors, places))
     mode, (_, slope, _) = found.mode, found.terms(found.mode.theta)
@@ -227,6 +272,11 @@ def margins_told(found, priors, places, cuts):
     stand_ins = np.diag(mode.prior - other_precision)[places]
     begin = (slope - other_slope + priors.logged)[places] + stand_ins * mode.theta[places]
     return data, propagate(data, linear, places, tilt_of(cuts), Sites(stand_ins, begin))
+
+
+def alone_of(cuts, told):
+    """The map of parameters by quantiles, None where there are none."""
+    return alone_by_quantiles(cuts, told) if cuts else None
 
 
 def definite(precision):
@@ -269,27 +319,50 @@ def block_of(cut):
     return ("free", 1, 0.0, 0.0) if isinstance(cut, Spike) else ("interval", 1, cut.low, cut.high)
 
 
-def quantile_map(data, told, places, cuts):
+def free_map(data, mean, effects, places, alone):
     """The map c, and where a search begins, (d,).
 
     By c parameters with ends are quantiles of their margins, so that the free numbers are about
-    standard normal, and the others are what they are expected to be given these, plus their free
-    numbers.
+    standard normal, increments are those of free numbers, and the others are what they are expected
+    to be given these, plus their free numbers.
+
+    Parameters
+    ----------
+    data : array (d, d)
+        Precision of the likelihood and of the other priors.
+    mean : array (d,)
+    effects : list of array
+        Places of the increments of monotonic effects.
+    places : array (k,) of int
+        Of parameters by quantiles.
+    alone : Map or None
+        Of these.
     """
-    d = len(told.mean)
-    alone = PartialMap(d, places, alone_by_quantiles(cuts, told))
-    rest, basis, centre = np.setdiff1d(np.arange(d), places), np.eye(d), np.zeros(d)
+    d, centre = len(mean), np.zeros(len(mean))
+    bent = np.concatenate([places, *effects]).astype(int)
+    rest, basis = np.setdiff1d(np.arange(d), bent), np.eye(d)
     if len(rest):
-        of_places = np.ix_(rest, places)
-        basis[of_places] = -np.linalg.solve(data[np.ix_(rest, rest)], data[of_places])
-        centre[rest] = told.mean[rest] - basis[of_places] @ told.mean[places]
-    return Composed(Affine(np.zeros(d), basis), alone), centre
+        of_bent = np.ix_(rest, bent)
+        basis[of_bent] = -np.linalg.solve(data[np.ix_(rest, rest)], data[of_bent])
+        centre[rest] = mean[rest] - basis[of_bent] @ mean[bent]
+    map = Affine(np.zeros(d), basis)
+    if alone is not None:
+        map = Composed(map, PartialMap(d, places, alone))
+    if effects:
+        inner, at = monotone_map(effects), np.concatenate(effects)
+        centre[at] = inner.inverse(
+            np.concatenate([increments_near(data, mean, one)[-1] for one in effects])
+        )
+        map = Composed(map, PartialMap(d, at, inner))
+    return map, centre
 
 
 def contradicted(priors, places, cuts, told):
     """PriorWarnings, in a list, of ends that the data and the other priors speak against."""
     found = []
     for j, cut, place, h in zip(places, cuts, told.place, told.h):
+        if j in priors.increments:  # which are warned of together
+            continue
         below, above = (cut.low - place) / np.sqrt(h), (place - cut.high) / np.sqrt(h)
         if max(below, above) > CONTRADICTED:
             end = priors.used[j].bounds[int(above > below)]
@@ -306,18 +379,22 @@ def contradicted(priors, places, cuts, told):
 def refuse_beside_ends(priors, settings, table):
     """NotSupported for settings, and tables, that do not go with ends."""
     spec, d = settings.sampler, len(priors.names)
-    if not len(priors.by_quantiles):
+    if not len(priors.bent):
         return
     j = int([*np.flatnonzero(priors.bounded), *priors.shrunk][0])
     has = "has ends" if priors.bounded[j] else "is a horseshoe beside effects"
     what = f"prior {priors.specified[j]} of {priors.names[j]!r} {has}, which does not go with "
+    instead = "use e.g. sgmc.normal(0, 2.5)"
+    if j in priors.increments:
+        what = f"the monotonic effect of {priors.names[j]!r} has one sign, which does not go with "
+        instead = "give levels a coefficient each, by C()"
     constant = priors.bounded[priors.intercepts].any()
     for wrong, because, text in (
         (
             settings.robust,
             "mathematics",
             f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from ends and "
-            "poles; leave cov_type='nonrobust', or use e.g. sgmc.normal(0, 2.5)",
+            f"poles; leave cov_type='nonrobust', or {instead}",
         ),
         (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
         (

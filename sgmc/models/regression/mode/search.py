@@ -78,6 +78,11 @@ class RegressionMode:
     between: object = None
     summed: object = None
 
+    @property
+    def kernel(self):
+        """The model of the rows, or of few that have their sums."""
+        return self.model if self.summed is None else self.summed
+
     def density_of(self, priors):
         """Priors of phi, compiled."""
         return density_of(priors, self.shift)

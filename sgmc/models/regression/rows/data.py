@@ -85,6 +85,8 @@ class RegressionData:
         but a stand-in.
     units : PriorUnits or None
         Where priors do not take theirs from these rows.
+    increments : tuple of array of int
+        Columns of the increments of each monotonic effect.
     """
 
     y: np.ndarray
@@ -110,6 +112,7 @@ class RegressionData:
     second: str = ""
     units: PriorUnits | None = None
     given_offset: np.ndarray | None = None
+    increments: tuple = ()
 
     @property
     def in_second(self):
@@ -304,6 +307,7 @@ def of_table(table, partly="", alone=True):
         parts=getattr(spec, "parts", ()),
         second=getattr(spec, "second", ""),
         given_offset=known,
+        increments=tuple(spec.increments),
     )
 
 

@@ -119,7 +119,7 @@ class GroupedMode:
 
     Attributes
     ----------
-    model : Model
+    kernel : Model
     priors : PriorTable
     mode : Mode
     terms : PriorTerms
@@ -127,7 +127,7 @@ class GroupedMode:
         See `Separable`.
     """
 
-    model: object
+    kernel: object
     priors: object
     mode: Mode
     terms: PriorTerms
@@ -259,7 +259,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         shift[data.intercept] = 0.0
     start = first_guess(without_ends(priors), family, table.offset, *outcome)
     priors = guessed_beside(priors, table, family, predictors_of(data, family), start)
-    searched, bounded = without_ends(priors), len(priors.by_quantiles) > 0
+    searched, bounded = without_ends(priors), len(priors.bent) > 0
     effects, kernel, start = begun(
         rows, family, grouping, nodes, start, START * units.unit / spread
     )
@@ -309,13 +309,16 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
                 unseen=getattr(data.source, "unseen", None),
             )
         )
+    between = None
     if settings.robust:
         refuse_near_zero(settings.cov_type, near, effects)
         of_sandwich = data, settings, effects.factor, back, priors.auxiliary
         where, few = grouped_sandwich(mode, kernel, rows, *of_sandwich)
         warnings = warnings + few
     elif bounded:
-        between = between_ends(GroupedMode(kernel, searched, mode, terms, shift, bent), priors)
+        between = between_ends(
+            GroupedMode(small or kernel, searched, mode, terms, shift, bent), priors
+        )
         mode, warnings = between.mode, warnings + between.warnings
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:
@@ -342,7 +345,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
-            why_exact=few_groups(kernel.n, seen.cells, effects),
+            why_exact=few_groups(kernel.n, seen.cells, effects)
+            or ("" if between is None else between.why_exact),
             # weights of proposals have long tails where an sd that has no table may be zero
             nearly_normal=given is not None
             and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),

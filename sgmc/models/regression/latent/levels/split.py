@@ -254,6 +254,7 @@ def headed(data, split, table, fixed):
         data,
         names=[data.names[j] for j in left],
         terms=terms,
+        increments=tuple(place[one] for one in data.increments),
         intercept=None if data.intercept is None else int(place[data.intercept]),
         source=head if isinstance(head, np.ndarray) else Reordered(head),
         units=units,

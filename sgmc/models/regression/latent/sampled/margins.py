@@ -1,6 +1,7 @@
-"""Coefficients beside effects whose priors have ends, are horseshoes or have learned scales, so
-that no Gaussian describes them.  The search for the centre has normal laws in the place of their
-priors.  Expectation propagation, on the Gaussian of the search, gives these laws and the margins.
+"""Coefficients beside effects whose priors have ends, are horseshoes, increments of monotonic
+effects or have learned scales, so that no Gaussian describes them.  The search for the centre has
+normal laws in the place of their priors.  Expectation propagation, on the Gaussian of the search,
+gives these laws and the margins; increments have a Gaussian of their free numbers.
 """
 
 from dataclasses import dataclass, replace
@@ -23,11 +24,13 @@ from sgmc.models.regression.latent.shrunk.coordinates import learned_map
 from sgmc.models.regression.mode.bounded import (
     alone_by_quantiles,
     contradicted,
-    cuts_of,
+    definite,
+    ends_of,
     flattened,
     tilt_of,
     without_ends,
 )
+from sgmc.models.regression.mode.increments import free_increments
 from sgmc.priors import normal
 
 MOST_SEARCHES = 6  # of searches for the centre, at most
@@ -40,30 +43,51 @@ class Margins:
 
     Attributes
     ----------
-    places : array (k,) of int
+    own : array (k,) of int
+        Of those by quantiles, among all but the effects.
+    by_quantiles : array (k,) of int
         Among all parameters.
     cuts : list of Cut or Spike
     told : Propagated
     warnings : list of SGMCWarning
         Of ends that the data speak against.
+    increments : array of int
+        Those of effects whose sign is open, among all parameters.
+    rising : Composed or None
+        From about standard normal numbers to these.
     """
 
-    places: np.ndarray
+    own: np.ndarray
+    by_quantiles: np.ndarray
     cuts: list
     told: Propagated
     warnings: list
+    increments: np.ndarray
+    rising: Composed | None
+
+    @property
+    def places(self):
+        """All of them, an array of int."""
+        return np.append(self.by_quantiles, self.increments)
 
     @property
     def arrays(self):
         """What tells their maps from others."""
-        return self.told.place, self.told.h
+        found = self.told.place, self.told.h
+        if self.rising is None:
+            return found
+        return (*found, np.asarray(self.rising.inner.centre), np.asarray(self.rising.inner.matrix))
 
     def behind(self, map):
         """A map of all parameters, behind one from standard normal numbers at the places to these
         parameters.
         """
-        alone = alone_by_quantiles(self.cuts, self.told)
-        return Composed(map, PartialMap(map.dim, self.places, alone))
+        if self.cuts:
+            alone = alone_by_quantiles(self.cuts, self.told)
+            map = Composed(map, PartialMap(map.dim, self.by_quantiles, alone))
+        if self.rising is not None:
+            map = Composed(map, PartialMap(map.dim, self.increments, self.rising))
+        return map
 
 
 def centre_and_margins(found):
@@ -78,17 +102,18 @@ def centre_and_margins(found):
     here, covariance = centre.search(found.starts)
     if found.learned is not None:
         return learned_margins(found, here, covariance)
-    if not len(priors.by_quantiles):
+    if not len(priors.bent):
         return here, covariance, None
     stood = without_ends(priors, poles=False)
     for _ in range(MOST_SEARCHES):
         margins = margins_about(found, stood, here, covariance)
-        sites, logged = margins.told.sites, priors.logged[priors.by_quantiles]
-        moved = np.abs(margins.told.mean - here.place[margins.places]) / np.sqrt(margins.told.h)
+        sites, logged = margins.told.sites, priors.logged[margins.own]
+        moved = np.abs(margins.told.mean - here.place[margins.by_quantiles])
+        moved /= np.sqrt(margins.told.h)
         if not (moved[~logged] > STILL).any():
             break
         used = list(stood.used)
-        for j, one, p, q in zip(priors.by_quantiles, logged, *sites):
+        for j, one, p, q in zip(margins.own, logged, *sites):
             used[j] = used[j] if one else normal(q / p, p**-0.5)
         stood = replace(stood, used=used)
         centre.terms, centre.prior = found.terms_of(stood), found.density_of(stood)
@@ -101,7 +126,7 @@ def margins_so_far(found, here):
     unknown = np.eye(len(found.centre.psi))
     if found.learned is not None:
         return LearnedMargins(found.learned, about(likelihood_at(found, (here, unknown))))
-    if not len(found.priors.by_quantiles):
+    if not len(found.priors.bent):
         return None
     stood = without_ends(found.priors, poles=False)
     return margins_about(found, stood, here, unknown)
@@ -111,11 +136,30 @@ def margins_about(found, stood, here, covariance):
     """The `Margins`, by a Gaussian of which other priors are part; parameters are those of
     `cavity`.
     """
-    own, cuts = found.priors.by_quantiles, cuts_of(found.priors)
+    priors, places = found.priors, np.asarray(found.rows.blocks.places)
+    own, cuts, effects, open_ = signs_told(found, stood, here, covariance)
     precision, linear, sites = cavity(found, stood, own, here, covariance)
     told = propagate(precision, linear, np.arange(len(own)), tilt_of(cuts), sites)
-    places = np.asarray(found.rows.blocks.places)[own]
-    return Margins(places, cuts, told, contradicted(found.priors, own, cuts, told))
+    warnings = contradicted(priors, own, cuts, told) + open_
+    rising, increments = None, np.concatenate([np.zeros(0, int), *effects])
+    if effects:
+        precision, linear, _ = cavity(found, stood, increments, here, covariance)
+        unsigned = [one for one in priors.monotone if one.places[0] in increments]
+        rising = free_increments(definite(precision), linear, unsigned)
+    return Margins(own, places[own], cuts, told, warnings, places[increments], rising)
+
+
+def signs_told(found, stood, here, covariance):
+    """What `ends_of` tells by the Gaussian of all increments, whose laws are part of it."""
+    priors, increments = found.priors, found.priors.increments
+    d = len(priors.names)
+    precision, mean = np.eye(d), np.zeros(d)
+    if len(increments):
+        inner, linear, sites = cavity(found, stood, increments, here, covariance)
+        inner[np.diag_indices(len(increments))] += sites.precision
+        precision[np.ix_(increments, increments)] = definite(inner)
+        mean[increments] = here.place[np.asarray(found.rows.blocks.places)[increments]]
+    return ends_of(priors, precision, mean)
 
 
 def cavity(found, stood, own, here, covariance):

@@ -288,7 +288,7 @@ def between(precision, place, margins):
 def with_proposals(made, found, centre, covariance, settings):
     """The problem with independent proposals, where these are worth it."""
     # their Gaussians know nothing of ends and poles
-    away = len(found.priors.by_quantiles) or found.learned is not None
+    away = len(found.priors.bent) or found.learned is not None
     if found.summed or settings.sampler is not None or away:
         return made
     random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "pilot", 2)))
