@@ -166,3 +166,16 @@ def test_outcomes_of_several_equations_and_predictors(frame):
     assert [one for one in kinds.names if "mo(x)[2]" in one] == ["1:mo(x)[2]", "2:mo(x)[2]"]
     spread = sgmc.ols("z ~ x", frame, sigma="~ mo(grade)", seed=1)
     assert spread.verdict.trustworthy and "sigma:mo(grade)[high]" in spread.names
+
+
+def test_predictions_are_those_of_the_increments(results, frame):
+    """Of each draw, by hand."""
+    draws = results.flat[:, : len(results.names)]
+    steps = np.column_stack(
+        [np.ones(len(frame))]
+        + [frame.x >= k for k in (2, 3, 4)]
+        + [frame.grade.cat.codes >= k for k in (1, 2)]
+        + [frame.z]
+    ).astype(float)
+    shares = (1 / (1 + np.exp(-steps @ draws.T))).mean(axis=1)
+    np.testing.assert_allclose(results.predict(frame), shares, atol=1e-10)

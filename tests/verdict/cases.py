@@ -9,13 +9,14 @@ import numpy as np
 import sgmc
 from sgmc.api import verbs
 
-from . import curved, ended, grouped, scaled, several, tangled
+from . import curved, ended, grouped, rising, scaled, several, tangled
 from .curved import CURVED
 from .data import DATA, reference, table
 from .ended import ENDED, ENDS_MISTAKEN, ENDS_WAYS
 from .grouped import GROUPED
 from .known import Known
 from .misspecified import misspecified
+from .rising import RISING, RISING_WAYS
 from .scaled import SCALED, WAYS
 from .several import SEVERAL
 from .small import IMPROPER, SMALL
@@ -29,9 +30,11 @@ MAKERS = (
     (SCALED, scaled),
     (ENDED, ended),
     (SEVERAL, several),
+    (RISING, rising),
 )
 MADE_BY = {name: made for names, made in MAKERS for name in names}
 KINDS = {scaled: "learned scales", ended: "priors with ends", several: "several predictors"}
+KINDS[rising] = "monotonic effects"
 SEED = 5
 
 # ---- a way to sample -----------------------------------------------------------------------------
@@ -44,7 +47,7 @@ class Case:
     Attributes
     ----------
     posterior : str
-        Of DATA, GROUPED, TANGLED, CURVED, SCALED, ENDED, SEVERAL, SMALL, USERS or IMPROPER.
+        Of DATA, GROUPED, TANGLED, CURVED, SCALED, ENDED, SEVERAL, RISING, SMALL, USERS or IMPROPER.
     how : dict
         Arguments of the fit.
     misplaced, stretched : float
@@ -275,8 +278,10 @@ OWN = [
 # a mode that no chain finds: said by the verdict ("one start"), and in the documentation
 UNSEEN = [Case("far modes"), Case("narrow mode apart", {"sampler": "hmc"})]
 BETWEEN = [Case(*way) for way in [*product(ENDED, ENDS_WAYS), *ENDS_MISTAKEN]]
+RISES = [Case(*way) for way in product(RISING, RISING_WAYS)]
 CASES = [
     *BETWEEN,
+    *RISES,
     *INDEPENDENT,
     *NEWER,
     *SKEW,
