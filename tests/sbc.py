@@ -2,7 +2,7 @@
 prior, outcomes from these, the rank of each parameter among the draws of its posterior; over many
 replicates ranks are uniform.
 
-    python tests/sbc.py [--replicates 200] [--families logit poisson]
+    python tests/sbc.py [--replicates 200] [--cases logit poisson]
 """
 
 import argparse
@@ -161,23 +161,23 @@ def p_values(found):
     return np.array([stats.chisquare(np.histogram(column, edges)[0]).pvalue for column in found.T])
 
 
-def main():
-    """Print histograms and p-values."""
+def calibrate(description, cases, names, ranks):
+    """Print histograms and p-values of ranks: of a command, its cases, ``names(case)`` of the
+    parameters, and ``ranks(case, replicates)``.
+    """
     arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     arguments.add_argument("--replicates", type=int, default=200)
-    arguments.add_argument("--families", nargs="+", default=list(OUTCOMES))
+    arguments.add_argument("--cases", nargs="+", default=list(cases))
     options = arguments.parse_args()
-    for family in options.families:
-        found = ranks(family, options.replicates)
-        for name, column, p in zip(names(family), found.T, p_values(found)):
+    for case in options.cases:
+        found = ranks(case, options.replicates)
+        for name, column, p in zip(names(case), found.T, p_values(found)):
             bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(
-                f"{family:16s} {name:20s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}",
-                flush=True,
-            )
+            shown = " ".join(f"{b:3d}" for b in bins)
+            print(f"{case:16s} {name!s:20s} {shown}   p {p:.3f}", flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    calibrate(__doc__, OUTCOMES, names, ranks)

@@ -5,7 +5,7 @@ among the draws.
     python -m tests.mixed.sbc [--replicates 200] [--cases "poisson, nested"]
 """
 
-import argparse
+import itertools
 import warnings
 
 import numpy as np
@@ -15,7 +15,7 @@ import sgmc
 from sgmc import formula, registry
 from sgmc.errors import SGMCWarning
 
-from ..sbc import BINS, KEPT, p_values
+from ..sbc import KEPT, calibrate
 
 GROUPS, SUBGROUPS, ROWS = 15, 3, 4  # rows of a subgroup, subgroups of a group
 FIXED = {"Intercept": sgmc.normal(0, 0.7), "a": sgmc.normal(0, 0.7)}
@@ -108,20 +108,5 @@ def ranks(name, replicates, seed=1, distort=lambda draws: draws, sd=SD):
     return np.array(found)
 
 
-def main():
-    """Print histograms and p-values."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    arguments.add_argument("--replicates", type=int, default=200)
-    arguments.add_argument("--cases", nargs="+", default=CASES)
-    options = arguments.parse_args()
-    for name in options.cases:
-        found = ranks(name, options.replicates)
-        for j, (column, p) in enumerate(zip(found.T, p_values(found))):
-            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(f"{name:18s} {j} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    calibrate(__doc__, CASES, lambda case: itertools.count(), ranks)

@@ -6,7 +6,7 @@ Priors here are in units that the outcomes do not set.
     python -m tests.scales.sbc [--replicates 200] [--cases "ols, horseshoe"]
 """
 
-import argparse
+import itertools
 import warnings
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 import sgmc
 from sgmc.errors import SGMCWarning
 
-from ..sbc import BINS, KEPT, p_values
+from ..sbc import KEPT, calibrate
 
 D, ROWS = 6, {"ols": 40, "logit": 80}
 INTERCEPT, SIGMA = sgmc.normal(0, 0.7), sgmc.exponential(scale=0.7)
@@ -82,20 +82,5 @@ def ranks(name, replicates, seed=1, distort=lambda draws: draws, prior=None):
     return np.array(found)
 
 
-def main():
-    """Print histograms and p-values."""
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    arguments.add_argument("--replicates", type=int, default=200)
-    arguments.add_argument("--cases", nargs="+", default=CASES)
-    options = arguments.parse_args()
-    for name in options.cases:
-        found = ranks(name, options.replicates)
-        for j, (column, p) in enumerate(zip(found.T, p_values(found))):
-            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(f"{name:18s} {j} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    calibrate(__doc__, CASES, lambda case: itertools.count(), ranks)

@@ -5,7 +5,6 @@ effects.
 python -m tests.splines.sbc [--replicates 200] [--cases gp]
 """
 
-import argparse
 import warnings
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 import sgmc
 from sgmc.errors import SGMCWarning
 
-from ..sbc import BINS, KEPT, p_values
+from ..sbc import KEPT, calibrate
 from .areas import NAMES, NEIGHBOURS, scaled_covariance
 
 ROWS, LENGTH, SERIES = 80, 10.0, 30
@@ -80,19 +79,5 @@ def ranks(case, replicates, seed=1, distort=lambda draws: draws):
     return np.array(found)
 
 
-def main():
-    """Print histograms and p-values."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--replicates", type=int, default=200)
-    arguments.add_argument("--cases", nargs="+", default=list(TERMS))
-    options = arguments.parse_args()
-    for case in options.cases:
-        found = ranks(case, options.replicates)
-        for name, column, p in zip(names(case), found.T, p_values(found)):
-            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            shown = " ".join(f"{b:3d}" for b in bins)
-            print(f"{case:15s} {name:20s} {shown}   p {p:.3f}", flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    calibrate(__doc__, TERMS, names, ranks)

@@ -3,7 +3,6 @@
 python -m tests.survival.sbc [--replicates 200]
 """
 
-import argparse
 import warnings
 
 import numpy as np
@@ -12,7 +11,7 @@ import pandas as pd
 import sgmc
 from sgmc.errors import SGMCWarning
 
-from ..sbc import BINS, KEPT, p_values
+from ..sbc import KEPT, calibrate
 from .tables import ERRORS, FORMULAS
 
 ROWS, NAMES = 60, ["Intercept", "a", "b", "sigma"]
@@ -65,17 +64,5 @@ def ranks(law, replicates, seed=1, distort=lambda draws: draws, prior=PRIORS):
     return np.array(found)
 
 
-def main():
-    """Print histograms and p-values."""
-    arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--replicates", type=int, default=200)
-    options = arguments.parse_args()
-    for law in CALIBRATED:
-        found = ranks(law, options.replicates)
-        for name, column, p in zip(NAMES, found.T, p_values(found)):
-            bins = np.histogram(column, np.linspace(0, KEPT + 1, BINS + 1))[0]
-            print(f"{law:12s} {name:10s} {' '.join(f'{b:3d}' for b in bins)}   p {p:.3f}")
-
-
 if __name__ == "__main__":
-    main()
+    calibrate(__doc__, CALIBRATED, lambda law: NAMES, ranks)
