@@ -306,7 +306,6 @@ REFUSED = {
     "left side": (FormulaError, "without a left side", lambda: of("y ~ z")),
     "offset": (FormulaError, "would belong to discrimination", lambda: of("~ z + offset(x)")),
     "name": (ArgumentError, "'discrimination'", lambda: fitted().predict(which="discrim")),
-    "new rows": (NotSupported, "has thresholds", lambda: fitted().update(table(20))),
     "arrays": (
         ArgumentError,
         "a formula of from_formula",

@@ -158,7 +158,6 @@ REFUSED = {
         "ordinal does not take data in partitions",
         lambda: of(Frames(small(), 3)),
     ),
-    "update": (NotSupported, "has thresholds", lambda: fitted("small").update(small())),
     "residuals": (NotSupported, "are kinds", lambda: fitted("small").resid_response),
     "logit": (
         DataError,
