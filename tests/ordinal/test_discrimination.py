@@ -13,7 +13,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.core.design import design
-from sgmc.errors import ArgumentError, FormulaError, NotSupported
+from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.regression.families.ordinal import DiscriminatingFamily
 
 from ..importance import apart, around_the_mode
