@@ -67,6 +67,7 @@ from sgmc.models.regression.latent.integrated.search import (
     WARM_ROWS,
     IntegrationRule,
     find,
+    find_several,
     near_mode,
     normal_points,
     warm_groups,
@@ -78,7 +79,12 @@ from sgmc.models.regression.mode.bounded import (
     refuse_beside_ends,
     without_ends,
 )
-from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes, scales
+from sgmc.models.regression.mode.search import (
+    first_guess,
+    moments_of_outcomes,
+    refuse_search,
+    scales,
+)
 from sgmc.models.regression.rows.narrow import rounded
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
@@ -274,19 +280,26 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         # a part of each group tells where to begin: single steps with all rows cost more
         start = near_mode(spread_rows(rows, kernel, family, effects), terms, start)
     found, mode, warnings = find(small or kernel, terms, start)
+    fold, modes = FoldedEffects(data.d, effects.loading), ModeSearch(1, (1.0,))
+    if settings.modes == "search" and mode.whole:
+        refuse_search(priors, settings)
+        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        usual = mode, warnings
+        found, mode, warnings, modes = find_several(found, terms, usual, fold, random)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
-        kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), nodes, scheme)
+        places = [place for place, _ in modes.gaussians]
+        points = [*normal_points(mode, settings.seed), *places]
+        kernel, rule = with_rule(kernel, points, nodes, scheme)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, warnings = find(kernel, terms, mode.theta)
-    fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     report, given = Report(priors.auxiliary, fold, priors.report), None
     near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
     # of several sds that may be zero, those that are not tabulated would not be about normal
-    open_ = mode.whole and not bounded and len(near) < 2
+    open_ = mode.whole and not bounded and len(near) < 2 and modes.found == 1
     if open_ and suits_table(kernel, effects, settings, precondition):
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
@@ -348,7 +361,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
             by_laws=partial(with_laws, seed=pilot_seed) if by_laws and single else None,
         ),
-        searched=ModeSearch(1, (1.0,), can_search=False),
+        searched=modes.transformed(back),
         stopped=stopped(mode, rule),
         warnings=warnings,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
@@ -483,9 +496,7 @@ def refuse(settings, units, unit="groups"):
         raise ArgumentError(text, because="limit")
     spec = settings.sampler
     why = ""
-    if settings.modes == "search":
-        why = "modes='search' looks for modes of regressions alone; leave modes='one'"
-    elif spec is not None and spec.sticky:
+    if spec is not None and spec.sticky:
         why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"
     if why:
         raise NotSupported(f"group terms: {why}")

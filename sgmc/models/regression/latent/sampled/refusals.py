@@ -36,6 +36,13 @@ def refuse(data, crossing, settings):
             "effects; leave cov_type='nonrobust', or give ns() or poly() for a curve",
             because="mathematics",
         )
+    if settings.modes == "search":
+        raise NotSupported(
+            f"modes='search' with {' + '.join(crossing.labels)}: the joint density of effects and "
+            "their sds rises without limit as an sd goes to zero, so that its modes hold no mass; "
+            "leave modes='one'",
+            because="mathematics",
+        )
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "
