@@ -285,7 +285,7 @@ def release_rates(spec, priors, where):
     """
     scale = np.ones(len(priors.names)) if where.map is None else np.diag(where.map.jacobian(None))
     rates = np.zeros(len(priors.names))
-    for j in sticky_places(priors):
+    for j in priors.slopes:
         slab = priors.used[j]
         if slab.family not in SLABS:
             raise NotSupported(
@@ -301,9 +301,3 @@ def release_rates(spec, priors, where):
             because="mathematics",
         )
     return odds * rates
-
-
-def sticky_places(priors):
-    """Places of the slopes: all parameters but intercepts and a family's own."""
-    coefficients = len(priors.names) - priors.auxiliary
-    return [j for j in range(coefficients) if j not in priors.intercepts]

@@ -25,7 +25,7 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
-from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.coordinates import about_zero, preconditioner
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_effects import (
     closed_form,
@@ -333,6 +333,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
+        if settings.sampler is not None and settings.sampler.sticky:
+            where = about_zero(where, mode)
     where = given or replace(where, report=report)
     seen = observations(kernel, table, rule, refuse_strata, rows.subgroups is not None)
     skewed = near and kernel.closed
@@ -488,18 +490,10 @@ def nonzero(spread):
 
 
 def refuse(settings, units, unit="groups"):
-    """NotSupported for what has no density of groups, or none that is known; ArgumentError for
-    mini-batches of more than all units, which are groups or rows.
-    """
+    """ArgumentError for mini-batches of more than all units, which are groups or rows."""
     if settings.batch_size is not None and settings.batch_size > units:
         text = f"batch_size={settings.batch_size} exceeds the {units} {unit}"
         raise ArgumentError(text, because="limit")
-    spec = settings.sampler
-    why = ""
-    if spec is not None and spec.sticky:
-        why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"
-    if why:
-        raise NotSupported(f"group terms: {why}")
 
 
 def kernel_of(glm, rows, family, effects, nodes, unit):

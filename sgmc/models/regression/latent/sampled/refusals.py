@@ -43,6 +43,13 @@ def refuse(data, crossing, settings):
             "leave modes='one'",
             because="mathematics",
         )
+    if settings.sampler is not None and settings.sampler.sticky:
+        raise NotSupported(
+            f"sampler={settings.sampler.name!r} with {' + '.join(crossing.labels)}: coefficients "
+            "are moved in coordinates that mix them with effects, in which zero is no place to "
+            "stay at; use sampler='mala'",
+            because="limit",
+        )
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "
