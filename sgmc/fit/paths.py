@@ -49,7 +49,7 @@ def refuse_unexpanded(spec, family):
     raise NotSupported(
         f"{spec.name} does not apply to {family.name}, whose Taylor remainders have no bound: "
         f"{why}; use sampler='mala', or 'auto'",
-        because="mathematics" if family.unbounded() else "not yet",
+        because="mathematics" if family.unbounded() else "limit",
     )
 
 
@@ -85,7 +85,8 @@ def check_with_paths(choice):
     if spec.minibatches and spec.needs_bounds and "strata" in settings.scheme.needs:
         raise NotSupported(
             f"subsample={settings.subsample!r} with {spec.name}, whose bounds are for rows, not "
-            "for strata; use 'block', 'uniform', 'replacement' or 'preferential'"
+            "for strata; use 'block', 'uniform', 'replacement' or 'preferential'",
+            because="limit",
         )
 
 

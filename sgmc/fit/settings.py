@@ -223,7 +223,8 @@ def check_covariance(cov_type):
     if not isinstance(cov_type, str) or cov_type not in COV_TYPES:
         raise NotSupported(
             f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior), 'robust' (the "
-            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)"
+            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)",
+            because="limit",
         )
 
 

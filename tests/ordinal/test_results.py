@@ -155,7 +155,7 @@ REFUSED = {
     "exposure": (ArgumentError, "exposure does not apply to ordinal", lambda: of(exposure="x")),
     "partitions": (
         NotSupported,
-        "ordinal does not take data in partitions",
+        "do not go with ordinal: its thresholds",
         lambda: of(Frames(small(), 3)),
     ),
     "residuals": (NotSupported, "are kinds", lambda: fitted("small").resid_response),

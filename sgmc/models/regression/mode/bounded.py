@@ -319,7 +319,12 @@ def refuse_beside_ends(priors, settings, table):
             f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from ends and "
             "poles; leave cov_type='nonrobust', or use e.g. sgmc.normal(0, 2.5)",
         ),
-        (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
+        (
+            settings.modes == "search",
+            "limit",
+            "modes='search', which tells modes by Gaussians, of which ends and poles have none: "
+            "leave modes='one'",
+        ),
         (
             spec is not None and (spec.sticky or spec.continuous),
             "mathematics",

@@ -179,7 +179,7 @@ class FoldedSigns(Signs):
         return with_signs(self.coordinates, self.fold, x, mode, free, entropy)
 
 
-def observations(model, table, rule, strata, nested=False):
+def observations(model, table, rule, nested=False):
     """The `Observations` of groups, with groups inside of them or not."""
     return Observations(
         nobs=table.nobs,
@@ -188,7 +188,7 @@ def observations(model, table, rule, strata, nested=False):
         shuffled=True,
         identity=identity,
         unit="group",
-        strata=strata,
+        strata=refuse_strata,
         # inner effects are integrated out at each node of the outer ones
         repeated=NESTED_WORK * max(rule.nodes, 1) if nested else 1.0,
         grid=1.0 if nested else model.count / max(rule.nodes, 1),
@@ -222,7 +222,10 @@ def estimator(model):
 def refuse_strata():
     """There are no outcomes of groups to tell strata by."""
     raise NotSupported(
-        "subsample='stratified' does not apply to group terms; use subsample='block'"
+        "subsample='stratified' does not apply to group terms, nor where the levels of a factor "
+        "are integrated out: mini-batches are of groups, which have no outcome that strata would "
+        "be told by; use subsample='block'",
+        because="mathematics",
     )
 
 
@@ -336,7 +339,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         if settings.sampler is not None and settings.sampler.sticky:
             where = about_zero(where, mode)
     where = given or replace(where, report=report)
-    seen = observations(kernel, table, rule, refuse_strata, rows.subgroups is not None)
+    seen = observations(kernel, table, rule, rows.subgroups is not None)
     skewed = near and kernel.closed
     # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
     by_laws = settings.sampler is None and settings.unchained

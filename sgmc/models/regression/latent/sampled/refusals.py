@@ -65,7 +65,8 @@ def refuse(data, crossing, settings):
     if settings.spaced or isinstance(settings.step_size, Schedule):
         raise NotSupported(
             f"steps that vary with {' + '.join(crossing.labels)}: their draws have weights, which "
-            "effects and smooths are not told with; give step_size= and thin= as numbers"
+            "effects and smooths are not told with; give step_size= and thin= as numbers",
+            because="limit",
         )
     levels = np.array([len(one.index) for one in crossing.factors])
     names = [one.name for one in crossing.factors]
