@@ -40,10 +40,9 @@ def check_covariance_of(groups: object, equations: bool, cov_type: str) -> None:
     """
     if cov_type == "HC3" and equations:
         raise NotSupported(
-            "cov_type='HC3' with outcomes of several kinds: HC3 divides a row's score by one less "
-            "its leverage, and with an equation for each kind there is a matrix of leverages in "
-            "its place, for which no such correction is established; use cov_type='robust'",
-            because="mathematics",
+            "cov_type='HC3' with outcomes of several kinds: it divides the scores of a row by one "
+            "number, and a row has a leverage in each equation; use cov_type='robust'",
+            because="limit",
         )
     if groups is None and cov_type == "cluster":
         raise ArgumentError(

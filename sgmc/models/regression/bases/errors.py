@@ -108,5 +108,5 @@ def refuse_beside_errors(prior, settings):
         raise NotSupported(
             f"cov_type={settings.cov_type!r} beside se: the variances of the outcomes are taken as "
             "known; leave cov_type='nonrobust', or leave se out",
-            because="mathematics",
+            because="limit",
         )

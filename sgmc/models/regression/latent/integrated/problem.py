@@ -225,7 +225,7 @@ def refuse_strata():
         "subsample='stratified' does not apply to group terms, nor where the levels of a factor "
         "are integrated out: mini-batches are of groups, which have no outcome that strata would "
         "be told by; use subsample='block'",
-        because="mathematics",
+        because="limit",
     )
 
 

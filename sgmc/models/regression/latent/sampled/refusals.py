@@ -38,10 +38,10 @@ def refuse(data, crossing, settings):
         )
     if settings.modes == "search":
         raise NotSupported(
-            f"modes='search' with {' + '.join(crossing.labels)}: the joint density of effects and "
-            "their sds rises without limit as an sd goes to zero, so that its modes hold no mass; "
-            "leave modes='one'",
-            because="mathematics",
+            f"modes='search' with {' + '.join(crossing.labels)}: it compares densities with the "
+            "effects integrated out, as modes of the joint one with their sds hold no mass, and "
+            "these effects are sampled; leave modes='one'",
+            because="limit",
         )
     if settings.sampler is not None and settings.sampler.sticky:
         raise NotSupported(
