@@ -11,10 +11,10 @@ from sgmc.core import deadline
 from sgmc.models.regression.latent.effects.left_out import log_sum
 from sgmc.models.regression.latent.sampled.left_out import LeftOutLevels
 
-STEP = 1e-3  # of a standard effect, for derivatives by differences
-MOST_STEPS = 40
-SETTLED = 1e-3  # of a standard effect: nodes are around the mode, they need not be at it
-SHORTEST = 1e-5  # of a standard effect: a shorter step is not halved, rounding tells it from none
+EFFECT_STEP = 1e-3  # of a standard effect, for derivatives by differences
+NEWTON_STEPS = 40
+MODE_REACHED = 1e-3  # of a standard effect: nodes are around the mode, they need not be at it
+LEAST_STEP = 1e-5  # of a standard effect: a shorter step is not halved, rounding tells it from none
 # least curvature of the log posterior of standard effects that is taken for one: the law of the
 # effects has 1, of which densities that are not concave may leave less
 LEAST_CURVATURE = 0.2
@@ -93,11 +93,11 @@ class LevelsOfSeveral(LeftOutLevels):
         """
         m, q = self.m, slopes.shape[-1]
         z, precision, left = np.zeros((m, q)), np.empty((m, q, q)), np.arange(m)
-        for _ in range(MOST_STEPS):
+        for _ in range(NEWTON_STEPS):
             part = self.with_draws(left), eta[:, :, left], slopes[:, :, left]
             step, precision[left] = newton(partial(part[0].joint, members, *part[1:]), z[left])
             z[left] += step
-            left = left[np.abs(step).max(axis=1) > SETTLED]
+            left = left[np.abs(step).max(axis=1) > MODE_REACHED]
             if not len(left):
                 break
         return z, np.linalg.inv(precision)
@@ -108,19 +108,19 @@ def newton(joint, z):
     of a function of points (draw, node, q), made positive definite.
     """
     q = z.shape[1]
-    unit, first, second = STEP * np.eye(q), *np.triu_indices(q, 1)
+    unit, first, second = EFFECT_STEP * np.eye(q), *np.triu_indices(q, 1)
     shifts = np.concatenate([np.zeros((1, q)), unit, -unit, unit[first] + unit[second]])
     value = joint(z[:, None] + shifts)
     here, up, down, both = np.split(value, [1, 1 + q, 1 + 2 * q], axis=1)
     bent = np.zeros((len(z), q, q))
     bent[:, range(q), range(q)] = 2 * here - up - down
     bent[:, first, second] = bent[:, second, first] = up[:, first] + up[:, second] - both - here
-    weights, axes = np.linalg.eigh(bent / STEP**2)
+    weights, axes = np.linalg.eigh(bent / EFFECT_STEP**2)
     precision = np.einsum("mab,mb,mcb->mac", axes, np.maximum(weights, LEAST_CURVATURE), axes)
-    step = np.linalg.solve(precision, ((up - down) / (2 * STEP))[..., None])[..., 0]
+    step = np.linalg.solve(precision, ((up - down) / (2 * EFFECT_STEP))[..., None])[..., 0]
     while True:
         down = ~(joint((z + step)[:, None]) >= here)[:, 0]
-        down &= np.abs(step).max(axis=1) > SHORTEST
+        down &= np.abs(step).max(axis=1) > LEAST_STEP
         if not down.any():
             return step, precision
         step[down] /= 2
