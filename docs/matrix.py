@@ -251,6 +251,8 @@ def reasons_of(stored, marks):
     """The section of the reasons: the error's words of the first cell that has it."""
     text = "\n## Reasons\n"
     for kind, (letter, told) in KINDS.items():
+        if not any(stored["reasons"][number][0] == kind for number in marks):
+            continue
         text += f"\n### {letter}: {told.split(':')[0].rstrip('.').lower()}\n\n{told}\n\n"
         text += "| | the error of the first such cell |\n|---|---|\n"
         for number, mark in marks.items():

@@ -10,7 +10,13 @@ from sgmc.arguments.numbers import whole
 from sgmc.cluster import transforms
 from sgmc.cluster.blocks import Traffic, blocks_of
 from sgmc.cluster.recipe import BESIDE, EncodingRecipe
-from sgmc.cluster.refusals import refuse_family, refuse_fit, refuse_in_part, refuse_inputs
+from sgmc.cluster.refusals import (
+    refuse,
+    refuse_family,
+    refuse_fit,
+    refuse_in_part,
+    refuse_inputs,
+)
 from sgmc.cluster.schema_sample import SchemaSampling, merge
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
@@ -203,7 +209,7 @@ class PartitionedRegression(Regression):
 
     def problem(self, prior, checked):
         """NotSupported: what asks for it would make all passes for each arm of a race."""
-        raise NotSupported("data in partitions do not go with tune=: step and batch are derived")
+        refuse("tune=: step and batch are derived; leave it out")
 
     def forecast(self, checked):
         """NotSupported: rows are not in this process."""

@@ -5,41 +5,34 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.formula.functions import CALLS_IN_PART
 from sgmc.priors import JointNormal, PriorSpec, learns
 
+SEVERAL_NUMBERS = "an outcome is one number a row there, and these have several"
+READ = "read the columns of the formula into one table"
 MOST_PARAMETERS = 2000  # of which a partition returns p^2 numbers
 
 
 def refuse_family(family):
-    """NotSupported for families whose parameters follow from the outcomes of all rows, and for
-    those with two designs.
+    """NotSupported for families of which partitions have no sums of one design and one number a
+    row.
     """
-    if family.parts:
-        raise NotSupported(
-            f"{family.name} does not take data in partitions, as it has two designs; read the "
-            "columns of the formula into one table"
-        )
-    if family.working:
-        raise NotSupported(
-            f"{family.name} does not take data in partitions, as its covariance needs the scores "
-            "of all rows; read the columns of the formula into one table, or prepare() a file"
-        )
-    if family.outcome == "survival":
-        raise NotSupported(
-            "survival times do not go with data in partitions; give a table in memory or files"
-        )
-    if family.outcome == "ordered":
-        raise NotSupported(
-            f"{family.name} does not take data in partitions: its thresholds are those of the "
-            "levels of all rows; read the columns of the formula into one table"
-        )
+    for wrong, why in (
+        (family.parts, "it has two designs, and sums of a partition are of one"),
+        (family.working, "its covariance needs the scores of all rows in one place"),
+        (family.outcome == "survival", SEVERAL_NUMBERS),
+        (family.outcome == "ordered", "its thresholds are those of the levels of all rows"),
+    ):
+        if wrong:
+            refuse(f"{family.name}: {why}; {READ}")
 
 
 def refuse_in_part(parsed):
     """NotSupported for responses that are known in part."""
     if parsed.response.startswith(CALLS_IN_PART):
-        raise NotSupported(
-            "censored and truncated outcomes do not go with data in partitions; give a table in "
-            "memory or files"
-        )
+        refuse(f"censored and truncated outcomes: {SEVERAL_NUMBERS}; {READ}")
+
+
+def refuse(text):
+    """NotSupported, by name."""
+    raise NotSupported(f"data in partitions do not go with {text}", because="limit")
 
 
 def refuse_inputs(inputs):
@@ -59,16 +52,9 @@ def refuse_inputs(inputs):
             "an array"
         )
     if inputs["strata"] is not None:
-        raise NotSupported(
-            "strata does not apply to data in partitions: mini-batches are drawn from a uniform "
-            "sample of the rows; leave it out",
-            because="limit",
-        )
+        refuse("strata: mini-batches are drawn from a uniform sample of the rows; leave it out")
     if inputs["groups"] is not None:
-        raise NotSupported(
-            "groups does not apply to data in partitions: a cluster of rows may be in several; "
-            "leave it out"
-        )
+        refuse("groups: a cluster of rows may be in several of them; leave it out")
     for name in ("cache", "memory_limit"):
         if inputs.pop(name) is not None:
             raise ArgumentError(
@@ -93,13 +79,20 @@ def refuse_fit(model, prior, settings):
     shrinks = any(one.family == "horseshoe" for one in specs_of(prior))
     named = repr(prior) if isinstance(prior, str) else str(prior)
     for wrong, text in (
-        (learns(prior) or shrinks or elsewhere, f"prior={named}: use sgmc.normal(0, 2.5)"),
+        (
+            learns(prior) or shrinks or elsewhere,
+            f"prior={named}: what partitions are asked for is made from one Gaussian around the "
+            "mode; use sgmc.normal(0, 2.5)",
+        ),
         (
             settings.robust,
             f"cov_type={settings.cov_type!r}, which needs the scores of all rows: leave "
             "cov_type='nonrobust'",
         ),
-        (settings.modes == "search", "modes='search': leave modes='one'"),
+        (
+            settings.modes == "search",
+            "modes='search': each start would take passes over all partitions; leave modes='one'",
+        ),
         (settings.prior_only, "prior_only=True: give a part of the rows as a table"),
         (
             settings.sampler is not None and settings.sampler.continuous,
@@ -108,7 +101,7 @@ def refuse_fit(model, prior, settings):
         ),
     ):
         if wrong:
-            raise NotSupported(f"data in partitions do not go with {text}")
+            refuse(text)
 
 
 def specs_of(prior):

@@ -50,8 +50,9 @@ def refuse_learned(specified):
     one = next((one for one in specified if one.learned), None)
     if one is not None:
         raise NotSupported(
-            f"prior: {one} has a scale that is learned, which does not go with tuning; use a "
-            "prior with a known scale, e.g. sgmc.normal(0, 2.5)"
+            f"prior: {one} has a scale that is learned, which is a parameter of fits alone; use a "
+            "prior with a known scale, e.g. sgmc.normal(0, 2.5)",
+            because="limit",
         )
 
 
@@ -79,7 +80,8 @@ def refuse_bounded(table):
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
             "scales that are learned, very many parameters, or data in partitions; use a prior "
-            "without ends, e.g. sgmc.normal(0, 2.5)"
+            "without ends, e.g. sgmc.normal(0, 2.5)",
+            because="limit",
         )
 
 
@@ -88,5 +90,6 @@ def refuse_joint(table):
     if len(table.together) > len(table.monotone):
         raise NotSupported(
             "prior: mvnormal does not go with scales that are learned, very many parameters, or "
-            "data in partitions; give each coefficient a prior of its own"
+            "data in partitions; give each coefficient a prior of its own",
+            because="limit",
         )

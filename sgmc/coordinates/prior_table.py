@@ -192,6 +192,12 @@ class PriorTable:
         return self.names if self.report is None else self.report.names
 
     @property
+    def slopes(self):
+        """Places of all coefficients but the intercepts, a list."""
+        coefficients = len(self.names) - self.auxiliary
+        return [j for j in range(coefficients) if j not in self.intercepts]
+
+    @property
     def shrunk(self):
         """Places of the horseshoes, an array."""
         return np.flatnonzero([p.family == "horseshoe" for p in self.used])

@@ -123,7 +123,7 @@ def row_noise(Gradient gradient, x, rows=0, bint noise=True, weight=None, groups
     if w == 0:
         if weight is not None or groups is not None:
             raise NotSupported("weighted or stratified rows of a model without scores; use "
-                               "subsample='uniform' or 'replacement'")
+                               "subsample='uniform' or 'replacement'", because="limit")
         return row_noise_by_row(gradient, theta, rows, noise)
     gradient.prior.add(&theta[0], NULL, &known[0])
     gradient.known(&theta[0], &known[0])

@@ -53,7 +53,8 @@ cdef class Remainders(Bounds):
             raise NotSupported("bounds of remainders behind a map that bends lines",
                                because="mathematics")
         if model.width != 1:
-            raise NotSupported(f"{type(model).__name__} has not one linear predictor a row")
+            raise NotSupported("they are known for rows with one linear predictor each, and not "
+                               f"for those of {type(model).__name__}", because="limit")
         self.centre = np.array(centre, dtype=float)
         self.dim, self.order = self.centre.shape[0], order
         if self.dim > MAX_BOUNDED_DIM:
@@ -62,7 +63,8 @@ cdef class Remainders(Bounds):
         norm, eta = lengths(model, map, np.asarray(self.centre))
         sizes = model.remainder_bounds(order, eta) * norm ** (order + 1) / order
         if not np.isfinite(sizes).all():
-            raise NotSupported("bounds of remainders that overflow: rescale the predictors")
+            raise NotSupported("bounds of remainders that overflow: rescale the predictors",
+                               because="limit")
         self.sums = np.cumsum(sizes)
         self.total = self.sums[model.n - 1]
         self.reach = model.growth * norm.max()

@@ -245,7 +245,7 @@ cdef class Model:
         It may use `rows` rows at each place (0: as many as suit it), or all of them (None).
         """
         raise NotSupported(f"{type(self).__name__} has no position-dependent metric; use another "
-                           "sampler, such as 'mala'")
+                           "sampler, such as 'mala'", because="limit")
 
     def row_bounds(self):
         """Largest |score| and |curvature| of each row, (n,) each, for models with one score a row:
@@ -359,7 +359,7 @@ cdef class Metric:
     cdef int root_divergence(self, double *out) except -1 nogil:
         with gil:
             raise NotSupported(f"{type(self).__name__} has no derivative of its root, which "
-                               "momenta need; use sampler='sgrld'")
+                               "momenta need; use sampler='sgrld'", because="limit")
 
     cdef int fold(self, double *x) except -1 nogil:
         return OK

@@ -49,7 +49,7 @@ def refuse_unexpanded(spec, family):
     raise NotSupported(
         f"{spec.name} does not apply to {family.name}, whose Taylor remainders have no bound: "
         f"{why}; use sampler='mala', or 'auto'",
-        because="mathematics" if family.unbounded() else "not yet",
+        because="mathematics" if family.unbounded() else "limit",
     )
 
 
@@ -85,7 +85,8 @@ def check_with_paths(choice):
     if spec.minibatches and spec.needs_bounds and "strata" in settings.scheme.needs:
         raise NotSupported(
             f"subsample={settings.subsample!r} with {spec.name}, whose bounds are for rows, not "
-            "for strata; use 'block', 'uniform', 'replacement' or 'preferential'"
+            "for strata; use 'block', 'uniform', 'replacement' or 'preferential'",
+            because="limit",
         )
 
 
@@ -285,7 +286,7 @@ def release_rates(spec, priors, where):
     """
     scale = np.ones(len(priors.names)) if where.map is None else np.diag(where.map.jacobian(None))
     rates = np.zeros(len(priors.names))
-    for j in sticky_places(priors):
+    for j in priors.slopes:
         slab = priors.used[j]
         if slab.family not in SLABS:
             raise NotSupported(
@@ -301,9 +302,3 @@ def release_rates(spec, priors, where):
             because="mathematics",
         )
     return odds * rates
-
-
-def sticky_places(priors):
-    """Places of the slopes: all parameters but intercepts and a family's own."""
-    coefficients = len(priors.names) - priors.auxiliary
-    return [j for j in range(coefficients) if j not in priors.intercepts]

@@ -250,7 +250,7 @@ def plan_of_steps(choice: Choice, noise: Noise | None) -> Plan:
     settings, where, (n, d) = choice.settings, choice.problem.coordinates, choice.size
     spec = choice.spec.fitted_to(where.whitened, d).at_step(settings.step_size)
     choice = replace(choice, spec=spec)
-    check_with_sampler(spec, settings, n)
+    check_with_sampler(spec, settings, choice.problem, n)
     if spec.exact or not spec.uses_gradient:
         return unbiased_plan(choice)
     if not where.scaled:
@@ -420,7 +420,7 @@ def plan_of_paths(choice: Choice, noise: Noise | None) -> Plan:
     """
     spec, settings, (n, d) = choice.spec, choice.settings, choice.size
     where = choice.problem.coordinates
-    check_with_sampler(spec, settings, n)
+    check_with_sampler(spec, settings, choice.problem, n)
     paths.check_with_paths(choice)
     # the unit of time, in which the narrowest direction is passed through, and the time of the
     # widest that is waited for

@@ -223,7 +223,8 @@ def check_covariance(cov_type):
     if not isinstance(cov_type, str) or cov_type not in COV_TYPES:
         raise NotSupported(
             f"cov_type={cov_type!r} must be 'nonrobust' (the model's posterior), 'robust' (the "
-            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)"
+            "sandwich, HC0), 'HC3' or 'cluster' (with groups=)",
+            because="limit",
         )
 
 
@@ -293,13 +294,16 @@ def seed_of_run(seed, checkpoint):
 # ---- arguments with the sampler, and with the model ----------------------------------------------
 
 
-def check_with_sampler(spec, settings, n):
-    """ArgumentError for arguments that do not go together with the sampler or the data."""
+def check_with_sampler(spec, settings, problem, n):
+    """ArgumentError for arguments that do not go together with the sampler or the data: a problem
+    of n rows.
+    """
     if settings.batch_size is not None and settings.batch_size > n:
         raise ArgumentError(f"batch_size={settings.batch_size} exceeds the {n} rows")
-    if (settings.adaptive or settings.batch_size is not None) and not spec.minibatches:
-        given = "batch_size='adaptive'" if settings.adaptive else "batch_size"
-        used = "all rows at each step" if spec.all_rows else "as many rows as its bounds ask for"
+    given = of_batches(settings, problem)
+    if given and not spec.minibatches:
+        used = "as many rows as its bounds ask for" if spec.exact else "no rows for its draws"
+        used = "all rows at each step" if spec.all_rows else used
         chosen = ", which sampler='auto' chose" if settings.sampler is None else ""
         cure = "leave it, or use a mini-batch sampler such as sampler='lmsgld'"
         raise ArgumentError(
@@ -329,6 +333,19 @@ def check_with_sampler(spec, settings, n):
             raise ArgumentError(f"step_size: {spec.name} has no default, {unknown}")
         if settings.adaptive:
             raise ArgumentError(f"batch_size='adaptive': {spec.name} has no target, {unknown}")
+
+
+def of_batches(settings, problem):
+    """What is asked for that mini-batches alone have, as it is written; empty where nothing is."""
+    if settings.adaptive:
+        return "batch_size='adaptive'"
+    if settings.batch_size is not None:
+        return "batch_size"
+    # rows that stay in their order are drawn one by one unless a scheme is given, and 'uniform'
+    # asks a regression to leave them there; sampler='auto' may find that no mini-batch is needed
+    scheme, named = settings.scheme.name, settings.sampler is not None
+    usual = scheme == "block" or scheme == "uniform" and not problem.rows.shuffled
+    return f"subsample={scheme!r}" if named and not usual else ""
 
 
 def check_sweeps(spec, settings):

@@ -2,6 +2,8 @@
 contrasts and transforms are those of the fit.
 """
 
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from sgmc.errors import DataError
 from sgmc.formula import parser
 from sgmc.formula.columns import codes_of, is_missing, kind
 from sgmc.formula.frames import as_frame
+from sgmc.formula.parts import PartsSpec, side_by_side
 from sgmc.formula.reader import Reader, numbers_of
 from sgmc.formula.safe import like
 from sgmc.formula.subsets import subset_rows
@@ -35,7 +38,7 @@ def read_new_rows(
 
     Parameters
     ----------
-    spec : DesignSpec
+    spec : DesignSpec or PartsSpec
         Of the fit; it is not changed.
     data, subset, missing, outcome, scope, **given
         As in `sgmc.formula.read`; `scope` has what the response's expression calls.
@@ -52,6 +55,10 @@ def read_new_rows(
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the new data are empty: {len(frame)} rows, {frame.shape[1]} columns")
+    if isinstance(spec, PartsSpec):
+        how = dict(missing=missing, outcome=outcome, scope=scope, **given)
+        one = partial(read_new_rows, data=frame, subset=subset, **how)
+        return replace(side_by_side(spec.specs, one, frame), spec=spec)
     spec.check_new(frame)
     parsed = parser.parse(like(f"{outcome_text(spec)} ~ 1", spec.formula), frame.columns, scope)
     vectors = {

@@ -281,27 +281,41 @@ def joined(
     constant : bool
         Whether the second part may have an intercept, which is taken out otherwise.
     """
-    texts = split(formula, second)
-    tables = [read(text) for text in texts]
-    first, other = tables
-    if other.spec.offset is not None:
+    table = side_by_side(split(formula, second), read, frame)
+    one, other = (part.spec for part in table.parts)
+    if other.offset is not None:
         raise FormulaError(
-            f"formula {str(formula)!r}: {other.spec.offset.label} after the bar would belong to "
+            f"formula {str(formula)!r}: {other.offset.label} after the bar would belong to "
             f"{of_second(second)}; an offset is of the mean: write it before the bar, into the "
             "first formula"
         )
+    if not constant:
+        other = without_intercept(other, second)
+    return replace(table, spec=PartsSpec(formula, (one, other), second))
+
+
+def side_by_side(parts: Iterable[Any], read: Callable[..., Table], frame: Any) -> PartsTable:
+    """The rows that are complete in both parts, without a recipe of both.
+
+    Parameters
+    ----------
+    parts : pair
+    read : callable
+        ``read(part, **more)``, see `joined`.
+    frame : DataFrame
+    """
+    tables = [read(part) for part in parts]
+    first, other = tables
     if not np.array_equal(first.rows, other.rows):
         kept = np.zeros(len(frame), dtype=bool)
         kept[np.intersect1d(first.rows, other.rows)] = True
-        tables = [read(text, subset=pd.Series(kept, frame.index)) for text in texts]
-    if not constant:
-        tables[1] = replace(tables[1], spec=without_intercept(tables[1].spec, second))
+        tables = [read(part, subset=pd.Series(kept, frame.index)) for part in parts]
     lost = first.dropped + len(first.rows) - len(tables[0].rows)
-    fields = [name for name in Table.__dataclass_fields__ if name != "notes"]
+    fields = [name for name in Table.__dataclass_fields__ if name not in ("notes", "spec")]
     known = {name: getattr(tables[0], name) for name in fields}
-    spec = PartsSpec(formula, (tables[0].spec, tables[1].spec), second)
     return PartsTable(
-        **{**known, "spec": spec, "dropped": lost, "left_out": first.left_out | other.left_out},
+        **{**known, "dropped": lost, "left_out": first.left_out | other.left_out},
+        spec=None,
         parts=tuple(tables),
         notes=tuple({str(one): one for one in (*first.notes, *other.notes)}.values()),
     )

@@ -167,15 +167,13 @@ def prepare(
 
 def refuse_times(parsed):
     """NotSupported for survival times, and other outcomes that are known in part."""
-    if "Surv" in parsed.functions:
+    times = "Surv" in parsed.functions
+    if times or parsed.response.startswith(CALLS_IN_PART):
         raise NotSupported(
-            "Surv(...) in a prepared file: survival times are read from tables in memory and from "
-            "files that fit into it; select rows or columns, or raise memory_limit="
-        )
-    if parsed.response.startswith(CALLS_IN_PART):
-        raise NotSupported(
-            "cens(...) and trunc(...) in a prepared file: such outcomes are read from tables in "
-            "memory and from files that fit into it; select rows or columns, or raise memory_limit="
+            f"{'Surv(...)' if times else 'cens(...) and trunc(...)'} in a prepared file, which "
+            "holds one number of each outcome: such outcomes are read from tables in memory and "
+            "from files that fit into it; select rows or columns, or raise memory_limit=",
+            because="limit",
         )
 
 

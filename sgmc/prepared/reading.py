@@ -60,7 +60,8 @@ def refuse_groups(given):
     if given.get("groups") is not None:
         raise NotSupported(
             "groups does not apply to rows in a prepared file: fit rows that are read at once (see "
-            "memory_limit), or a sample of them"
+            "memory_limit), or a sample of them",
+            because="limit",
         )
 
 

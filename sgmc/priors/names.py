@@ -27,7 +27,7 @@ def as_spec(prior: object, argument: str = "prior") -> PriorSpec:
         raise ArgumentError(
             f"{argument}: {prior} is for coefficients of a regression without group terms; give "
             "each parameter a prior of its own, such as sgmc.normal(0, 2.5)",
-            because="not yet",
+            because="limit",
         )
     near = nearest(prior, BY_NAME) if isinstance(prior, str) else ""
     hint = near or (

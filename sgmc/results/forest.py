@@ -40,7 +40,8 @@ def forest(
     if by_sd and units is None:
         raise NotSupported(
             "by_sd=True needs the rows of the fit, which these results do not have: draw "
-            "coefficients per unit, by_sd=False"
+            "coefficients per unit, by_sd=False",
+            because="limit",
         )
     units = units or {}
     draws = results.draws[:, :, [results.names.index(name) for name in names]]

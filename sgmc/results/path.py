@@ -12,7 +12,6 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.fit.paths import sticky_places
 
 if TYPE_CHECKING:
     from sgmc.fit.paths import Travelled
@@ -113,7 +112,7 @@ class Paths(ByOtherNames):
                 "sampler='stickysgpdmp' or 'stickyzigzag'",
                 because="mathematics",
             )
-        slopes = sticky_places(self.priors)
+        slopes = self.priors.slopes
         found = self.expect(lambda theta: theta[:, slopes] != 0, points=1)
         return pd.DataFrame(
             {"inclusion": found["mean"].to_numpy(), "mcse": found["mcse"].to_numpy()},

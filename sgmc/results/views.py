@@ -189,7 +189,10 @@ class Views(ByOtherNames):
         from sgmc.plots.ranks import rank
 
         if self.draws.shape[0] < 2:
-            raise NotSupported("plot_rank compares chains, and there is one: fit with chains=4")
+            raise NotSupported(
+                "plot_rank compares chains, and there is one: fit with chains=4",
+                because="mathematics",
+            )
         return rank(*self._plotted(cols), ax)
 
     def plot_trace(

@@ -193,7 +193,7 @@ class HMC(MetropolisSpec):
         if self.rotations and not whitened:
             raise NotSupported(
                 "hmc with rotations needs coordinates that are whitened at the mode; leave "
-                "precondition='mode', or use rotations=0")
+                "precondition='mode', or use rotations=0", because="limit")
         return MetropolisSpec.fitted_to(self, whitened, dim)
 
     def build(self, dim, step):

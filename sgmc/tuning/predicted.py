@@ -109,7 +109,9 @@ def plan(model: Any, accuracy: float = 0.05, **given: Any) -> FitPlan:
 def refuse(model, given):
     """NotSupported for what no plan is made of."""
     if hasattr(model, "gathered"):
-        raise NotSupported("plan: data in partitions are gathered in fit() alone; call fit()")
+        raise NotSupported(
+            "plan: data in partitions are gathered in fit() alone; call fit()", because="limit"
+        )
     if given.get("warmup") == "threshold":
         raise NotSupported(
             "plan: the length of warmup='threshold' is found while chains run; give a number",

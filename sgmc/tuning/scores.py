@@ -98,8 +98,9 @@ def stein(discrepancy, problem, entropy, **options):
     """
     if problem.partial:
         raise NotSupported(
-            "tune= does not apply to crossed factors: draws are scored whole, and those of arms "
-            "are of all parameters but the effects; leave it out"
+            "tune= does not apply to effects that are sampled, as those of crossed factors: draws "
+            "are scored whole, and those of arms are without the effects; leave it out",
+            because="limit",
         )
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.defaults.estimator
 
@@ -125,7 +126,9 @@ def log_loss(problem, family):
     6.1), at rows of the fit.
     """
     if problem.rows.grouped:
-        raise NotSupported("metric='log_loss' does not apply to group terms; use metric='ksd'")
+        raise NotSupported(
+            "metric='log_loss' does not apply to group terms; use metric='ksd'", because="limit"
+        )
 
     coefficients = len(problem.priors.names) - problem.priors.auxiliary
 

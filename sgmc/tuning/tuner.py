@@ -30,6 +30,7 @@ from sgmc.fit import (
     make_plan,
     share_design_effect,
 )
+from sgmc.priors import learns
 from sgmc.tuning.arms import arms_of, refuse
 from sgmc.tuning.race import (
     MAX_KEPT,
@@ -148,7 +149,9 @@ def tune(
     checked = checked_settings(sampler, method, model, arguments)
     with handled(), one_blas_thread(), phases.watched(arguments.get("progress")):
         phases.begin(phases.MODE)
-        problem = model.problem(prior, checked)
+        # scales that are learned are parameters of another model of the same rows
+        own = model.suited(prior, checked) if learns(prior) else model
+        problem = own.problem(prior, checked)
         check_init(checked, problem.priors)
         if problem.stopped:
             raise OutOfTime
@@ -213,7 +216,7 @@ def competitors(method, grid, choice):
     """The arms of a method."""
     spec, n = choice.spec, choice.size[0]
     steps = spec.uses_gradient or (spec.exact and not spec.direct)
-    if spec.continuous or spec.independent or not steps:
+    if spec.continuous or spec.independent or spec.conditional or not steps:
         raise ArgumentError(f"sampler={spec.name!r} has no step to tune")
     if method in ("mamba", "grid"):
         return arms_of(grid, choice)

@@ -41,9 +41,7 @@ REFUSED = {
         SimpleNamespace(columns=["x"]), t[[]]
     ),
     "its covariance needs the scores of all rows": lambda t: sgmc.quantreg("y ~ x", Unread()),
-    "groups does not apply to data in partitions": lambda t: sgmc.logit(
-        FORMULA, Unread(), groups="g"
-    ),
+    "data in partitions do not go with groups": lambda t: sgmc.logit(FORMULA, Unread(), groups="g"),
     "memory_limit does not apply to data in partitions": lambda t: sgmc.logit(
         FORMULA, Unread(), memory_limit="64MB"
     ),

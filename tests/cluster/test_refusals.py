@@ -32,7 +32,7 @@ class Unread:
         (dict(weights=np.ones(3)), ArgumentError, "weights must be the name of a column"),
         (dict(offset=np.ones(3)), ArgumentError, "offset must be the name of a column"),
         (dict(subset=np.ones(3, bool)), ArgumentError, "subset must be an expression"),
-        (dict(strata="g"), NotSupported, "strata does not apply to data in partitions"),
+        (dict(strata="g"), NotSupported, "data in partitions do not go with strata"),
         (dict(nodes=3), ArgumentError, "nodes=3 applies to terms"),
         (dict(client=object()), ArgumentError, "client belongs to dask data"),
         (dict(reservoir=7), ArgumentError, "reservoir"),

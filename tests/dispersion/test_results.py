@@ -173,17 +173,15 @@ REFUSED = {
     "flat": (DataError, "posteriors of negativebinomial", lambda: of(prior="flat")),
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
-    "update": (NotSupported, "has two designs", lambda: of().update(TABLE)),
     "a dot": (ArgumentError, "a dot would stand", lambda: of().update("~ . + g", TABLE)),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "prior_predict": (NotSupported, "second designs", draws_of_priors),
-    "get_margeff": (NotSupported, "use avg_slopes", lambda: of().get_margeff()),
     "links": (ArgumentError, "several linear", lambda: of().avg_slopes("x", type="link")),
     "unknown": (FormulaError, "'q'", lambda: of("y ~ x | q")),
 }
 
 
-@pytest.mark.extended("update", "a dot", "deviance", "get_margeff", "links")
+@pytest.mark.extended("a dot", "deviance", "links")
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_there_is_said_in_a_sentence(case):
     error, text, call = REFUSED[case]

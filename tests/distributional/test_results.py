@@ -285,7 +285,6 @@ REFUSED = {
     ),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
-    "new rows": (NotSupported, "has two designs", lambda: of().update(TABLE)),
 }
 
 

@@ -78,9 +78,6 @@ def test_several_linear_predictors_are_refused(verb):
 
 @pytest.mark.parametrize("verb", FORMULAS)
 def test_what_is_not_there_is_said(verb):
-    if verb == "survreg":
-        with pytest.raises(NotSupported, match=f"not there for {verb}: use avg_slopes"):
-            fitted(verb).get_margeff()
     if verb != "zeroinflated":
         with pytest.raises(NotSupported, match="r2 needs outcomes that are"):
             fitted(verb).r2()
@@ -95,6 +92,25 @@ def test_marginal_effects_are_of_each_level():
     assert found.sum() == pytest.approx(0.0, abs=1e-10)
     dummies = res.get_margeff(dummy=True).summary_frame()["dy/dx"].xs("x", level="exog")
     np.testing.assert_allclose(dummies, found, rtol=1e-12)  # x has no dummy
+
+
+@pytest.mark.parametrize("at", ["overall", "mean"])
+def test_marginal_effects_of_times_are_on_the_median(at):
+    """Of the Weibull law t = exp(x . theta) (log 2)^sigma, whose slopes are theta t."""
+    res = fitted("survreg")
+    X, sigma = res.model.spec.matrix(table()), res.flat[:, -1]
+    X = X.mean(axis=0)[None] if at == "mean" else X
+    median = np.exp(X @ res.flat[:, : X.shape[1]].T) * np.log(2) ** sigma
+    j = res.names.index("x")
+    found = res.get_margeff(at=at)
+    np.testing.assert_allclose(
+        found.draws[:, found.names.index("x")],
+        res.flat[:, j] * median.mean(axis=0),
+        rtol=1e-5,
+    )
+    if at == "overall":
+        slopes = res.avg_slopes("x")["estimate"][0]
+        assert found.summary_frame()["dy/dx"]["x"] == pytest.approx(slopes, rel=1e-4)
 
 
 def test_ratios_are_of_slopes():

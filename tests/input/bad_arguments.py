@@ -65,6 +65,19 @@ ARGUMENTS = [
     ),
     (dict(sampler="mala", batch_size=10), ArgumentError, "batch_size does not apply to mala"),
     *[
+        (
+            dict(sampler=one, subsample="uniform"),
+            ArgumentError,
+            f"subsample='uniform' does not apply to {one}: it uses {rows}; leave it, or use a",
+        )
+        for one, rows in (
+            ("mala", "all rows at each step"),
+            ("nuts", "all rows at each step"),
+            ("mhss", "as many rows as its bounds ask for"),
+            ("laplace", "no rows for its draws"),
+        )
+    ],
+    *[
         (dict(batch_size=v), ArgumentError, f"batch_size={v!r} must be a whole number")
         for v in (0, -1, 2.5, "10", True)
     ],

@@ -165,7 +165,9 @@ REFUSALS = {
     "precondition='dense' with 3000 parameters": lambda: preconditioner(
         3000, SimpleNamespace(robust=False, sampler=None, precondition="dense")
     ),
-    "has not one linear predictor a row": lambda: Remainders(toy(), None, np.zeros(2), 1),
+    "known for rows with one linear predictor each": lambda: Remainders(
+        toy(), None, np.zeros(2), 1
+    ),
     "no bounded slope or curvature": lambda: Separable(
         [FAMILIES["horseshoe"]], [0.0], [1.0], [1.0]
     ).ridges(),

@@ -62,7 +62,7 @@ def updated():
 def adaptive(sampler):
     """Adaptive batches of a sampler without a target."""
     plain = dict(batch_size=None, adaptive=True, scheme=Uniform, step_size=0.1, warmup=None)
-    check_with_sampler(sampler, SimpleNamespace(**plain), 10)
+    check_with_sampler(sampler, SimpleNamespace(**plain), None, 10)
 
 
 def without_a_scale(**spec):
@@ -252,11 +252,10 @@ def test_draws_too_far_apart(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
-def test_slabs_that_leave_zero_no_probability(monkeypatch):
-    monkeypatch.setattr(paths, "sticky_places", lambda priors: [0])
+def test_slabs_that_leave_zero_no_probability():
     slab = sgmc.normal(0, 1)
     object.__setattr__(slab, "scale", 1e-300)
-    priors = SimpleNamespace(names=["x"], used=[slab])
+    priors = SimpleNamespace(names=["x"], used=[slab], slopes=[0])
     spec = SimpleNamespace(name="zigzag", inclusion=1 - 1e-16)
     with pytest.raises(SGMCError, match="leaves no probability for zero"):
         paths.release_rates(spec, priors, SimpleNamespace(map=None))

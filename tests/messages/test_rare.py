@@ -103,7 +103,7 @@ OF_RESULTS = {
     "offset has infinite values; leave such rows out": lambda: fitted().predict(
         frame(), offset=np.full(80, np.inf)
     ),
-    "it has a linear predictor for each equation": lambda: fitted("mnlogit", "kind ~ x").predict(
+    "one number a row does not say to which": lambda: fitted("mnlogit", "kind ~ x").predict(
         frame(), offset=np.ones(80)
     ),
     "exposure does not apply to ols: it belongs to models of counts": lambda: fitted().predict(

@@ -30,7 +30,7 @@ from sgmc.models.lda.results import LDAResults
 from sgmc.models.regression.latent.covariance.crossed_effects import refuse_more
 from sgmc.models.regression.latent.covariance.group_effects import named
 from sgmc.models.regression.latent.effects.smooth_results import Smooths
-from sgmc.models.regression.latent.levels.problem import inexact, refuse_strata
+from sgmc.models.regression.latent.levels.problem import inexact
 from sgmc.models.regression.latent.levels.results import LevelsResults
 from sgmc.models.regression.latent.sampled import refusals as crossed
 from sgmc.models.regression.latent.sampled.problem import ThinnedRecord
@@ -224,7 +224,6 @@ OF_INNER = {
     "this needs draws of all parameters: fit without keep=": lambda: SequenceResults._thetas(
         SimpleNamespace(_moments=1), 10
     ),
-    "subsample='stratified' does not apply where the levels": refuse_strata,
     "coefficient_draws of 1 coefficients and 1,000,000,000 draws": lambda: (
         LevelsResults.coefficient_draws(
             SimpleNamespace(

@@ -61,11 +61,6 @@ def test_models_without_group_terms_refuse_them(frame):
         sgmc.BNN.from_formula("x ~ y + (1 | g)", frame)
 
 
-def test_what_groups_do_not_have_is_refused_by_name(frame):
-    with pytest.raises(NotSupported, match="group terms: modes="):
-        sgmc.logit("y ~ x + (1 | g)", frame, modes="search")
-
-
 def test_nodes_are_as_given_and_resumed(frame, tmp_path):
     results = sgmc.logit("y ~ x + (1 | g)", frame, nodes=3, **SHORT)
     assert "by 3 quadrature nodes per group" in str(results.summary(details=True))

@@ -13,7 +13,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.core.design import design
-from sgmc.errors import ArgumentError, FormulaError, NotSupported
+from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.regression.families.ordinal import DiscriminatingFamily
 
 from ..importance import apart, around_the_mode
@@ -306,7 +306,6 @@ REFUSED = {
     "left side": (FormulaError, "without a left side", lambda: of("y ~ z")),
     "offset": (FormulaError, "would belong to discrimination", lambda: of("~ z + offset(x)")),
     "name": (ArgumentError, "'discrimination'", lambda: fitted().predict(which="discrim")),
-    "new rows": (NotSupported, "has thresholds", lambda: fitted().update(table(20))),
     "arrays": (
         ArgumentError,
         "a formula of from_formula",

@@ -155,10 +155,9 @@ REFUSED = {
     "exposure": (ArgumentError, "exposure does not apply to ordinal", lambda: of(exposure="x")),
     "partitions": (
         NotSupported,
-        "ordinal does not take data in partitions",
+        "do not go with ordinal: its thresholds",
         lambda: of(Frames(small(), 3)),
     ),
-    "update": (NotSupported, "has thresholds", lambda: fitted("small").update(small())),
     "residuals": (NotSupported, "are kinds", lambda: fitted("small").resid_response),
     "logit": (
         DataError,

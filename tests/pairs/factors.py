@@ -158,7 +158,6 @@ for several, words in [
     ),
     (pairs("groups", GROUPED, "life", ("updated",)), ("groups", "smooths")),
     (pairs("family", ("mnlogit",), "added", ("argument", *OFFSETS)), ("mnlogit",)),
-    (pairs("family", ("ordinal", *TWO_PARTS), "life", ("updated",)), ("thresholds", "two designs")),
     (pairs("family", ZEROS, "table", ("arrays", "prepared")), ("two designs",)),
     (
         pairs("family", SECOND, "table", ("arrays", "prepared")),

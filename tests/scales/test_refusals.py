@@ -37,7 +37,6 @@ def as_sparse():
         (dict(precondition="diag"), "precondition='diag'"),
         (dict(sampler="zigzag"), "bounds"),
         (dict(sampler="vsgbd", batch_size="adaptive"), "leave batch_size=None"),
-        (dict(tune="grid"), "does not go with tuning"),
     ],
 )
 def test_settings(how, text):

@@ -179,7 +179,9 @@ def test_what_is_not_built_is_refused(tmp_path):
         def map_blocks(self, function):
             raise AssertionError("nothing is to be read")
 
-    with pytest.raises(NotSupported, match="survival times do not go with data in partitions"):
+    with pytest.raises(
+        NotSupported, match="data in partitions do not go with survreg: an outcome is one number"
+    ):
         sgmc.survreg(FORMULA, Partitions())
     results = sgmc.survreg(FORMULA, FRAME, seed=1)
     with pytest.raises(NotSupported, match="update: survival times are not carried on"):

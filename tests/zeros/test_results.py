@@ -158,7 +158,6 @@ REFUSED = {
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
     "arrays": (NotSupported, "from_formula", lambda: sgmc.Hurdle(TABLE.y, TABLE[["x"]])),
     "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
-    "update": (NotSupported, "has two designs", lambda: of().update(TABLE)),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "wide": (DataError, "'f' has 39 columns", lambda: of("y ~ f | z", wide())),
     "unknown": (FormulaError, "'q'", lambda: of("y ~ x | q")),

@@ -134,7 +134,8 @@ class SomeRecord(Record):
         if plan.spaced:
             raise NotSupported(
                 "thin='distance' does not apply to moments of draws that are not kept; give a "
-                "number of steps"
+                "number of steps",
+                because="limit",
             )
         h = plan.schedule(0)
         if plan.weighted and not np.isclose(
@@ -142,7 +143,8 @@ class SomeRecord(Record):
         ):
             raise NotSupported(
                 f"decaying steps of {plan.spec.name} with moments of draws that are not kept; use "
-                "a constant step_size"
+                "a constant step_size",
+                because="limit",
             )
         map = problem.coordinates.map
         return self.kind(draws, plan.thin, map, self.layout.size, self.columns)

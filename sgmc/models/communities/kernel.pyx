@@ -88,7 +88,7 @@ cdef class Neighbourhoods(Model):
         if s.bits == NULL and not self.exact:
             with gil:
                 raise NotSupported("pairs without a link are drawn by a chain's random stream; use "
-                                   "nonlinks='all' for small networks")
+                                   "nonlinks='all' for small networks", because="limit")
         if value != NULL and not self.exact:
             value[0], value = NAN, NULL
         for i in range(b.m):

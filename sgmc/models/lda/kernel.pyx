@@ -98,7 +98,7 @@ cdef class Sampled(Corpus):
         if s.bits == NULL:
             with gil:
                 raise NotSupported("gradients by Gibbs sweeps need a chain's random stream; use "
-                                   "sweeps='exact' for short documents")
+                                   "sweeps='exact' for short documents", because="limit")
         for i in range(b.m):
             row = row_of(b, i)
             self.expect(row, theta, s.bits, s.work)

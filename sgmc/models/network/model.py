@@ -158,7 +158,8 @@ class BNN(Model):
         if table.bars or table.smooths:
             first = f"({table.bars[0].text})" if table.bars else table.smooths[0][0].text
             raise NotSupported(
-                f"{type(self).__name__} has no group terms and no smooths: leave {first} out"
+                f"{type(self).__name__} has no group terms and no smooths: leave {first} out",
+                because="limit",
             )
         X = np.empty((len(table.y), len(table.spec.exog_names)))
         table.fill(X)

@@ -68,10 +68,8 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
         one = len(priors.names) - priors.auxiliary == found.table.X.shape[1]  # equation
         tips = getattr(found.table.X, "tips", ()) if one else ()
         where = coordinates(mode, back, precondition, rotated, priors.auxiliary, tips)
-    if sampler is not None and sampler.sticky and where.map is not None:  # zero is zero
-        where = replace(
-            where, map=Scaling(np.zeros(len(mode.theta)), 1 / np.sqrt(np.diag(mode.precision)))
-        )
+    if sampler is not None and sampler.sticky:
+        where = about_zero(where, mode)
     if (
         found.model.width > 1
         and settings.precondition == "mode"
@@ -83,6 +81,16 @@ def chosen_coordinates(found, precondition, rotated, walls, settings, groups=Non
             mode, back, None if sampler.refusal(ANY_MAP) else "diag", False, priors.auxiliary
         )
     return where
+
+
+def about_zero(where, mode):
+    """Coordinates by scales alone in which zero is zero, as coefficients that are kept there need
+    it.
+    """
+    if where.map is None:
+        return where
+    scale = 1 / np.sqrt(np.diag(mode.precision))
+    return replace(where, map=Scaling(np.zeros(len(scale)), scale))
 
 
 def triangular_coordinates(mode, back, log_params=0):

@@ -68,7 +68,8 @@ def fit_imputed(model, formula, tables, of_model, of_fit):
         if fits[-1].weights is not None:
             raise NotSupported(
                 "data sets in a list do not go with decreasing steps, whose draws have weights: "
-                "give a constant step_size"
+                "give a constant step_size",
+                because="limit",
             )
         units = fits[0].prior_units(one.data) if k == 0 else units
     return kind.of_fits(fits, seed)
@@ -79,7 +80,8 @@ def pooled_kind(kind):
     if kind not in Imputed.kinds:
         raise NotSupported(
             "data sets in a list do not go with factors of thousands of levels as predictors: "
-            "give such a factor as a group term, (1 | g)"
+            "give such a factor as a group term, (1 | g)",
+            because="limit",
         )
     return Imputed.kinds[kind]
 
@@ -274,7 +276,8 @@ class Imputed:
         """There is none: new rows have no imputed data sets."""
         raise NotSupported(
             "update: results of several data sets are not carried on; fit all rows again, "
-            "data=[df1, ...]"
+            "data=[df1, ...]",
+            because="limit",
         )
 
     def __getstate__(self):

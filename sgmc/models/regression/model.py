@@ -237,9 +237,8 @@ class Regression(PriorPredictive):
             )
         if offset is not None and cls.family.outcome == "category":
             raise ArgumentError(
-                f"offset does not apply to {cls.family.name}: it has a linear predictor for each "
-                "equation",
-                because="not yet",
+                f"offset does not apply to {cls.family.name}, which has a linear predictor for "
+                "each equation: one number a row does not say to which of them it is added",
             )
 
     def check_outcomes(self):
@@ -433,7 +432,8 @@ def refuse_prior_only(model, settings):
     if not model.without_outcomes:
         raise NotSupported(
             f"prior_only=True does not go with {model!r}, whose learned scales, updates or "
-            "partitions have priors of their own: leave it out"
+            "partitions have priors of their own: leave it out",
+            because="limit",
         )
     if settings.batch_size is not None:
         raise NotSupported(

@@ -50,7 +50,8 @@ def before_outcomes(model, prior, draws, seed):
     if model.room != "families" or family.report or family.parts or family.outcome == "survival":
         raise NotSupported(
             "draws of priors alone are of regressions without group terms, thresholds, second "
-            f"designs and censoring, not of {model!r}"
+            f"designs and censoring, not of {model!r}",
+            because="limit",
         )
     count, seed = whole("draws", draws, 1), entropy(seed)
     data = model.data

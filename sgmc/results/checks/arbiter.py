@@ -145,7 +145,7 @@ def refuse(fit):
         (fit.problem.partial, "limit", "only some of the parameters are kept"),
         (
             fit.problem.rows.grouped,
-            "not yet",
+            "limit",
             "models with group terms have no exact sampler that begins at draws",
         ),
     ):

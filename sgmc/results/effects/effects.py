@@ -330,7 +330,8 @@ class Effects(ByOtherNames):
     ) -> "MarginalEffects":
         """Return marginal effects of the columns of the design, one at a time, as in statsmodels.
 
-        Of ``x + I(x**2)`` each column moves alone; `avg_slopes` moves x.
+        They are effects on what `predict` returns: means, of survival times medians.  Of ``x +
+        I(x**2)`` each column moves alone; `avg_slopes` moves x.
 
         Parameters
         ----------

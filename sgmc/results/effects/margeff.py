@@ -95,12 +95,6 @@ def get_margeff(results, at, method, dummy, count, data):
     """Return marginal effects as statsmodels has them; see `Effects.get_margeff`."""
     one_of("at", at, PLACES)
     one_of("method", method, tuple(METHODS))
-    family = results.model.family
-    if family.outcome == "survival":
-        raise NotSupported(
-            f"get_margeff is not there for {family.name}: use avg_slopes(), which has the effects "
-            "of its variables on the predictions"
-        )
     for name, value in (("dummy", dummy), ("count", count)):
         if one_of(name, value, (False, True)) and (
             method.endswith("ex") or at in ("median", "zero")
@@ -155,7 +149,8 @@ def of_block(rows, X, eta, weight, method, how):
     several = rows.family.linear_predictors > 1 or rows.family.several
 
     def mean(eta):
-        return rows.family.mean(eta if several else eta[0]).reshape(-1, *eta.shape[1:])
+        found = rows.family.centre(eta if several else eta[0], rows.extra)
+        return found.reshape(-1, *eta.shape[1:])
 
     # what eta changes by with each linear predictor: thresholds less it all change with one
     ordered = rows.family.outcome == "ordered"

@@ -31,9 +31,8 @@ def given_offset(results, offset, n, transform):
     """The offset that comes beside n new rows, checked."""
     if offset is not None and results.model.family.outcome == "category":
         raise ArgumentError(
-            f"offset does not apply to {results.model.family_name}: it has a linear predictor for "
-            "each equation",
-            because="not yet",
+            f"offset does not apply to {results.model.family_name}, which has a linear predictor "
+            "for each equation: one number a row does not say to which of them it is added",
         )
     if offset is None:
         if asks_offset(results, transform):

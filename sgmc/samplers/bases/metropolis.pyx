@@ -140,7 +140,7 @@ class MetropolisSpec(SamplerSpec):
             raise NotSupported(
                 f"{self.name} with {self.walkers} walkers needs coordinates that are whitened at "
                 "the mode, and no metric; leave precondition='mode' and metric='auto', or use "
-                "walkers=1")
+                "walkers=1", because="limit")
 
     def fitted_to(self, whitened, dim):
         """Coordinates that are whitened already need no metric."""

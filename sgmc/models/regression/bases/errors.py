@@ -49,7 +49,8 @@ class KnownErrors(KnownFamily):
         """There is none: a row's density is then no power of that of sigma = 1."""
         raise NotSupported(
             "cens() and trunc() beside se: known standard errors go with outcomes that were all "
-            "observed; leave one of them out"
+            "observed; leave one of them out",
+            because="limit",
         )
 
     def best_constant(self, y, weights):
@@ -106,5 +107,6 @@ def refuse_beside_errors(prior, settings):
     if settings.robust:
         raise NotSupported(
             f"cov_type={settings.cov_type!r} beside se: the variances of the outcomes are taken as "
-            "known; leave cov_type='nonrobust', or leave se out"
+            "known; leave cov_type='nonrobust', or leave se out",
+            because="limit",
         )

@@ -396,7 +396,12 @@ def refuse_beside_ends(priors, settings, table):
             f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from ends and "
             f"poles; leave cov_type='nonrobust', or {instead}",
         ),
-        (settings.modes == "search", "not yet", "modes='search': leave modes='one'"),
+        (
+            settings.modes == "search",
+            "limit",
+            "modes='search', which tells modes by Gaussians, of which ends and poles have none: "
+            "leave modes='one'",
+        ),
         (
             spec is not None and (spec.sticky or spec.continuous),
             "mathematics",

@@ -175,7 +175,9 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
     if settings.modes == "search" and mode.whole:
         draw = trimmed(table, family, len(priors.names)) if family.identity else None
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
-        mode, warnings, modes = several(model, terms, search, (mode, warnings), draw, random)
+        mode, warnings, modes = several(
+            partial(expand, model), terms, search, (mode, warnings), random, draw
+        )
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     warnings = warnings + rounded(table, data)
     if power:
@@ -262,20 +264,21 @@ def refuse_search(priors, settings):
         )
 
 
-def several(model, terms, search, usual, draw, random):
+def several(likelihood, terms, search, usual, random, draw=None):
     """Search from several starts.
 
     Parameters
     ----------
-    model : Model
+    likelihood : callable
+        ``likelihood(theta)`` returns its log and the slope of that, first of all.
     terms : PriorTerms
     search : callable
         ``search(start)`` returns a Mode and concerns.
     usual : (Mode, list of SGMCWarning)
         What the usual start led to.
-    draw : callable or None
-        ``draw(random)`` returns a start, besides those around the mode.
     random : numpy.random.Generator
+    draw : callable, optional
+        ``draw(random)`` returns a start, besides those around the mode.
 
     Returns
     -------
@@ -287,11 +290,11 @@ def several(model, terms, search, usual, draw, random):
     first, warnings = usual
 
     def finite(theta):
-        parts = *expand(model, theta)[:2], *terms(theta)[:2]
+        parts = *likelihood(theta)[:2], *terms(theta)[:2]
         return all(np.isfinite(part).all() for part in parts)
 
     def local(mode):
-        value = expand(model, mode.theta)[0] + terms(mode.theta)[0]
+        value = likelihood(mode.theta)[0] + terms(mode.theta)[0]
         return LocalMode(mode.theta, mode.precision, value, mode)
 
     def look(start):

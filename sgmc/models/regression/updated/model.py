@@ -3,11 +3,13 @@
 import numpy as np
 
 from sgmc.arguments.keywords import FIT, names
+from sgmc.arguments.limited import as_numbers, is_records, limited
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.model import Regression
-from sgmc.models.regression.updated.past import kept_past, past_of
+from sgmc.models.regression.rows.data import as_floats
+from sgmc.models.regression.updated.past import TRUNCATED, kept_past, past_of, truncated
 from sgmc.sources.opening import of
 
 GIVEN = ("weights", "offset", "exposure", "se", "subset")
@@ -44,10 +46,6 @@ class UpdatedRegression(Regression):
                 "later; fit all rows again",
                 because="mathematics",
             )
-        if results.model.family.limited:
-            raise NotSupported(
-                "update: censored and truncated outcomes are not carried on; fit all rows again"
-            )
         past = past_of(results)
         columns = {name: given.pop(name, None) for name in (*GIVEN, "missing")}
         columns["missing"] = columns["missing"] or "drop"
@@ -79,7 +77,8 @@ class UpdatedRegression(Regression):
         one = next((name for name in GIVEN if columns[name] is not None), None)
         if one is not None:
             raise ArgumentError(f"update: give {one}= to the model of the new rows")
-        same = model.family.name == first.family.name and model.levels == first.levels
+        same = model.family.title == first.family.title and model.levels == first.levels
+        same = same and is_records(model.data.y) == first.family.limited
         if not same or list(model.data.names) != list(first.exog_names):
             raise DataError(
                 f"update: the new rows are of {model!r}, not of the {first.title} model of the fit "
@@ -114,8 +113,10 @@ class UpdatedRegression(Regression):
         self.data.labels = RowLabels(known, table.rows) if known is not None else None
 
     def check_outcomes(self):
-        # new outcomes may be all the same, so one that differs is added
-        y, family, names = self.data.y.astype(float), self.family, self.data.endog_name
+        # new outcomes may be all the same, or none be observed, so some that differ are added
+        y, family, names = as_floats(self.data.y), self.family, self.data.endog_name
+        if truncated(y):
+            raise NotSupported(f"update: {TRUNCATED}; fit all rows together", because="limit")
         if family.outcome == "category":
             if y.max() < len(self.levels) - 1:  # by which the compiled model counts the kinds
                 raise DataError(
@@ -125,9 +126,11 @@ class UpdatedRegression(Regression):
             return
         trials, weight = self.data.trials, self.data.weight
         kept = slice(None) if weight is None else weight > 0
-        if family.outcome == "numeric" and not family.counts:
-            # of the range of each family: real, positive, or between 0 and 1
-            family.check(np.append(y[kept], abs(y).max() / 2 or 1.0), names)
+        if family.outcome == "numeric":
+            # of the range of each family: counts, or real, positive, or between 0 and 1
+            known = as_numbers(y)
+            more = np.array([0.0, 1.0] if family.counts else [abs(known).max() / 2 or 1.0])
+            family.check(np.append(y[kept], limited(more) if is_records(y) else more), names)
         elif trials is None:
             family.check(y[kept], names)
 

@@ -75,6 +75,8 @@ class CarriedPriors(PriorTable):
             False,
             priors.auxiliary,
             priors.unit,
+            priors.report,
+            priors.own,
             nobs=nobs,
         )
 

@@ -87,7 +87,7 @@ def updated_problem(model, settings):
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     table = prepared(data, settings, precondition)
     earlier = model.earlier.priors
-    back = undo_centring(len(earlier.names), table.shift, earlier.intercepts)
+    back = undo_centring(len(earlier.names), earlier.shifts(table.shift), earlier.intercepts)
     kernel = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
 
     def search(terms, start):

@@ -73,6 +73,6 @@ class UpdatedResults(RegressionResults):
             raise ArgumentError(
                 "resume: an update goes on in its own session alone; update again, with "
                 "draws= as many as you need",
-                because="not yet",
+                because="limit",
             )
         return super().resume(draws, data, **how)

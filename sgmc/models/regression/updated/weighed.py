@@ -76,7 +76,7 @@ def weighed(results, model, back):
     is too much to do, or too few draws.
     """
     draws = results.draws
-    theta = draws.reshape(-1, draws.shape[2]).copy()
+    theta = results.model.family.sampled(draws.reshape(-1, draws.shape[2])).copy()
     log_params = results.priors.auxiliary
     if log_params:
         theta[:, -log_params:] = np.log(theta[:, -log_params:])

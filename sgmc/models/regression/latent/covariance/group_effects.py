@@ -158,9 +158,20 @@ class MixedPriors(PriorTable):
     among those of auxiliary parameters.
     """
 
-    def described(self):
+    @property
+    def covariance(self):
+        """Places of sds, correlations and shares of effects, a list."""
         first = len(self.names) - self.auxiliary
-        covariance = [j for j in range(first) if self.names[j].startswith(OF_GROUPS)]
+        return [j for j in range(first) if self.names[j].startswith(OF_GROUPS)]
+
+    @property
+    def slopes(self):
+        # those of the effects' law are among the parameters that are not auxiliary
+        covariance = self.covariance
+        return [j for j in super().slopes if j not in covariance]
+
+    def described(self):
+        covariance = self.covariance
         fixed = [j for j in range(len(self.names)) if j not in covariance]
         bare = PriorTable(
             [self.names[j] for j in fixed],

@@ -4,6 +4,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 
 from sgmc.core.contract cimport OK, Batch, Scratch, all_rows, row_of
+from sgmc.errors import NotSupported
 from sgmc.models.mixed.loading cimport MOST_EFFECTS
 
 cdef enum:
@@ -61,6 +62,12 @@ cdef class Marginal(Model):
 
     def units(self, theta):
         return np.array(self.unit)
+
+    def metric(self, gradient, start, rows=None):
+        """NotSupported: Fisher's information of a group is a sum over all of its outcomes."""
+        raise NotSupported("group terms: metrics that depend on the position are the information "
+                           "of rows, and none is computed of groups whose effects are integrated "
+                           "out; use another sampler, such as 'mala'", because="limit")
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (self.tile * self.dim + self.p + self.q * self.q + self.glm.dim

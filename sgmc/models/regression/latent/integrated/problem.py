@@ -25,7 +25,7 @@ from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
 from sgmc.formula.coded import beside
 from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
-from sgmc.models.regression.coordinates import preconditioner
+from sgmc.models.regression.coordinates import about_zero, preconditioner
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_effects import (
     closed_form,
@@ -67,6 +67,7 @@ from sgmc.models.regression.latent.integrated.search import (
     WARM_ROWS,
     IntegrationRule,
     find,
+    find_several,
     near_mode,
     normal_points,
     warm_groups,
@@ -78,7 +79,12 @@ from sgmc.models.regression.mode.bounded import (
     refuse_beside_ends,
     without_ends,
 )
-from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes, scales
+from sgmc.models.regression.mode.search import (
+    first_guess,
+    moments_of_outcomes,
+    refuse_search,
+    scales,
+)
 from sgmc.models.regression.rows.narrow import rounded
 
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
@@ -173,7 +179,7 @@ class FoldedSigns(Signs):
         return with_signs(self.coordinates, self.fold, x, mode, free, entropy)
 
 
-def observations(model, table, rule, strata, nested=False):
+def observations(model, table, rule, nested=False):
     """The `Observations` of groups, with groups inside of them or not."""
     return Observations(
         nobs=table.nobs,
@@ -182,7 +188,7 @@ def observations(model, table, rule, strata, nested=False):
         shuffled=True,
         identity=identity,
         unit="group",
-        strata=strata,
+        strata=refuse_strata,
         # inner effects are integrated out at each node of the outer ones
         repeated=NESTED_WORK * max(rule.nodes, 1) if nested else 1.0,
         grid=1.0 if nested else model.count / max(rule.nodes, 1),
@@ -216,7 +222,10 @@ def estimator(model):
 def refuse_strata():
     """There are no outcomes of groups to tell strata by."""
     raise NotSupported(
-        "subsample='stratified' does not apply to group terms; use subsample='block'"
+        "subsample='stratified' does not apply to group terms, nor where the levels of a factor "
+        "are integrated out: mini-batches are of groups, which have no outcome that strata would "
+        "be told by; use subsample='block'",
+        because="limit",
     )
 
 
@@ -274,19 +283,26 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         # a part of each group tells where to begin: single steps with all rows cost more
         start = near_mode(spread_rows(rows, kernel, family, effects), terms, start)
     found, mode, warnings = find(small or kernel, terms, start)
+    fold, modes = FoldedEffects(data.d, effects.loading), ModeSearch(1, (1.0,))
+    if settings.modes == "search" and mode.whole:
+        refuse_search(priors, settings)
+        random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        usual = mode, warnings
+        found, mode, warnings, modes = find_several(found, terms, usual, fold, random)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
-        kernel, rule = with_rule(kernel, normal_points(mode, settings.seed), nodes, scheme)
+        places = [place for place, _ in modes.gaussians]
+        points = [*normal_points(mode, settings.seed), *places]
+        kernel, rule = with_rule(kernel, points, nodes, scheme)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, warnings = find(kernel, terms, mode.theta)
-    fold = FoldedEffects(data.d, effects.loading)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     report, given = Report(priors.auxiliary, fold, priors.report), None
     near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
     # of several sds that may be zero, those that are not tabulated would not be about normal
-    open_ = mode.whole and not bounded and len(near) < 2
+    open_ = mode.whole and not bounded and len(near) < 2 and modes.found == 1
     if open_ and suits_table(kernel, effects, settings, precondition):
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
@@ -323,8 +339,10 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
+        if settings.sampler is not None and settings.sampler.sticky:
+            where = about_zero(where, mode)
     where = given or replace(where, report=report)
-    seen = observations(kernel, table, rule, refuse_strata, rows.subgroups is not None)
+    seen = observations(kernel, table, rule, rows.subgroups is not None)
     skewed = near and kernel.closed
     # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
     by_laws = settings.sampler is None and settings.unchained
@@ -352,7 +370,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
             by_laws=partial(with_laws, seed=pilot_seed) if by_laws and single else None,
         ),
-        searched=ModeSearch(1, (1.0,), can_search=False),
+        searched=modes.transformed(back),
         stopped=stopped(mode, rule),
         warnings=warnings,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
@@ -479,20 +497,10 @@ def nonzero(spread):
 
 
 def refuse(settings, units, unit="groups"):
-    """NotSupported for what has no density of groups, or none that is known; ArgumentError for
-    mini-batches of more than all units, which are groups or rows.
-    """
+    """ArgumentError for mini-batches of more than all units, which are groups or rows."""
     if settings.batch_size is not None and settings.batch_size > units:
         text = f"batch_size={settings.batch_size} exceeds the {units} {unit}"
         raise ArgumentError(text, because="limit")
-    spec = settings.sampler
-    why = ""
-    if settings.modes == "search":
-        why = "modes='search' looks for modes of regressions alone; leave modes='one'"
-    elif spec is not None and spec.sticky:
-        why = f"{spec.name} keeps coefficients at zero; use sampler='mala'"
-    if why:
-        raise NotSupported(f"group terms: {why}")
 
 
 def kernel_of(glm, rows, family, effects, nodes, unit):

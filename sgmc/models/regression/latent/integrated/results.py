@@ -158,7 +158,8 @@ class MixedResults(EffectsOfLevels, RegressionResults):
         if isinstance(group, str) and self.check_factor(group):
             raise NotSupported(
                 f"loo(group={group!r}): {group} is within {self.model.effects.factor}, whose "
-                "groups can be left out; give kfold(data, groups=<labels>) for inner ones"
+                "groups can be left out; give kfold(data, groups=<labels>) for inner ones",
+                because="limit",
             )
         if self._fit.problem.own.rule.nodes == 1:
             raise NotSupported(

@@ -13,6 +13,7 @@ from sgmc.core import deadline
 from sgmc.core.deadline import OutOfTime, RateEstimator
 from sgmc.core.expansion import expand, of_rows
 from sgmc.errors import DataError
+from sgmc.models.regression.mode.search import several
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
@@ -102,6 +103,44 @@ class Integrated(Target):
     def found(self, here, distance, last):
         """See `Target`."""
         return distance < self.tolerance and here.curvature.values.min() > 0
+
+
+def find_several(kernel, terms, usual, fold, random):
+    """The mode with the largest Laplace mass of those that several starts lead to, and the kernel
+    with nodes around it.
+
+    Parameters
+    ----------
+    kernel : Quadrature or GaussianMarginal
+    terms : PriorTerms
+    usual : (Mode, list of SGMCWarning)
+        What the usual start led to.
+    fold : FoldedEffects
+        Modes that differ by signs of sds alone are one.
+    random : numpy.random.Generator
+
+    Returns
+    -------
+    kernel : Quadrature or GaussianMarginal
+    mode : Mode
+    warnings : list of SGMCWarning
+    modes : ModeSearch
+    """
+    first, q = usual[0].theta, fold.loading.q
+    signs = np.where(first[fold.first : fold.first + q] < 0, -1.0, 1.0)
+
+    def look(start):
+        _, mode, trouble = find(kernel, terms, start, near=True)
+        turned, others = fold.turned(mode.theta, signs)
+        if mode.whole and others:
+            _, mode, trouble = find(kernel, terms, turned, near=True)
+        return mode, trouble
+
+    def likelihood(theta):
+        return expand(kernel.anchored(theta), theta)
+
+    mode, warnings, modes = several(likelihood, terms, look, usual, random)
+    return kernel.anchored(mode.theta), mode, warnings, modes
 
 
 def mode_at(theta, here, whole=True):

@@ -12,7 +12,7 @@ from sgmc.coordinates.prior_table import density_of
 from sgmc.coordinates.prior_tails import tail_bounds
 from sgmc.coordinates.whitening import coordinates, undo_centring
 from sgmc.core.design import design
-from sgmc.errors import NotSupported, QuadratureWarning
+from sgmc.errors import QuadratureWarning
 from sgmc.fit.parts import Defaults, Shape
 from sgmc.fit.problem import Problem
 from sgmc.models.mixed.loading import UnitLoading
@@ -37,14 +37,6 @@ from sgmc.models.regression.latent.integrated.search import (
 )
 from sgmc.models.regression.latent.levels.group_predictors import two_designs
 from sgmc.models.regression.mode.search import first_guess, moments_of_outcomes
-
-
-def refuse_strata():
-    """Rows without a level are groups, too, and have no outcome to tell strata by."""
-    raise NotSupported(
-        "subsample='stratified' does not apply where the levels of a factor are integrated out; "
-        "use subsample='block'"
-    )
 
 
 def levels_problem(model, settings):
@@ -92,7 +84,7 @@ def levels_problem(model, settings):
         coordinates=coordinates(mode, back, precondition, False, priors.auxiliary),
         priors=model.priors,
         free_names=priors.names,
-        rows=observations(kernel, table, rule, refuse_strata),
+        rows=observations(kernel, table, rule),
         defaults=Defaults(estimator=estimator(kernel)),
         searched=ModeSearch(1, (1.0,)),
         stopped=stopped(mode, rule),

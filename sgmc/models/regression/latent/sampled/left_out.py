@@ -9,7 +9,7 @@ import numpy as np
 from sgmc.arguments.limited import as_numbers
 from sgmc.core import deadline
 from sgmc.core.design import design
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.models.mixed.loading import UnitLoading
 from sgmc.models.regression.latent.covariance.group_effects import closed_form
 from sgmc.models.regression.latent.densities.conditional import conditional
@@ -204,15 +204,6 @@ class LeftOutLevels(LeftOutOfCrossed):
         inside = self.inside(groups, points, apart)
         found = [log_sum(self.terms(*one, *where)[0]) for one, *where in zip(inside, *law)]
         return np.array([found, found])[:, place]
-
-
-def refuse_groups_of_two(group):
-    """Levels whose effects are in two linear predictors are left out by no integral of one."""
-    if group:
-        raise NotSupported(
-            "loo(group=True) integrates effects of one linear predictor, and this model has two; "
-            "give kfold(data, groups=<labels>)"
-        )
 
 
 def refuse_outer(results, k):

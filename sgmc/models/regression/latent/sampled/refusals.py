@@ -36,6 +36,20 @@ def refuse(data, crossing, settings):
             "effects; leave cov_type='nonrobust', or give ns() or poly() for a curve",
             because="mathematics",
         )
+    if settings.modes == "search":
+        raise NotSupported(
+            f"modes='search' with {' + '.join(crossing.labels)}: it compares densities with the "
+            "effects integrated out, as modes of the joint one with their sds hold no mass, and "
+            "these effects are sampled; leave modes='one'",
+            because="limit",
+        )
+    if settings.sampler is not None and settings.sampler.sticky:
+        raise NotSupported(
+            f"sampler={settings.sampler.name!r} with {' + '.join(crossing.labels)}: coefficients "
+            "are moved in coordinates that mix them with effects, in which zero is no place to "
+            "stay at; use sampler='mala'",
+            because="limit",
+        )
     if settings.keep is not None and crossing.factors:
         raise ArgumentError(
             "keep does not apply to crossed factors: draws of all parameters but the effects are "
@@ -51,7 +65,8 @@ def refuse(data, crossing, settings):
     if settings.spaced or isinstance(settings.step_size, Schedule):
         raise NotSupported(
             f"steps that vary with {' + '.join(crossing.labels)}: their draws have weights, which "
-            "effects and smooths are not told with; give step_size= and thin= as numbers"
+            "effects and smooths are not told with; give step_size= and thin= as numbers",
+            because="limit",
         )
     levels = np.array([len(one.index) for one in crossing.factors])
     names = [one.name for one in crossing.factors]

@@ -38,9 +38,9 @@ from sgmc.models.regression.latent.sampled.centre.correlation import described
 from sgmc.models.regression.latent.sampled.left_out import (
     LeftOutLevels,
     LeftOutOfCrossed,
-    refuse_groups_of_two,
     refuse_outer,
 )
+from sgmc.models.regression.latent.sampled.left_out_of_several import LevelsOfSeveral
 from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
 from sgmc.results.outcomes.labels import labels_of_fit
 from sgmc.results.outcomes.rows import (
@@ -370,16 +370,13 @@ class CrossedResults(Smooths, MixedResults):
             if group:
                 raise ArgumentError("group=True applies to group terms, and the formula has none")
             return fitted_rows(self, "loo")
-        if self.model.family.linear_predictors > 1:
-            refuse_groups_of_two(group)
-            fitted_rows(self, "loo")
-            return self.rows_of_columns()
-        if not group:
-            return LeftOutOfCrossed.of(self)
-        k = self.check_factor(None if group is True else group)
         fitted_rows(self, "loo")
+        several = self.model.family.linear_predictors > 1
+        if not group:
+            return self.rows_of_columns() if several else LeftOutOfCrossed.of(self)
+        k = self.check_factor(None if group is True else group)
         refuse_outer(self, k)
-        return LeftOutLevels.of(self, k)
+        return (LevelsOfSeveral if several else LeftOutLevels).of(self, k)
 
 
 class ImputedCrossedResults(Imputed, CrossedResults):

@@ -122,7 +122,8 @@ def refuse_known(priors):
     other = next((p for p in priors.specified if p.family == "horseshoe" and not p.learned), None)
     if other is not None:
         raise NotSupported(
-            f"prior: {other} beside a prior whose scale is learned; give both learned=True"
+            f"prior: {other} beside a prior whose scale is learned; give both learned=True",
+            because="limit",
         )
 
 

@@ -101,7 +101,7 @@ def refuse(data, family, checked):
     """NotSupported for what is not there with learned scales."""
     what = "a prior whose scale is learned"
     for wrong, because, text in (
-        (data.sparse is not None, "not yet", "a sparse design; give a dense one, or a formula"),
+        (data.sparse is not None, "limit", "a sparse design; give a dense one, or a formula"),
         (
             checked.robust,
             "mathematics",
@@ -119,8 +119,9 @@ def refuse(data, family, checked):
         ),
         (
             checked.sampler is not None and checked.sampler.sticky,
-            "not yet",
-            "samplers that keep coefficients at zero; use sampler='mala'",
+            "limit",
+            "samplers that keep coefficients at zero, whose slabs have known scales; use "
+            "sampler='mala'",
         ),
     ):
         if wrong:
