@@ -68,7 +68,8 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         FormulaError, DataError
             Naming the column; for a level of a factor that the fit had not, too.
         NotSupported
-            For effects of groups, smooths, learned scales, horseshoes and sandwiches.
+            For effects of groups, smooths, learned scales, horseshoes, sandwiches, survival times
+            and truncated outcomes.
 
         References
         ----------
