@@ -32,6 +32,9 @@ MAX_EXACT = 1 << 20  # the most of these in tables that lie in files
 # posterior sd of a linear predictor beyond which no expansion serves: always computed
 MAX_EXPANDED_SD = 3.0
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
+# of these, once the first draw's have shown noise so far below LITTLE_NOISE that an error by a half
+# changes nothing
+FEW_SINGLE_ROWS, FAR_BELOW = 50, 1 / 4
 MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
 # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
 BLOCK_SHARE = 0.005
@@ -166,6 +169,10 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
             x, g, covariance = look(one, rows)
         else:
             g = together[k]
+        if k == 0 and noisy and shared is None and not gradient.model.width:
+            first = relative(x, noise_in_x(coordinates, x, covariance)).max()
+            if first < FAR_BELOW * LITTLE_NOISE:
+                rows = fewer(rows, FEW_SINGLE_ROWS)
         if noisy:
             here = covariance if straight else noise_in_x(coordinates, x, covariance)
             noise += here / len(both)
@@ -182,6 +189,11 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
         white @ shift / np.sqrt(variance),
         np.sqrt(np.maximum(ratio, 0.05)),
     )
+
+
+def fewer(rows, most):
+    """The first of some rows, a number of them or a list."""
+    return rows[:most] if np.ndim(rows) else min(rows, most)
 
 
 def diagonal(A, M):
