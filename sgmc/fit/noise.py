@@ -34,7 +34,7 @@ MAX_EXPANDED_SD = 3.0
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
 # of these at a later draw, others at each, once the first draw's have shown noise so far below
 # LITTLE_NOISE that some times as much would change nothing
-FEW_SINGLE_ROWS, FAR_BELOW = 50, 1 / 8
+FEW_SINGLE_ROWS, FAR_LESS_NOISE = 50, 1 / 8
 MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
 # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
 BLOCK_SHARE = 0.005
@@ -172,7 +172,7 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
             g = together[k]
         if k == 0 and noisy and shared is None and not gradient.model.width:
             first = relative(x, noise_in_x(coordinates, x, covariance)).max()
-            few = first < FAR_BELOW * LITTLE_NOISE
+            few = first < FAR_LESS_NOISE * LITTLE_NOISE
         if noisy:
             here = covariance if straight else noise_in_x(coordinates, x, covariance)
             noise += here / len(both)

@@ -1,5 +1,5 @@
-"""What a fit of a user's density of many rows does without: gradients for the curvature, rows of the
-pilot and of scores, and calls that another thread answers.
+"""What a fit of a user's density of many rows does without: gradients for the curvature, rows of
+the pilot and of scores, and calls that another thread answers.
 """
 
 from types import SimpleNamespace
@@ -75,7 +75,7 @@ def test_the_pilot_looks_at_fewer_rows_once_it_has_seen_little_noise(monkeypatch
     results = Counted().fit(seed=1, draws=50)
     few = results._fit.plan.pilot.worst_noise()
     assert asked == [noise.SINGLE_ROWS] + [noise.FEW_SINGLE_ROWS] * (2 * noise.PAIRS - 1)
-    monkeypatch.setattr(noise, "FAR_BELOW", 0.0)
+    monkeypatch.setattr(noise, "FAR_LESS_NOISE", 0.0)
     asked.clear()
     many = Counted().fit(seed=1, draws=50)._fit.plan.pilot.worst_noise()
     assert set(asked) == {noise.SINGLE_ROWS}
@@ -135,14 +135,14 @@ def test_a_loop_over_few_rows_gives_the_same_sums(monkeypatch):
 
     compiled = sgmc.JaxModel(log_lik, (model.X, model.y), parameters={"b": D}).compiled()
     rng = np.random.default_rng(1)
-    places, rows = rng.normal(size=(3, D)), rng.permutation(500)[: in_jax.FEW_ROWS]
+    places, rows = rng.normal(size=(3, D)), rng.permutation(500)[: in_jax.ROWS_IN_PLACE]
     calls = [
         lambda at: compiled.pair(places[0], at),
         lambda at: compiled.apart(places[0], places[1], at),
         lambda at: compiled.expanded(places, 0.1, at),
     ]
     looped = [one(rows) for one in calls]
-    monkeypatch.setattr(in_jax, "FEW_ROWS", 0)
+    monkeypatch.setattr(in_jax, "ROWS_IN_PLACE", 0)
     for one, found in zip(calls, looped):
         np.testing.assert_allclose(found, one(rows), rtol=1e-11)
     total = model.grad({"b": places[0]}, rows)

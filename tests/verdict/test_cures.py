@@ -115,8 +115,8 @@ def horseshoe(standard, light):
 
 
 def shrunk():
-    """Means and sds of b by quadrature over tau and the local scale of each, both half-normal: given
-    these b is normal around y s^2 / (1 + s^2), s = tau local.
+    """Means and sds of b by quadrature over tau and the local scale of each, both half-normal:
+    given these b is normal around y s^2 / (1 + s^2), s = tau local.
     """
     tau, local = np.exp(np.linspace(-9, 4, 600)), np.exp(np.linspace(-10, 3, 800))
     square, weight = (tau[:, None] * local) ** 2, tau * np.exp(-0.5 * tau**2)

@@ -10,7 +10,7 @@ from sgmc.models.bases.calls import Number, Trusted, owner
 from sgmc.models.bases.model import Model
 from sgmc.models.user.model import say
 
-FEW_ROWS = 64  # a loop takes 0.4 microseconds for each, and handing them to another thread 40
+ROWS_IN_PLACE = 64  # a loop takes 0.4 microseconds for each, and handing them to another thread 40
 # floating point operations below which XLA computes a program in the thread that calls it; of a
 # loop it counts one turn
 FLOPS_IN_PLACE = 1000
@@ -207,7 +207,7 @@ def bound(program, looped, n, every, parts):
                 return np.asarray(program(every, *places))
             taken = [one[rows] for one in leaves]
             some = tree.unflatten(taken)
-            if served is not False and 0 < len(taken[0]) <= FEW_ROWS:
+            if served is not False and 0 < len(taken[0]) <= ROWS_IN_PLACE:
                 if served is None:
                     served = in_place(looped, some, *places)
                 if served:
