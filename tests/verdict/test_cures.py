@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import sgmc
+from sgmc.models.bases.problem import tails_within
 
 MOST_STEPS = 3  # pieces of advice
 # errors that verdicts promise at the default number of draws, in posterior sds and relative to them
@@ -138,3 +139,20 @@ def test_a_horseshoe():
     assert changes == ["lighter tails", "standard normal"]
     scale = results.draws_of("tau")[..., None] * results.draws_of("local")
     agree(scale * results.draws_of("b"), *shrunk())
+
+
+def test_parameters_between_two_ends_have_moments():
+    """Whatever the tails of draws look like; of others nothing is known."""
+
+    class Ends(sgmc.Model):
+        n, parameters = 1, {"a": (), "b": (), "c": (), "p": 2}
+        constraints = {
+            "a": ("interval", 0.5, 0.95),
+            "b": "positive",
+            "c": ("interval", 0.0, np.inf),
+            "p": "simplex",
+        }
+
+    layout = Ends().layout()
+    found = tails_within(layout, [*layout.names, "b / a"])
+    np.testing.assert_array_equal(found, [0.0, np.nan, np.nan, 0.0, 0.0, np.nan])
