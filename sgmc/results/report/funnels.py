@@ -32,7 +32,8 @@ def non_centred(found, fit, warnings, seen):
     if pair is None and TOO_MANY in found.advice:  # chains that hardly move show no funnel
         pair = funnel_of_density(seen.names, draws, fit.problem)
     diverged = [one for one in warnings if isinstance(one, DivergentTransitionsWarning)]
-    if pair is None and any(one.message.rstrip(".") in found.text for one in diverged):
+    missed = any(one.message.rstrip(".") in found.text for one in diverged)
+    if pair is None and (missed or found.advice.startswith("Try sampler=")):
         # nor do those that do not reach the narrow places; standard normal numbers times a scale
         # are narrow where it is large, and the advice would lead back
         pair = funnel_of_density(seen.names, draws, fit.problem, where_small=True)
