@@ -32,6 +32,9 @@ MAX_EXACT = 1 << 20  # the most of these in tables that lie in files
 # posterior sd of a linear predictor beyond which no expansion serves: always computed
 MAX_EXPANDED_SD = 3.0
 SINGLE_ROWS = 500  # of models without scores, whose rows are gone through one by one
+# of these at a later draw, others at each, once the first draw's have shown noise so far below
+# LITTLE_NOISE that some times as much would change nothing
+FEW_SINGLE_ROWS, FAR_LESS_NOISE = 50, 1 / 8
 MAX_STRATA = 8  # most strata of an outcome, and strata of what has more levels
 # of the rows: longer blocks have their design effect computed, shorter ones are close to 1
 BLOCK_SHARE = 0.005
@@ -161,11 +164,15 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
             rows = LITTLE_NOISE_ROWS
     straight = coordinates.map is None or coordinates.map.affine  # the same slopes everywhere
     noise = np.zeros((1 if groups is None else len(groups), d, d))
+    few = False
     for k, one in enumerate(both):
         if together is None:
-            x, g, covariance = look(one, rows)
+            x, g, covariance = look(one, some_of(rows, k) if few else rows)
         else:
             g = together[k]
+        if k == 0 and noisy and shared is None and not gradient.model.width:
+            first = relative(x, noise_in_x(coordinates, x, covariance)).max()
+            few = first < FAR_LESS_NOISE * LITTLE_NOISE
         if noisy:
             here = covariance if straight else noise_in_x(coordinates, x, covariance)
             noise += here / len(both)
@@ -182,6 +189,14 @@ def pilot(gradient, coordinates, z, noisy=True, shared=None, rows=PILOT_ROWS, at
         white @ shift / np.sqrt(variance),
         np.sqrt(np.maximum(ratio, 0.05)),
     )
+
+
+def some_of(rows, k):
+    """The k-th FEW_SINGLE_ROWS of a list of rows, over and over, or so many instead of a number."""
+    if np.ndim(rows) == 0:
+        return min(rows, FEW_SINGLE_ROWS)
+    start = k * FEW_SINGLE_ROWS % len(rows)
+    return rows[start : start + FEW_SINGLE_ROWS]
 
 
 def diagonal(A, M):

@@ -208,6 +208,14 @@ class Problem:
         return is_foreign(self.model) or is_foreign(self.prior)
 
     @property
+    def plain(self):
+        """Whether what is from outside is compiled, and a few operations for each row and
+        parameter.
+        """
+        parts = [one for one in (self.model, self.prior) if is_foreign(one)]
+        return all(getattr(one, "plain", False) for one in parts)
+
+    @property
     def undefined(self):
         """What functions of a user returned NaN while chains ran: a list, each with a ``text`` and
         the number of steps after warmup, ``recorded``.

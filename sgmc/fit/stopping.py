@@ -40,6 +40,7 @@ MOST_WORK = 60.0  # seconds on one core, counted
 # of a number that a row has, of a model's `nanoseconds`, and of a density besides, also one of
 # users: on a core of about 3 GHz
 CELL, ROW_TERMS, CALL, USERS_CALL = 4e-9, 1e-9, 2e-6, 5e-5
+COMPILED_CALL = 1e-6  # of a density that users have compiled, for each parameter
 HAS_SD = 0.5  # tail index below which an sd exists
 MOST_BYTES = 1 << 28  # of the draws of all chains
 MOST_CHECKED = 1 << 25  # draws of all parameters that checks look at
@@ -312,9 +313,11 @@ def counted_work(done):
     model, rows = done.problem.model, done.problem.rows
     # an exact step may evaluate several densities; draws of a law that is known, none
     calls = max(done.passes if done.plan.spec.all_rows else 0.0, sum(c.steps for c in done.chains))
-    call = CALL
-    if done.problem.foreign:  # of users, and maybe in Python
-        call = USERS_CALL * (done.problem.dim if done.problem.differenced else 1)
+    problem, call = done.problem, CALL
+    if problem.foreign:  # of users, and maybe in Python
+        call = USERS_CALL * (problem.dim if problem.differenced else 1)
+        if problem.plain:
+            call = min(call, CALL + COMPILED_CALL * problem.dim)
     one_pass = CELL * rows.cells * rows.repeated + ROW_TERMS * model.n * model.nanoseconds
     return done.passes * one_pass + calls * call
 

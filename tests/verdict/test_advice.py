@@ -116,6 +116,16 @@ def test_no_number_is_advised_where_tails_are_too_long_for_one():
     assert "Take" not in heavy and "medians" in heavy and "lighter tails" in heavy
 
 
+def test_shorter_steps_are_advised_in_the_place_of_too_many_draws():
+    """By which fewer may do; a call that only leaves something out is no other sampler."""
+    shorter = " with sampler=sgmc.NUTS(target_accept=0.99), precondition=None"
+    long = length(1000, besides=shorter, affordable=5000)
+    assert long.take(100.0) == "Try sampler=sgmc.NUTS(target_accept=0.99), precondition=None."
+    assert long.take(2.0).endswith(shorter + ".")
+    other = length(1000, besides=" without accuracy=", affordable=5000)
+    assert "over ten minutes" in other.take(100.0)
+
+
 def test_a_run_that_ends_on_its_accuracy_is_told_to_leave_it_out():
     assert "without accuracy=" in length(1000, besides=" without accuracy=").take(3.0)
 

@@ -192,16 +192,23 @@ cdef class AddressKernel(Model):
         Of the function and of what it is given as `data`.
     keep : object
         What must live as long as the model.
+
+    Attributes
+    ----------
+    plain : bool
+        Whether a row is a few operations for each parameter; False where it stands for data of
+        unknown size.
     """
 
     # code and data belong to the user: `keep` holds them, except behind bare addresses
     cdef Function function
     cdef void *data
     cdef object keep
+    cdef public bint plain
 
     def __init__(self, Py_ssize_t dim, Py_ssize_t n, uintptr_t address, uintptr_t data=0,
                  keep=None):
-        self.dim, self.n, self.tile = dim, n, min(max(n, 1), 1024)
+        self.dim, self.n, self.tile, self.plain = dim, n, min(max(n, 1), 1024), True
         self.function, self.data, self.keep = <Function> <void *> address, <void *> data, keep
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
@@ -277,6 +284,11 @@ cdef class AddressPrior(Prior):
     def __init__(self, Py_ssize_t dim, uintptr_t address, keep):
         Prior.__init__(self, dim)
         self.function, self.keep = <Function> <void *> address, keep
+
+    @property
+    def plain(self):
+        """See `AddressKernel`: it is."""
+        return True
 
     @property
     def foreign(self):

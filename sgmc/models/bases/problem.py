@@ -271,11 +271,23 @@ def general_problem(model, prior, settings):
         starts=OwnStarts(model.start, wide),
         record=SomeRecord(layout, model.recorder),
         forms=FreeForms(layout),
-        shape=Shape(bounded=bool(layout.constraints) and map is None),
+        shape=Shape(
+            bounded=bool(layout.constraints) and map is None,
+            tail_bounds=partial(tails_within, layout),
+        ),
         functionals=model.functionals,
         differenced=model.differenced,
         own=layout,
     )
+
+
+def tails_within(layout, names):
+    """The largest tail indices of parameters, (p,): of those with two ends all moments exist, and
+    of others nothing is known (NaN).
+    """
+    ended = np.isfinite(np.subtract(*layout.bounds()))
+    known = dict(zip(layout.names, np.where(ended, 0.0, np.nan)))
+    return np.array([known.get(name, np.nan) for name in names])
 
 
 def simplex_coordinates(layout, priors, spec):

@@ -10,6 +10,11 @@ from sgmc.models.bases.calls import Number, Trusted, owner
 from sgmc.models.bases.model import Model
 from sgmc.models.user.model import say
 
+ROWS_IN_PLACE = 64  # a loop takes 0.4 microseconds for each, and handing them to another thread 40
+# floating point operations below which XLA computes a program in the thread that calls it; of a
+# loop it counts one turn
+FLOPS_IN_PLACE = 1000
+
 
 class JaxModel(Model):
     """A model whose log density is written in `jax.numpy`; gradients are JAX's own, compiled once
@@ -87,7 +92,7 @@ class JaxModel(Model):
         parts = jax.tree.map(np.asarray, self.data)
         with jax.enable_x64(True):
             every = jax.tree.map(jnp.asarray, parts)
-        return CompiledDensity(*(bound(one, self.n, every, parts) for one in self.programs[1]))
+        return CompiledDensity(*(bound(*one, self.n, every, parts) for one in self.programs[1]))
 
     def __getstate__(self):
         return {**self.__dict__, "programs": None}  # what is compiled cannot be pickled
@@ -106,7 +111,9 @@ class CompiledDensity(NamedTuple):
 
 
 def programs_of(log_lik, layout):
-    """The functions of a `CompiledDensity`, of data in the place of rows, which comes first."""
+    """The functions of a `CompiledDensity`, of data in the place of rows, which comes first; each
+    with one of the same value that goes through the rows in a loop, or None.
+    """
     import jax
     import jax.numpy as jnp
 
@@ -141,12 +148,34 @@ def programs_of(log_lik, layout):
 
         return jax.vmap(of_row)(data)
 
+    def looped(function, size, **options):
+        def by_row(data, *places):
+            def add(total, row):
+                one = jax.tree.map(lambda part: part[None], row)
+                return total + function(one, *places), None
+
+            return jax.lax.scan(add, jnp.zeros(size), data)[0]
+
+        return jax.jit(function, **options), jax.jit(by_row, **options)
+
     # the share is the same at all calls: an argument less to hand over
-    shared = [jax.jit(one, static_argnums=2) for one in (expanded, each)]
-    return [*(jax.jit(one) for one in (value, pair, apart)), *shared]
+    shared = {"static_argnums": 2}
+    return [
+        (jax.jit(value), None),
+        looped(pair, 1 + layout.size),
+        looped(apart, layout.size),
+        looped(expanded, layout.size, **shared),
+        (jax.jit(each, **shared), None),
+    ]
 
 
-def bound(program, n, every, parts):
+def in_place(program, *arguments):
+    """Whether XLA computes a program in the thread that calls it, as far as one can tell."""
+    counted = program.lower(*arguments).cost_analysis() or {}
+    return counted.get("flops", np.inf) < FLOPS_IN_PLACE
+
+
+def bound(program, looped, n, every, parts):
     """A function of places and rows, the last of its arguments.
 
     Rows are taken by numpy, several times as fast as XLA's gathers of a few hundred.  Double
@@ -155,8 +184,8 @@ def bound(program, n, every, parts):
 
     Parameters
     ----------
-    program : callable
-        Of data and places.
+    program, looped : callable
+        Of data and places; `looped`, or None, gives the same of few rows.
     n : int
     every : array, or tuple, list or dict of arrays
         All rows, as JAX has them.
@@ -166,13 +195,23 @@ def bound(program, n, every, parts):
     import jax
 
     leaves, tree = jax.tree.flatten(parts)
+    served = None if looped else False  # whether `looped` serves; None: not known yet
 
     def call(*arguments):
+        nonlocal served
         *places, rows = arguments
         if isinstance(rows, slice) and rows.indices(n) == (0, n, 1):
             rows = None
         with jax.enable_x64(True):
-            some = every if rows is None else tree.unflatten([one[rows] for one in leaves])
+            if rows is None:
+                return np.asarray(program(every, *places))
+            taken = [one[rows] for one in leaves]
+            some = tree.unflatten(taken)
+            if served is not False and 0 < len(taken[0]) <= ROWS_IN_PLACE:
+                if served is None:
+                    served = in_place(looped, some, *places)
+                if served:
+                    return np.asarray(looped(some, *places))
             return np.asarray(program(some, *places))
 
     return call

@@ -81,7 +81,9 @@ class PyMCModel(Model):
         from sgmc.models.bases.callbacks import AddressKernel
 
         code = self.compiled()
-        return AddressKernel(self.layout().size, 1, code.address, 0, code)
+        kernel = AddressKernel(self.layout().size, 1, code.address, 0, code)
+        kernel.plain = False
+        return kernel
 
     def prior_kernel(self):
         layout = self.layout()  # priors are part of the density

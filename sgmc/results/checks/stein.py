@@ -18,6 +18,7 @@ from sgmc.diagnostics.stein import ksd
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import POLL_SECONDS
 from sgmc.fit.choose import WIDE
+from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.results.checks.whole import all_kept, positions, whole_draws
 from sgmc.results.outcomes.rows import evenly
 from sgmc.subsampling.block import CircularBlock
@@ -31,6 +32,9 @@ SHARE_OF_PASSES = 1 / 4  # of an exact fit's own, that scores by products of mat
 POINTS_AT_ONCE = 256
 FEWEST_SCORED = 200  # draws: below, control-variate scores of more draws say more
 SCORE_BATCH = 1000
+# variance that the batch of a score may add, of densities of users, to that of scores, 1: 0.01 sd
+# for a draw, and less than a thousandth for a mean over hundreds
+SCORE_NOISE = 1e-4
 FEWEST_BATCHED = 100  # draws, where a batch is groups of many rows
 SCORE_KINDS = ("exact", "taylor", "cv", "simple")
 PARTS_OF_POINTS = 8
@@ -247,8 +251,22 @@ def checked(fit, entropy):
         fit.problem.model.n * d / fit.problem.rows.cells
     )  # fewer rows where each is made of many
     batch = max(1, round(SCORE_BATCH * min(1.0, share)))
+    if fit.problem.foreign:  # each row is a call of their code, or passes through it
+        batch = enough_for_scores(fit.plan, batch)
     some = scored(fit, entropy, None, most, fewest, batch=batch)
     return some if len(some.kept) >= 2 and np.isfinite(some.scores).all() else None
+
+
+def enough_for_scores(plan, most):
+    """Rows of a batch that add `SCORE_NOISE` to scores by the default estimator, at most so many;
+    these where the pilot has not looked at its noise.
+    """
+    if plan.pilot is None or plan.gradient != plan.problem.defaults.estimator:
+        return most
+    noise = plan.pilot.worst_noise()
+    if not noise > 0:  # nobody looked
+        return most
+    return int(np.clip(np.ceil(noise / SCORE_NOISE), min(SMALLEST_BATCH, most), most))
 
 
 def without_rows(fit):

@@ -102,6 +102,8 @@ class Length:
             return "Take more draws."
         number = max(math.ceil(needed / 100) * 100, DRAWS_BY_DEFAULT)
         if number > self.affordable:
+            if " sampler=" in self.besides:  # by which fewer draws may do
+                return f"Try{self.besides.removeprefix(' with')}."
             return f"{self.instead}." if self.instead else TOO_MANY
         if self.instead and number > MOST_GROWN * DRAWS_BY_DEFAULT:
             return f"{self.instead}; as it is, it may take draws={number}."

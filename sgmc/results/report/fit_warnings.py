@@ -199,7 +199,7 @@ def transitions(fit, ends):
         advice = with_shorter_steps(fit, fit.step_size)
         if fit.plan.step_origin == "adapted":
             shorter = 1 - (1 - spec.target_accept) / 4
-            advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={shorter:.2g})."
+            advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={shorter:.4g})."
             if besides_draws(fit):  # shorter steps alone do not reach the tails of bananas
                 advice = f"Try{besides_draws(fit).removeprefix(' with')}."
         found.append(

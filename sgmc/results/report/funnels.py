@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from sgmc.core.expansion import of_prior, of_rows
-from sgmc.errors import DensityWarning
+from sgmc.errors import DensityWarning, DivergentTransitionsWarning
 from sgmc.results.outcomes.rows import evenly
 from sgmc.results.report.draws import TOO_MANY
 
@@ -31,6 +31,12 @@ def non_centred(found, fit, warnings, seen):
     pair = funnel(seen.names, draws)
     if pair is None and TOO_MANY in found.advice:  # chains that hardly move show no funnel
         pair = funnel_of_density(seen.names, draws, fit.problem)
+    diverged = [one for one in warnings if isinstance(one, DivergentTransitionsWarning)]
+    missed = any(one.message.rstrip(".") in found.text for one in diverged)
+    if pair is None and (missed or found.advice.startswith("Try sampler=")):
+        # nor do those that do not reach the narrow places; standard normal numbers times a scale
+        # are narrow where it is large, and the advice would lead back
+        pair = funnel_of_density(seen.names, draws, fit.problem, where_small=True)
     if pair is None:
         return found
     effects, scales, ratio = pair
@@ -86,10 +92,11 @@ def pairs_of(names, draws):
     return columns, pairs
 
 
-def funnel_of_density(names, draws, problem):
+def funnel_of_density(names, draws, problem, where_small=False):
     """The same by the density: how wide it makes an array given all else, by its curvature along
     the array at some draws, where another parameter is an sd smaller and an sd larger, or its log
-    if it is positive; with all parameters that this depends on.
+    if it is positive; with all parameters that this depends on.  `where_small`: only arrays that
+    are narrow where it is small.
     """
     if draws.shape[1] != problem.model.dim:  # of some parameters alone
         return None
@@ -121,7 +128,8 @@ def funnel_of_density(names, draws, problem):
             ]
             with np.errstate(divide="ignore", invalid="ignore"):
                 ratio = np.sqrt(np.divide(*np.transpose(both)))
-            widths[scale] = float(np.exp(np.abs(np.median(np.log(ratio)))))  # or no number
+            wider = np.median(np.log(ratio))  # or no number
+            widths[scale] = float(np.exp(wider if where_small else np.abs(wider)))
         largest = np.nanmax([*widths.values()], initial=0.0)
         if largest >= strongest:
             parts = [scale for scale, one in widths.items() if one >= TAKES_PART]
