@@ -19,11 +19,12 @@ from setuptools.command.build_ext import build_ext
 from setuptools.command.sdist import sdist
 
 C_SOURCES = {
-    "sgmc/core/simd": ["sgmc/core/vecmath.c", "sgmc/core/normals.c"],
-    "sgmc/diagnostics/stein_sums": ["sgmc/diagnostics/stein.c"],
+    "sgmc/core/numerics/simd": ["sgmc/core/numerics/vecmath.c", "sgmc/core/numerics/normals.c"],
+    "sgmc/diagnostics/scores/stein_sums": ["sgmc/diagnostics/scores/stein.c"],
     "sgmc/models/factorization/products": ["sgmc/models/factorization/pairs.c"],
 }
-INCLUDED = {"sgmc/core/simd": ["sgmc/core/dense.inc"]}  # beside the headers that Cython finds
+# beside the headers that Cython finds
+INCLUDED = {"sgmc/core/numerics/simd": ["sgmc/core/numerics/dense.inc"]}
 MADE = Path("build/cython")  # C that Cython has made, and of what: an sdist has both
 RECORD = MADE / "made.json"
 TRANSLATED = (".pyx", ".pxd", ".h")

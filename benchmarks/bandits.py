@@ -19,7 +19,7 @@ import statsmodels.api as sm
 
 import sgmc
 from sgmc.core.expansion import row_sizes
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit.noise import known_rows
 from sgmc.subsampling.preferential import Alias
 from sgmc.subsampling.uniform import FullBatch

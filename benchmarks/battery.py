@@ -27,7 +27,7 @@ import time
 import numpy as np
 from scipy import special, stats
 
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 
 SOURCES = ("uniforms", "low", "normals", "chains")
 BROKEN = {

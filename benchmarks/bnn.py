@@ -23,7 +23,7 @@ import numpy as np
 import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import evaluate
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import Uniform
 

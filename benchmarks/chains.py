@@ -11,8 +11,8 @@ from scipy.integrate import quad
 
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.recorders import FullRecorder
-from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import FullBatch

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 
 import sgmc
-from sgmc.core.blas import one_blas_thread
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.diagnostics import ess
 from sgmc.fit.run import fit
 from sgmc.fit.settings import check_settings

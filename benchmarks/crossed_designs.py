@@ -25,7 +25,7 @@ import pandas as pd
 from crossed_gibbs import SHOWN, Logit, Normal
 
 import sgmc
-from sgmc.diagnostics.convergence import ess
+from sgmc.diagnostics.chains.convergence import ess
 from sgmc.models.regression.latent.sampled.centre.correlation import at_centre
 
 SHORT, LONG, CHAINS = 200, 300, 4  # draws of a chain: those with all effects, and more of them

@@ -29,7 +29,7 @@ import pandas as pd
 from crossed_gibbs import Logit
 
 import sgmc
-from sgmc.diagnostics.convergence import ess
+from sgmc.diagnostics.chains.convergence import ess
 
 ROWS, LEVELS, SDS = 20_000, (300, 200), (0.8, 0.5)
 SCALE, DF = 2.5, 3

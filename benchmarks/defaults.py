@@ -18,7 +18,7 @@ import default_references as references
 import numpy as np
 
 import sgmc
-from sgmc.diagnostics.convergence import rhat
+from sgmc.diagnostics.chains.convergence import rhat
 
 SEEDS, SWEEPS = 10, 6000
 EACH = {"precisions": "each"}  # as some of the papers

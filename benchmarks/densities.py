@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 
 import sgmc
-from sgmc.coordinates.laplace import exact_gradient
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.approximations.laplace import exact_gradient
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.diagnostics import ess
 from sgmc.models.bases.priors import named_priors

@@ -41,7 +41,7 @@ import pandas as pd
 from measured import timed
 
 import sgmc
-from sgmc.core.memory import MB
+from sgmc.core.system.memory import MB
 
 SLOPES, SD = 8, 0.7
 # rows and groups; the target is of the last

@@ -37,7 +37,7 @@ import sgmc  # noqa: E402
 from sgmc.core.contract import Prior  # noqa: E402
 from sgmc.core.engine import Chain  # noqa: E402
 from sgmc.core.expansion import of_rows  # noqa: E402
-from sgmc.core.rng import Rng, seed_sequence  # noqa: E402
+from sgmc.core.random.rng import Rng, seed_sequence  # noqa: E402
 from sgmc.core.schedules import Constant  # noqa: E402
 from sgmc.gradients.simple import Simple  # noqa: E402
 from sgmc.subsampling.uniform import Uniform  # noqa: E402

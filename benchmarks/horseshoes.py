@@ -18,7 +18,7 @@ import numpy as np
 from scipy import linalg
 
 import sgmc
-from sgmc.diagnostics.convergence import bulk
+from sgmc.diagnostics.chains.convergence import bulk
 
 TABLES = (50, 100), (200, 500), (2_000, 2_000)
 SWEEPS, BURN = 6_000, 2_000

@@ -31,7 +31,7 @@ import pandas as pd
 from scipy.sparse import random_array
 
 import sgmc
-from sgmc.core.memory import MB, resident
+from sgmc.core.system.memory import MB, resident
 
 MEMORY_TARGET = 0.2  # of the measured peak
 RELATIVE, ABSOLUTE = 0.1, 0.5  # of a time limit, and seconds

@@ -29,7 +29,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 
 import sgmc  # noqa: E402
-from sgmc.results.checks.stein import scored  # noqa: E402
+from sgmc.results.checks.scores.stein import scored  # noqa: E402
 
 LOG_STEPS = np.arange(-1.0, -7.6, -0.5)
 SHARES = (1.0, 0.1, 0.01, 0.001)

@@ -4,7 +4,7 @@ import gc
 import time
 from pathlib import Path
 
-from sgmc.core.memory import MB, resident
+from sgmc.core.system.memory import MB, resident
 
 RESET = Path("/proc/self/clear_refs")  # forgets the high-water mark
 

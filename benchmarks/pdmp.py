@@ -33,7 +33,7 @@ from _ext.probes import repeated_slope
 
 import sgmc
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit.chains import build_chain
 from sgmc.subsampling.uniform import FullBatch
 

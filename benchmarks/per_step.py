@@ -38,11 +38,11 @@ import numpy as np
 from rivals import FORMS, KERNELS, blackjax_steps, jax_steps, jax_wide
 from scipy.sparse import csr_array
 
-from sgmc.coordinates.densities import Quadratic
+from sgmc.coordinates.priors.densities import Quadratic
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.families.logit import BernoulliLogit

@@ -18,9 +18,9 @@ os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np
 
 import sgmc
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.core.design import design
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.core.designs.design import design
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.subsampling.block import CircularBlock

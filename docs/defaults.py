@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 from types import SimpleNamespace
 
-from sgmc.coordinates.densities import LONGEST_PULLED
+from sgmc.coordinates.priors.densities import LONGEST_PULLED
 from sgmc.fit import choose, noise, paths, plan, tolerance
 from sgmc.fit.settings import check_settings
 from sgmc.fit.tolerance import Noise

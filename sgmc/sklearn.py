@@ -24,12 +24,12 @@ except ImportError as error:
 
 from sgmc import registry
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.keywords import FIT, names
+from sgmc.arguments.declared.keywords import FIT, names
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.names import column_names
 from sgmc.elsewhere import ARGUMENTS, IN_SKLEARN, SAME_ARGUMENTS
 from sgmc.errors import SGMCWarning
-from sgmc.formula.groups import of_labels
+from sgmc.formula.designs.groups import of_labels
 from sgmc.models.regression.families.gamma import Gamma
 from sgmc.models.regression.families.logit import Logit
 from sgmc.models.regression.families.mnlogit import MNLogit

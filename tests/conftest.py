@@ -166,7 +166,7 @@ def time_limit_after(monkeypatch):
     """
     import time
 
-    from sgmc.core import deadline
+    from sgmc.core.system import deadline
     from sgmc.fit import chains
 
     def keyword(draws):

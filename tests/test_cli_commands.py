@@ -11,7 +11,7 @@ import pytest
 import sgmc
 from sgmc.api.as_json import SCHEMA
 from sgmc.api.cli import main
-from sgmc.arguments.keywords import TABLE
+from sgmc.arguments.declared.keywords import TABLE
 from sgmc.registry import room
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

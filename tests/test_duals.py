@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 import sgmc
-from sgmc.core.duals import RULES, Dual, NoDerivative, digamma
+from sgmc.core.numerics.duals import RULES, Dual, NoDerivative, digamma
 from sgmc.models.bases.calls import WithoutGradient
 
 PLACE = np.array([0.7, 0.3, 0.5, 0.9])

@@ -11,14 +11,14 @@ from threadpoolctl import threadpool_info
 
 import sgmc
 from sgmc import registry
-from sgmc.coordinates import mode as mode_room
-from sgmc.coordinates.maps import Warp
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.separation import lopsided_columns
-from sgmc.coordinates.separation_transform import GRID, Outcomes, SeparatedDensity
-from sgmc.coordinates.whitening import whitener
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.coordinates.approximations import mode as mode_room
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.identification.separation import lopsided_columns
+from sgmc.coordinates.shapes.separation_transform import GRID, Outcomes, SeparatedDensity
+from sgmc.coordinates.transforms.maps import Warp
+from sgmc.coordinates.whitened.whitening import whitener
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import ModeWarning
 from sgmc.fit.noise import SHAPE_PAIRS, draws_of_laplace, pilot
 from sgmc.fit.settings import check_settings

@@ -10,7 +10,7 @@ from scipy import special, stats
 
 import sgmc
 from sgmc.api import verbs
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.errors import ArgumentError, NotSupported
 
 N, D = 400, 3

@@ -11,7 +11,7 @@ import statsmodels.api as sm
 from scipy import integrate, special, stats
 
 import sgmc
-from sgmc.coordinates.mode import PriorTerms, posterior_mode
+from sgmc.coordinates.approximations.mode import PriorTerms, posterior_mode
 from sgmc.models.regression.families.ols import GaussianIdentity, OlsFamily
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 
 import sgmc
 from sgmc import priors
-from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
 from sgmc.core.expansion import of_prior
 from sgmc.errors import ArgumentError, PriorWarning
 

@@ -7,13 +7,13 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.mode import PriorTerms
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.approximations.mode import PriorTerms
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.priors.prior_table import PriorTable
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.families.rlm import LearnedRlmFamily

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.core.design import design, products, scatter
+from sgmc.core.designs.design import design, products, scatter
 from sgmc.models.regression.rows.prepare import dense_moments
 
 N = 203  # more than one fetch, and a rest

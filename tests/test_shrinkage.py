@@ -9,11 +9,11 @@ from scipy import integrate, stats
 
 import sgmc
 from sgmc import registry
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.shrinkage import tilted
-from sgmc.core.design import design
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.shapes.shrinkage import tilted
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng
+from sgmc.core.random.rng import Rng
 from sgmc.errors import ArgumentError, NotSupported, ShapeWarning
 from sgmc.models.regression.families.logit import LogitFamily
 from sgmc.subsampling.uniform import FullBatch

@@ -14,7 +14,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.core.engine import evaluate
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit.noise import (
     MAX_STRATA,
     draws_of_laplace,

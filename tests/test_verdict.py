@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sgmc.results import results
-from sgmc.results.checks import printed
+from sgmc.results.checks.scores import printed
 from sgmc.results.report import accuracy
 
 from .verdict.cases import CASES, UNSEEN, Case

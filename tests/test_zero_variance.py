@@ -6,7 +6,7 @@ from scipy import signal, special, stats
 
 import sgmc
 from sgmc.diagnostics import control_variates, mcse
-from sgmc.diagnostics.zero_variance import error_terms
+from sgmc.diagnostics.scores.zero_variance import error_terms
 from sgmc.errors import ArgumentError
 
 

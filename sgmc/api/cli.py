@@ -11,8 +11,8 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from sgmc.arguments.keywords import FORMULA, REGRESSION, rows
-from sgmc.arguments.parameter import Keyword
+from sgmc.arguments.declared.keywords import FORMULA, REGRESSION, rows
+from sgmc.arguments.declared.parameter import Keyword
 from sgmc.arguments.types import Frame
 from sgmc.elsewhere import SAME_IN_MODULE
 from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
@@ -251,7 +251,7 @@ def fit(asked: argparse.Namespace) -> int:
 def predict(asked: argparse.Namespace) -> int:
     """Print predictions of a saved fit, or write them to a file."""
     from sgmc.results.files import load
-    from sgmc.results.outcomes.streams import written
+    from sgmc.results.outcomes.data.streams import written
 
     if asked.level is not None and not asked.intervals:
         raise ArgumentError("--level is of --intervals: give both")
@@ -320,7 +320,7 @@ def read(sources: list[str]) -> Any:
     if source == "-":
         return standard_input()
     if source.lower().endswith(".sgmc"):
-        from sgmc.prepared.prepared import open
+        from sgmc.prepared.file.prepared import open
 
         return open(source)
     return source

@@ -4,7 +4,7 @@ import inspect
 from collections.abc import Iterator
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.keywords import TABLE
+from sgmc.arguments.declared.keywords import TABLE
 from sgmc.elsewhere import (
     ARGUMENTS,
     SAME_ARGUMENTS,

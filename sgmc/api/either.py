@@ -31,7 +31,8 @@ def gamma(*given: Any, **named: Any) -> Any:
     -------
     PriorSpec or RegressionResults
     """
-    from sgmc.formula.safe import is_formula  # the build, which has no pandas, reads this module
+    # the build, which has no pandas, reads this module
+    from sgmc.formula.evaluation.safe import is_formula
 
     first = given[0] if given else named.get("formula")
     # data before the formula are refused by the verb, by name

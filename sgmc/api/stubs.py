@@ -17,8 +17,8 @@ from typing import Any
 
 import sgmc
 from sgmc.api.names import public_names
-from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, MODEL, REGRESSION, TUNE, rows
-from sgmc.arguments.signatures import PerClass, filled
+from sgmc.arguments.declared.keywords import ARRAYS, FIT, FORMULA, MODEL, REGRESSION, TUNE, rows
+from sgmc.arguments.declared.signatures import PerClass, filled
 from sgmc.arguments.types import FilePath
 from sgmc.core.spec import SamplerSpec
 from sgmc.models.bases.model import Model
@@ -27,17 +27,17 @@ from sgmc.models.regression.model import Regression
 # of these modules the text says everything
 PLAIN = (
     "sgmc.api.versions",
-    "sgmc.core.deadline",
+    "sgmc.core.system.deadline",
     "sgmc.errors",
     "sgmc.models.user.check",
     "sgmc.prepared.prepare",
-    "sgmc.prepared.prepared",
+    "sgmc.prepared.file.prepared",
     "sgmc.priors",
     "sgmc.registry",
     "sgmc.results.effects.grids",
     "sgmc.results.files",
-    "sgmc.results.outcomes.loo",
-    "sgmc.results.outcomes.stacking",
+    "sgmc.results.outcomes.criticism.loo",
+    "sgmc.results.outcomes.criticism.stacking",
     "sgmc.results.results",
     "sgmc.tuning.result",
     "sgmc.tuning.fit_plan",
@@ -54,7 +54,7 @@ from sgmc import datasets as datasets, diagnostics as diagnostics
 from sgmc import errors as errors, registry as registry
 from sgmc.core.spec import SamplerSpec
 from sgmc.formula.outside import formula as formula
-from sgmc.formula.safe import SafeFormula
+from sgmc.formula.evaluation.safe import SafeFormula
 from sgmc.models.regression.results import RegressionResults
 from sgmc.priors import PriorSpec
 from sgmc.version import __version__ as __version__

@@ -4,12 +4,13 @@ import inspect
 from collections.abc import Callable, Collection
 from typing import Any
 
-from sgmc.arguments.keywords import FIT, FORMULA, REGRESSION, names, rows
-from sgmc.arguments.parameter import Declared
-from sgmc.arguments.signatures import named, refuse_unknown, with_keywords
-from sgmc.core import contract, phases
-from sgmc.core.deadline import limited
-from sgmc.core.interrupts import handled
+from sgmc.arguments.declared.keywords import FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.declared.parameter import Declared
+from sgmc.arguments.declared.signatures import named, refuse_unknown, with_keywords
+from sgmc.core import contract
+from sgmc.core.system import phases
+from sgmc.core.system.deadline import limited
+from sgmc.core.system.interrupts import handled
 from sgmc.elsewhere import FAMILIES_ELSEWHERE, SAME_FAMILIES, renamed
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.model import REGRESSION_ARGUMENTS, Model
@@ -86,7 +87,7 @@ def refuse_no_formula(model: Any, called: str, formula: Any, data: Any) -> None:
 
     Data before the formula, and other things, are refused where they are read.
     """
-    from sgmc.formula.safe import is_formula
+    from sgmc.formula.evaluation.safe import is_formula
 
     if is_formula(formula) or is_formula(data):
         return

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import numpy as np
 
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 
 RETRIES = 3  # of a task that raises: a file that was out of reach for a moment

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 
 ERROR_PAIRS = 16  # antithetic pairs of draws at which the error is measured
 ROW_GROUPS = 20  # of the reservoir's rows: an estimated sd is right to a sixth

@@ -12,9 +12,9 @@ from sgmc.cluster.mode import ascend, expanded, looked_at
 from sgmc.cluster.passes import Encoding, Inspected, Inspection, Survey, Surveyed
 from sgmc.cluster.sums import merged
 from sgmc.cluster.surrogate import Whole, problem_of, surrogate_of, table_of
-from sgmc.coordinates.mode import Mode
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.memory import available
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.memory import available
 from sgmc.errors import DataError, OutOfMemoryError, ReservoirWarning
 from sgmc.models.regression.mode.search import find_regression_mode, resolve_priors
 from sgmc.results.report.verdict import TRUSTED_ERROR

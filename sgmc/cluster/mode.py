@@ -7,8 +7,8 @@ import numpy as np
 
 from sgmc.cluster.passes import Expanded, Expansion, Values
 from sgmc.cluster.sums import merged
-from sgmc.coordinates.mode import solve
-from sgmc.coordinates.newton import Target, find_mode
+from sgmc.coordinates.approximations.mode import solve
+from sgmc.coordinates.approximations.newton import Target, find_mode
 from sgmc.errors import DataError
 
 CENTRED = 1e-3  # distance to the mode in posterior sds at which the centre is near enough

@@ -21,8 +21,8 @@ from sgmc.cluster.schema_sample import SchemaSampling, merge
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.formula import parser
 from sgmc.formula.response import Response
+from sgmc.formula.syntax import parser
 from sgmc.models.regression.bases import errors
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.rows.data import RegressionData, equations
@@ -177,9 +177,9 @@ class PartitionedRegression(Regression):
         return PartitionedResults
 
     def continue_from(self, saved, arguments, tuned=False):
-        from sgmc.core.deadline import OutOfTime, limited
-        from sgmc.core.interrupts import handled
-        from sgmc.core.phases import begin, watched
+        from sgmc.core.system.deadline import OutOfTime, limited
+        from sgmc.core.system.interrupts import handled
+        from sgmc.core.system.phases import begin, watched
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from sgmc.cluster import reservoir
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand, leverages, of_rows
 from sgmc.fit.noise import outstanding
-from sgmc.formula.moments import Moments
+from sgmc.formula.designs.moments import Moments
 from sgmc.models.regression.mode.search import beyond_offsets
 
 BLOCK_CANDIDATES = 5000  # rows of high leverage that a partition sends, at most

@@ -10,11 +10,11 @@ from sgmc.arguments.choices import nearest
 from sgmc.arguments.messages import label_text
 from sgmc.cluster.transforms import refuse_looking_around
 from sgmc.errors import DataError
-from sgmc.formula.chunks import Gaps, refuse_undefined
-from sgmc.formula.columns import is_missing
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.chunks import Gaps, refuse_undefined
+from sgmc.formula.data.columns import is_missing
+from sgmc.formula.data.frames import as_frame
+from sgmc.formula.designs.spreads import of_rows
 from sgmc.formula.reader import VALID, numbers_of
-from sgmc.formula.spreads import of_rows
 from sgmc.formula.subsets import subset_mask
 from sgmc.models.regression.rows.data import total_offset
 from sgmc.models.regression.rows.prepare import DesignTable

@@ -2,7 +2,7 @@
 
 from sgmc.cluster.recipe import BESIDE
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.formula.functions import CALLS_IN_PART
+from sgmc.formula.evaluation.functions import CALLS_IN_PART
 from sgmc.priors import JointNormal, PriorSpec, learns
 
 SEVERAL_NUMBERS = "an outcome is one number a row there, and these have several"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.cluster.recipe import EncodedRows
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
 
 SPARE_SDS = 6  # of the number of keys below a bound: fewer than wanted are one in 1e9 surveys
 

@@ -12,10 +12,10 @@ import pandas as pd
 
 from sgmc.cluster.transforms import subset_of
 from sgmc.errors import DataError
-from sgmc.formula.columns import is_missing, kind
-from sgmc.formula.dot_columns import MAX_LEVELS
-from sgmc.formula.frames import as_frame
-from sgmc.formula.parser import columns_named
+from sgmc.formula.data.columns import is_missing, kind
+from sgmc.formula.data.dot_columns import MAX_LEVELS
+from sgmc.formula.data.frames import as_frame
+from sgmc.formula.syntax.parser import columns_named
 
 HEAD = 1000  # rows in which many numbers differ as a rule
 MOST_SAMPLED = 2000  # of a column that witnesses are kept for

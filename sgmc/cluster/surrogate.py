@@ -17,15 +17,15 @@ from sgmc.cluster import fixed_error as errors
 from sgmc.cluster.passes import gradients_at, kernel_of
 from sgmc.cluster.recipe import EncodedRows
 from sgmc.cluster.reservoir import surrogate_rows
-from sgmc.coordinates.collinearity import collinearity
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.separation import linear_predictor
-from sgmc.coordinates.tilted import Tilted
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.core.design import design, rotate
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.identification.collinearity import collinearity
+from sgmc.coordinates.identification.separation import linear_predictor
+from sgmc.coordinates.priors.tilted import Tilted
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core.designs.design import design, rotate
 from sgmc.core.expansion import expand
-from sgmc.formula.spreads import Numbers
+from sgmc.formula.designs.spreads import Numbers
 from sgmc.models.regression.coordinates import chosen_coordinates, preconditioner, rotated_prior
 from sgmc.models.regression.problem import built
 from sgmc.models.regression.rows.data import PriorUnits, RegressionData

@@ -9,12 +9,12 @@ import numpy as np
 
 from sgmc.cluster.sums import merged
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula.across import looks_around
-from sgmc.formula.chunks import Chunk
-from sgmc.formula.frames import as_frame
-from sgmc.formula.moments import Moments
+from sgmc.formula.data.chunks import Chunk
+from sgmc.formula.data.frames import as_frame
+from sgmc.formula.designs.across import looks_around
+from sgmc.formula.designs.moments import Moments
+from sgmc.formula.evaluation.transforms import Categories, Standardize
 from sgmc.formula.subsets import subset_mask
-from sgmc.formula.transforms import Categories, Standardize
 
 INSTEAD = (
     "write the numbers out, as in I(x - 40), use center(x) or scale(x), or add a column to the data"

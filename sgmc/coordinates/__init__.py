@@ -1,0 +1,1 @@
+"""From a posterior to sampler coordinates, a room per subject."""

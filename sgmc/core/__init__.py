@@ -1,3 +1,1 @@
-"""The contracts and what runs them: storage, models' base, gradients' base, random streams,
-recorders, engine.
-"""
+"""The contracts and what runs them: bases of models, gradients and samplers, recorders, engine."""

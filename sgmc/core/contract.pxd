@@ -7,13 +7,13 @@
 # of log posterior.
 from libc.stdint cimport int64_t
 
-from sgmc.core.anchor cimport Anchor
-from sgmc.core.bounds cimport Bounds
-from sgmc.core.rng cimport (
+from sgmc.core.targets.anchor cimport Anchor
+from sgmc.core.targets.bounds cimport Bounds
+from sgmc.core.random.rng cimport (
     Rng, bitgen_t, next_below, next_exponential, next_uniform, normal_fill, partial_shuffle,
     uniform_fill,
 )
-from sgmc.core.target cimport (
+from sgmc.core.targets.target cimport (
     OK, Batch, Design, Map, Metric, Model, Prior, Scratch, Subsampler, all_rows,
     apply_weights, fetch_rows, last_predictors, next_tile, row_of, scratch_size,
     subtract,

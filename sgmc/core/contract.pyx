@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
-from sgmc.core.points cimport at_point, at_points, points_size
+from sgmc.core.targets.points cimport at_point, at_points, points_size
 
 # cimported types are no names of the module: give Python all contracts from one place
 globals().update({cls.__name__: cls for cls in (Anchor, Bounds, Design, Map, Metric, Model, Prior,

@@ -8,9 +8,9 @@ from libc.string cimport memset
 from sgmc.core.contract cimport (
     OK, Batch, Gradient, Model, Prior, Rng, Scratch, all_rows, next_tile, row_of, scratch_size,
 )
-from sgmc.core import deadline
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.storage import vector
+from sgmc.core.system import deadline
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.storage import vector
 from sgmc.errors import NotSupported
 
 cdef enum:

@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 from sgmc.arguments.choices import nearest
-from sgmc.arguments.parameter import Derivable, Parameter
-from sgmc.arguments.signatures import filled
+from sgmc.arguments.declared.parameter import Derivable, Parameter
+from sgmc.arguments.declared.signatures import filled
 from sgmc.arguments.types import Floats
 from sgmc.core.stationary import LinearLaw, SpectralLaw
 from sgmc.errors import ArgumentError, NotSupported
@@ -111,10 +111,10 @@ class SamplerSpec(Spec):
         Is piecewise deterministic: steps are events in continuous time, and what is recorded is the
         path between them.
     needs_bounds : bool
-        Thins events below `sgmc.core.bounds`, which not all models have.
+        Thins events below `sgmc.core.targets.bounds`, which not all models have.
     remainder : int
         Order of the Taylor polynomials of rows whose remainders it thins by bounds
-        (`sgmc.core.remainders`); 0 where it bounds slopes and curvatures.
+        (`sgmc.core.targets.remainders`); 0 where it bounds slopes and curvatures.
     holds : bool
         Holds the rates of its events for a step of time, which has a size.
     sticky : bool
@@ -132,8 +132,8 @@ class SamplerSpec(Spec):
     walkers : int
         Positions that each chain moves together; each of them is recorded.
     simplex : str
-        The coordinates of `core.simplices` that it wants where all parameters are probabilities;
-        empty where any will do.
+        The coordinates of `coordinates.transforms.simplices` that it wants where all parameters are
+        probabilities; empty where any will do.
     probabilities : bool
         Moves parameters on simplices alone.
     estimator : str

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from sgmc.arguments.arrays import shaped
-from sgmc.arguments.draws import as_points, mean_and_sd
+from sgmc.arguments.data.arrays import shaped
+from sgmc.arguments.data.draws import as_points, mean_and_sd
 from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sgmc.arguments.arrays import shaped
-from sgmc.arguments.draws import as_points
+from sgmc.arguments.data.arrays import shaped
+from sgmc.arguments.data.draws import as_points
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.types import Floats, Ints
 from sgmc.errors import DataError

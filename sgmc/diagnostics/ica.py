@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.data.arrays import numeric, shaped
 from sgmc.arguments.types import Floats
 from sgmc.errors import ArgumentError, DataError
 

@@ -14,15 +14,15 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.core import deadline, phases
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import Deadline, OutOfTime
 from sgmc.core.engine import STATUS_NAMES, Chain
-from sgmc.core.interrupts import came, taken, unbroken
-from sgmc.core.memory import shown
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.recorders import Walkers
-from sgmc.core.rng import Rng, seed_sequence
-from sgmc.core.threads import Threads
+from sgmc.core.system import deadline, phases
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import Deadline, OutOfTime
+from sgmc.core.system.interrupts import came, taken, unbroken
+from sgmc.core.system.memory import shown
+from sgmc.core.system.threads import Threads
 from sgmc.errors import ArgumentError, NotSupported, ReadingWarning, StepSizeWarning, warn
 from sgmc.fit import paths
 from sgmc.fit.choose import plan_fit

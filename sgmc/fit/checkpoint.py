@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from sgmc.core.files import Damaged, read_sealed, write_sealed
-from sgmc.core.types import fits
+from sgmc.core.system.files import Damaged, read_sealed, write_sealed
+from sgmc.core.system.types import fits
 from sgmc.errors import ArgumentError, CheckpointWarning
 from sgmc.version import SERIES
 

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc import registry
-from sgmc.arguments.keywords import SETTINGS
-from sgmc.coordinates.transport import Standard, WeightedTransport, spread_at_most
-from sgmc.core import phases
-from sgmc.core.blas import one_blas_thread
+from sgmc.arguments.declared.keywords import SETTINGS
+from sgmc.coordinates.independent.transport import Standard, WeightedTransport, spread_at_most
 from sgmc.core.engine import full_many
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import phases
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported, ReplacedSamplerWarning
 from sgmc.fit import stopping, tolerance
 from sgmc.fit.noise import (

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc import registry
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.bounds import reach
-from sgmc.core.deadline import RateEstimator
 from sgmc.core.engine import evaluate, full_many
 from sgmc.core.expansion import block_effect, leverages, row_noise, row_sizes
-from sgmc.core.rng import Rng, seed_sequence
-from sgmc.core.storage import spans, too_many
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import RateEstimator
+from sgmc.core.system.storage import spans, too_many
+from sgmc.core.targets.bounds import reach
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import tolerance
 from sgmc.fit.tolerance import SMALLEST_BATCH, VARIANCE_TOLERANCE, Noise

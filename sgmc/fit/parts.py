@@ -10,10 +10,10 @@ import numpy as np
 
 from sgmc import registry
 from sgmc.arguments.types import Bools
-from sgmc.coordinates.modes import where_finite
+from sgmc.coordinates.approximations.modes import where_finite
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.recorders import FullRecorder, Spaced
-from sgmc.core.rng import Rng, seed_sequence
-from sgmc.core.storage import advise, mapping
+from sgmc.core.system.storage import advise, mapping
 from sgmc.errors import ArgumentError
 from sgmc.fit.stopping import HAS_SD
 

@@ -12,7 +12,7 @@ from sgmc.arguments.messages import must_be
 from sgmc.errors import ArgumentError, BoundError, NotSupported
 from sgmc.fit import tolerance
 from sgmc.fit.noise import shared_rows
-from sgmc.samplers.bases.paths import Path
+from sgmc.samplers.bases.piecewise.paths import Path
 
 SKELETON = 1 << 27  # bytes of turning points, of all chains
 SLABS = ("normal", "student_t", "laplace")  # priors that may be slabs

@@ -10,15 +10,15 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from sgmc.coordinates.fisher import enough_rows
-from sgmc.coordinates.laplace import MAX_CURVATURE_DIM
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.approximations.laplace import MAX_CURVATURE_DIM
+from sgmc.coordinates.transforms.fisher import enough_rows
 from sgmc.core.contract import Schedule
 from sgmc.core.expansion import row_noise
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.recorders import steps_to_space
-from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import ArgumentError
 from sgmc.fit import paths, tolerance
 from sgmc.fit.noise import SINGLE_ROWS, Pilot, noise_in_x, noise_of

@@ -7,19 +7,19 @@ from functools import cached_property
 import numpy as np
 
 from sgmc import registry
-from sgmc.coordinates.conditionals import Conditionals
-from sgmc.coordinates.laplace import SECOND_DIFFERENCE, differenced
-from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.modes import ModeSearch, finite_at
-from sgmc.coordinates.transport import Transport
-from sgmc.core import deadline
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.bounds import Bounds
+from sgmc.coordinates.approximations.laplace import SECOND_DIFFERENCE, differenced
+from sgmc.coordinates.approximations.modes import ModeSearch, finite_at
+from sgmc.coordinates.independent.transport import Transport
+from sgmc.coordinates.priors.conditionals import Conditionals
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Anchor
-from sgmc.core.deadline import RateEstimator
 from sgmc.core.expansion import of_prior, of_rows
-from sgmc.core.remainders import Remainders
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import deadline
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import RateEstimator
+from sgmc.core.targets.bounds import Bounds
+from sgmc.core.targets.remainders import Remainders
 from sgmc.fit.noise import high_leverage
 from sgmc.fit.parts import (
     Defaults,

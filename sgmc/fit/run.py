@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc import registry
-from sgmc.core import deadline, phases
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime
 from sgmc.core.engine import STATUS_NAMES
-from sgmc.core.interrupts import taken, unbroken
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.core.recorders import FullRecorder, Walkers
-from sgmc.core.rng import Rng, seed_sequence
 from sgmc.core.schedules import Constant
-from sgmc.core.types import fits
+from sgmc.core.system import deadline, phases
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime
+from sgmc.core.system.interrupts import taken, unbroken
+from sgmc.core.system.types import fits
 from sgmc.errors import ArgumentError, CheckpointWarning, DivergenceError
 from sgmc.fit import choose, paths, stopping
 from sgmc.fit.chains import (

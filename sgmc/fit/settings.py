@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc import registry
-from sgmc.arguments.arrays import numeric, shaped
 from sgmc.arguments.choices import flag, one_of
-from sgmc.arguments.covariances import COV_TYPES
+from sgmc.arguments.data.arrays import numeric, shaped
+from sgmc.arguments.declared.covariances import COV_TYPES
+from sgmc.arguments.declared.keywords import AUTO, DRAWS_BY_DEFAULT, SETTINGS, FirstDraws
+from sgmc.arguments.declared.signatures import refuse_unknown
 from sgmc.arguments.files import writable
-from sgmc.arguments.keywords import AUTO, DRAWS_BY_DEFAULT, SETTINGS, FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import texts
 from sgmc.arguments.numbers import (
@@ -24,8 +25,7 @@ from sgmc.arguments.numbers import (
 )
 from sgmc.arguments.progress import function_of
 from sgmc.arguments.seeds import entropy
-from sgmc.arguments.signatures import refuse_unknown
-from sgmc.coordinates import sandwich
+from sgmc.coordinates.whitened import sandwich
 from sgmc.core.contract import Schedule
 from sgmc.core.schedules import Function
 from sgmc.core.spec import SamplerSpec

@@ -16,11 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import special
 
-from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
-from sgmc.core import deadline
-from sgmc.diagnostics.convergence import ess
-from sgmc.diagnostics.tails import index_error
-from sgmc.diagnostics.visits import BATCHES
+from sgmc.arguments.declared.keywords import DRAWS_BY_DEFAULT
+from sgmc.core.system import deadline
+from sgmc.diagnostics.chains.convergence import ess
+from sgmc.diagnostics.chains.tails import index_error
+from sgmc.diagnostics.chains.visits import BATCHES
 from sgmc.errors import AccuracyWarning, ArgumentError, NotSupported
 
 ACCURACY_IS = "it is the error of posterior means that is accepted, in posterior sds, e.g. 0.05"

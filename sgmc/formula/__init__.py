@@ -4,24 +4,24 @@ This package is the formula front end: an R-style formula and a table to outcome
 design.  It can be called, as ``sgmc.formula(text, safe=True)``: Python binds the name of a package
 in the one above it, so that no function can have it.
 
-`reader` decides what is used, `parser` speaks the formula's text, `columns` knows kinds of columns,
-`design` holds the recipe of the design, made of `blocks` of `factors`, and fills it; `coding` leads
-to designs whose factors stay codes, `coded`.  `transforms` are the functions a formula may call
-besides the user's; `outside` has formulas from elsewhere, of which `code` is looked through.
+`reader` decides what is used, `syntax` speaks the formula's text, `data` knows tables and kinds of
+columns, `designs` holds the recipe of the design, made of blocks of factors, and fills it, also
+with factors that stay codes.  `evaluation` has the functions that a formula may call besides the
+user's; `outside` has formulas from elsewhere, whose code is looked through there.
 """
 
 import sys
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from sgmc.formula.design import DesignSpec
+from sgmc.formula.designs.design import DesignSpec
 from sgmc.formula.outside import check_subset_of, formula
 from sgmc.formula.reader import caller_scope, read
 from sgmc.formula.table import Table
 from sgmc.formula.timed_reading import read_with_deadline
 
 if TYPE_CHECKING:
-    from sgmc.formula.safe import SafeFormula
+    from sgmc.formula.evaluation.safe import SafeFormula
 
 
 __all__ = ["DesignSpec", "Table", "caller_scope", "check_subset_of", "read"]

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sgmc.arguments.limited import is_records
+from sgmc.arguments.data.limited import is_records
 from sgmc.arguments.types import Series
 from sgmc.errors import DataError
-from sgmc.formula import parser
-from sgmc.formula.columns import codes_of, is_missing, kind
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.columns import codes_of, is_missing, kind
+from sgmc.formula.data.frames import as_frame
+from sgmc.formula.evaluation.safe import like
 from sgmc.formula.parts import PartsSpec, side_by_side
 from sgmc.formula.reader import Reader, numbers_of
-from sgmc.formula.safe import like
 from sgmc.formula.subsets import subset_rows
+from sgmc.formula.syntax import parser
 
 if TYPE_CHECKING:
-    from sgmc.formula.chunks import Gaps
+    from sgmc.formula.data.chunks import Gaps
     from sgmc.formula.table import Table
 
 

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.limited import Ends, is_limited, is_records, limited, refuse_records
+from sgmc.arguments.data.limited import Ends, is_limited, is_records, limited, refuse_records
+from sgmc.arguments.data.values import counts as check_counts
 from sgmc.arguments.messages import labels_text
 from sgmc.arguments.types import Array, Floats, Frame, Series
-from sgmc.arguments.values import counts as check_counts
-from sgmc.core.storage import is_large
+from sgmc.core.system.storage import is_large
 from sgmc.errors import DataError, SeparationWarning, warn
-from sgmc.formula.chunks import evaluate
-from sgmc.formula.columns import codes_of, kind, levels_of
-from sgmc.formula.frames import column_of, one_column
-from sgmc.formula.labels import cure_of_text
+from sgmc.formula.data.chunks import evaluate
+from sgmc.formula.data.columns import codes_of, kind, levels_of
+from sgmc.formula.data.frames import column_of, one_column
+from sgmc.formula.data.labels import cure_of_text
 
 if TYPE_CHECKING:
-    from sgmc.formula.chunks import Chunk
+    from sgmc.formula.data.chunks import Chunk
 
 
 MAX_NUMBERS = 20  # distinct ones that are ordered levels

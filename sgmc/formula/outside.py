@@ -5,10 +5,11 @@ from collections.abc import Collection
 
 from sgmc.arguments.choices import flag
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.formula import parser, parts
-from sgmc.formula.allowlist import modules
-from sgmc.formula.code import Check, Refused
-from sgmc.formula.safe import WAY_OUT, SafeFormula, refuse_code
+from sgmc.formula import parts
+from sgmc.formula.evaluation.allowlist import modules
+from sgmc.formula.evaluation.code import Check, Refused
+from sgmc.formula.evaluation.safe import WAY_OUT, SafeFormula, refuse_code
+from sgmc.formula.syntax import parser
 
 PLAIN_VALUES = ("True", "False", "None", "TRUE", "FALSE")
 

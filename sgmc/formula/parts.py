@@ -8,20 +8,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import DTypeLike
 
+from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.names import of_second
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Array, Floats, Frame, Ints
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.formula.groups import crossed
-from sgmc.formula.safe import like
+from sgmc.formula.designs.groups import crossed
+from sgmc.formula.evaluation.safe import like
 from sgmc.formula.table import Table
 
 if TYPE_CHECKING:
-    from sgmc.formula.blocks import Block
-    from sgmc.formula.design import DesignSpec
-    from sgmc.formula.factors import Factor
-    from sgmc.formula.groups import Crossing
-    from sgmc.formula.safe import SafeFormula
+    from sgmc.formula.designs.blocks import Block
+    from sgmc.formula.designs.design import DesignSpec
+    from sgmc.formula.designs.factors import Factor
+    from sgmc.formula.designs.groups import Crossing
+    from sgmc.formula.evaluation.safe import SafeFormula
 
 
 def bars_of(formula: "str | SafeFormula") -> tuple[str, str, list[int]]:

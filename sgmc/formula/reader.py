@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sgmc.arguments import values
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.data import values
+from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Floats, Frame, Ints
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.errors import DataError, caller, warn
-from sgmc.formula import parser
-from sgmc.formula.bounds import refuse_beyond_memory
-from sgmc.formula.chunks import Chunk, Gaps
-from sgmc.formula.columns import (
+from sgmc.formula.data.chunks import Chunk, Gaps
+from sgmc.formula.data.columns import (
     clusters_of,
     is_missing,
     is_plain,
@@ -28,19 +26,21 @@ from sgmc.formula.columns import (
     levels_of,
     types_of,
 )
-from sgmc.formula.dot_columns import columns_for_dot
-from sgmc.formula.frames import as_frame, no_column
-from sgmc.formula.labels import cure_of_text
-from sgmc.formula.offsets import Offset
+from sgmc.formula.data.dot_columns import columns_for_dot
+from sgmc.formula.data.frames import as_frame, no_column
+from sgmc.formula.data.labels import cure_of_text
+from sgmc.formula.designs.offsets import Offset
+from sgmc.formula.evaluation.bounds import refuse_beyond_memory
 from sgmc.formula.outcomes import OUTCOMES
 from sgmc.formula.subsets import aligned, spaced, subset_columns, subset_rows
+from sgmc.formula.syntax import parser
 from sgmc.formula.table import Table
 from sgmc.formula.terms import ParsedTerms
 
 if TYPE_CHECKING:
-    from sgmc.formula.design import DesignSpec
-    from sgmc.formula.parser import Parsed
-    from sgmc.formula.safe import SafeFormula
+    from sgmc.formula.designs.design import DesignSpec
+    from sgmc.formula.evaluation.safe import SafeFormula
+    from sgmc.formula.syntax.parser import Parsed
 
 
 def caller_scope() -> dict[str, Any]:

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.limited import framed, is_records
+from sgmc.arguments.data.limited import framed, is_records
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import DataError
-from sgmc.formula.chunks import Chunk, evaluate
-from sgmc.formula.code import Check
-from sgmc.formula.columns import codes_of
+from sgmc.formula.data.chunks import Chunk, evaluate
+from sgmc.formula.data.columns import codes_of
+from sgmc.formula.evaluation.code import Check
 from sgmc.formula.outcomes import counts, numeric, pairs
 
 if TYPE_CHECKING:
-    from sgmc.formula.parser import Parsed
+    from sgmc.formula.syntax.parser import Parsed
 
 
 class Response:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.rows import same_index, same_length
+from sgmc.arguments.data.rows import same_index, same_length
 from sgmc.arguments.types import Bools, Frame, Ints, Series
 from sgmc.errors import DataError, SubsetWarning, warn
-from sgmc.formula import parser
-from sgmc.formula.columns import kind, own
+from sgmc.formula.data.columns import kind, own
+from sgmc.formula.syntax import parser
 
 ASKS_FOR_MISSING = re.compile(r"\b(isna|isnull|notna|notnull)\b")
 

@@ -9,18 +9,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import DTypeLike
 
+from sgmc.arguments.data.tables import CHUNK_ROWS
 from sgmc.arguments.messages import label_text
-from sgmc.arguments.tables import CHUNK_ROWS
 from sgmc.arguments.types import Array, Floats, Index, Ints
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.cells import unseen
-from sgmc.formula.design import DesignSpec
-from sgmc.formula.groups import grouped
-from sgmc.formula.spreads import of_rows
+from sgmc.formula.designs.cells import unseen
+from sgmc.formula.designs.design import DesignSpec
+from sgmc.formula.designs.groups import grouped
+from sgmc.formula.designs.spreads import of_rows
 
 if TYPE_CHECKING:
-    from sgmc.formula.coded import CodedTable
-    from sgmc.formula.groups import Crossing, Grouping
+    from sgmc.formula.designs.coded import CodedTable
+    from sgmc.formula.designs.groups import Crossing, Grouping
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +84,14 @@ class Table:
         )
 
     def scales(self, sd: Floats, weight: Floats | None) -> Floats:
-        """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`;
-        `sd` (d,) are those of the columns, `weight` (n,) or None counts the rows.
+        """What autoscaled priors of the columns are divided by, (d,), see
+        `sgmc.formula.designs.spreads`; `sd` (d,) are those of the columns, `weight` (n,) or None
+        counts the rows.
         """
         return of_rows(self.spec, self.frame, self.rows, weight)(sd)
 
     def unseen(self) -> tuple[list[str], list[str]]:
-        """Combinations of levels that no row has, see `sgmc.formula.cells`."""
+        """Combinations of levels that no row has, see `sgmc.formula.designs.cells`."""
         return unseen(self.spec, self.frame, self.rows, self.weights)
 
     @property

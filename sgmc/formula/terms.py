@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import patsy
 
-from sgmc.arguments.limited import framed, is_records
-from sgmc.core.deadline import OutOfTime
+from sgmc.arguments.data.limited import framed, is_records
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import (
     ColumnsLeftOutWarning,
     DataError,
@@ -18,27 +19,27 @@ from sgmc.errors import (
     SGMCError,
     SGMCWarning,
 )
-from sgmc.formula.bounds import known_width, refuse_wide
-from sgmc.formula.chunks import COLUMN, Expression, PatsyChunk
-from sgmc.formula.design import DesignSpec
-from sgmc.formula.evaluated import Evaluated
-from sgmc.formula.functions import CALLS_IN_PART, IN_PART
-from sgmc.formula.int_overflow import cure_of
-from sgmc.formula.label_column import LabelColumn
-from sgmc.formula.labels import (
+from sgmc.formula.data.chunks import COLUMN, Expression, PatsyChunk
+from sgmc.formula.data.int_overflow import cure_of
+from sgmc.formula.data.label_column import LabelColumn
+from sgmc.formula.data.labels import (
     conversion_of,
     note_of_levels,
     number_of_dates,
     refuse_levels,
 )
+from sgmc.formula.designs.design import DesignSpec
+from sgmc.formula.evaluation.bounds import known_width, refuse_wide
+from sgmc.formula.evaluation.functions import CALLS_IN_PART, IN_PART
+from sgmc.formula.evaluation.widths import declared
 from sgmc.formula.outcomes import OUTCOMES, counts, pairs
 
 if TYPE_CHECKING:
-    from sgmc.formula.bars import Bar
-    from sgmc.formula.chunks import Chunk
-    from sgmc.formula.parser import Parsed
-    from sgmc.formula.smooths import SmoothCall
-    from sgmc.formula.undefined import Undefined
+    from sgmc.formula.data.chunks import Chunk
+    from sgmc.formula.data.undefined import Undefined
+    from sgmc.formula.syntax.bars import Bar
+    from sgmc.formula.syntax.parser import Parsed
+    from sgmc.formula.syntax.smooths import SmoothCall
 
 
 NOT_A_PAIR = (
@@ -304,3 +305,39 @@ def ends_by_name(response: str) -> set[str]:
         if called in IN_PART and (called != "Surv" or "interval2" in kinds):
             found |= {one.id for one in given if isinstance(one, ast.Name)}
     return found
+
+
+class Evaluated(patsy.EvalFactor):
+    """An expression of a formula for patsy: the clock is looked at before each chunk of rows, and
+    whatever a transform raises names its expression.
+
+    Attributes
+    ----------
+    width : int
+        Columns that it makes by the constants in it; 1 where it has none.
+    """
+
+    @property
+    def width(self) -> int:
+        """See the class."""
+        return declared(self.code)
+
+    def memorize_chunk(self, state: dict[str, Any], which_pass: int, data: Any) -> None:
+        """Learn from a part of the rows, in time."""
+        deadline.check()
+        super().memorize_chunk(state, which_pass, data)
+
+    def memorize_finish(self, state: dict[str, Any], which_pass: int) -> None:
+        """End a pass over the rows; errors of the user's functions name the term."""
+        deadline.check()
+        try:
+            super().memorize_finish(state, which_pass)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise patsy.PatsyError("Error evaluating factor", self) from error
+
+    def eval(self, memorize_state: dict[str, Any], data: Any) -> Any:
+        """Evaluate the term, in time."""
+        deadline.check()
+        return super().eval(memorize_state, data)

@@ -5,15 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime, limited
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime, limited
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.frames import as_frame
 from sgmc.formula.reader import read
 
 if TYPE_CHECKING:
-    from sgmc.formula.groups import Crossing, Grouping
-    from sgmc.formula.safe import SafeFormula
+    from sgmc.formula.designs.groups import Crossing, Grouping
+    from sgmc.formula.evaluation.safe import SafeFormula
     from sgmc.formula.table import Table
 
 

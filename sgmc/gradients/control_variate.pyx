@@ -1,5 +1,5 @@
 """Control variates around a fixed centre."""
-from sgmc.core.centre cimport Centre
+from sgmc.core.targets.centre cimport Centre
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler,
 )

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.string cimport memcpy
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
     next_tile, row_of, subtract,

@@ -4,7 +4,7 @@ import numpy as np
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from sgmc.core.centre cimport Centre
+from sgmc.core.targets.centre cimport Centre
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, next_tile,
 )

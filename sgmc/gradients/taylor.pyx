@@ -1,7 +1,7 @@
 """Second-order control variates around a fixed centre."""
 import numpy as np
 
-from sgmc.core.centre cimport Centre
+from sgmc.core.targets.centre cimport Centre
 from sgmc.core.contract cimport (
     OK, Anchor, Batch, Gradient, Map, Model, Prior, Rng, Subsampler, all_rows, fetch_rows,
     next_tile, row_of, last_predictors,

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats
-from sgmc.diagnostics import convergence
+from sgmc.diagnostics.chains import convergence
 from sgmc.plots.axes import COLUMNS, axes_for, few_ticks, legend_of_chains, titled
 from sgmc.plots.densities import density as curve_of
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 
 CURVE_DRAWS = 4000  # that a curve of weighted draws is of
 FULL_DIGITS = (1e-4, 1e4)  # sds between which numbers are written without a power of ten

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError
 from sgmc.plots.axes import BLUE, axes_for, few_ticks, titled, wrapped
 from sgmc.plots.densities import density

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Array, Floats
-from sgmc.diagnostics import convergence, moments
+from sgmc.diagnostics.chains import convergence, moments
 from sgmc.plots.axes import axes_for, few_ticks, legend_of_chains, titled
 
 INSIDE_BAND = 0.95  # of sets of chains that agree, at all places together

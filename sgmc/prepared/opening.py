@@ -9,18 +9,18 @@ import pandas as pd
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.sizes import in_bytes
-from sgmc.core.memory import available
+from sgmc.core.system.memory import available
 from sgmc.errors import ArgumentError
-from sgmc.formula import parser
-from sgmc.formula.allowlist import own
-from sgmc.formula.frames import no_column
+from sgmc.formula.data.frames import no_column
+from sgmc.formula.evaluation.allowlist import own
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
-from sgmc.prepared.identity import made_of
+from sgmc.formula.syntax import parser
+from sgmc.prepared.file.identity import made_of
+from sgmc.prepared.file.prepared import open as sealed
+from sgmc.prepared.file.sealed import SealedTable
 from sgmc.prepared.prepare import LEAST_MEMORY, MEMORY_SHARE, prepare
-from sgmc.prepared.prepared import open as sealed
 from sgmc.prepared.reading import refuse_groups
-from sgmc.prepared.sealed import SealedTable
 from sgmc.sources.opening import is_path, of
 
 ORDER_SEED = 0  # seed of the order of rows in prepared files, which serve fits of any seed

@@ -1,7 +1,7 @@
 """How far a call is, over passes whose number is not known in advance."""
 
 from sgmc.arguments.progress import function_of
-from sgmc.core import deadline, phases
+from sgmc.core.system import deadline, phases
 
 SCALE = 1000  # what is reported as the whole
 END_OF_READING, END_OF_SPREADING = (

@@ -14,33 +14,34 @@ from sgmc.arguments.messages import must_be
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.arguments.types import FilePath, Progress, Seed
-from sgmc.core.interrupts import handled
-from sgmc.core.memory import MB, available, shown
-from sgmc.core.phases import watched
+from sgmc.core.system.interrupts import handled
+from sgmc.core.system.memory import MB, available, shown
+from sgmc.core.system.phases import watched
 from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
-from sgmc.formula import caller_scope, check_subset_of, parser
-from sgmc.formula.allowlist import own
-from sgmc.formula.frames import no_column
-from sgmc.formula.functions import CALLS_IN_PART
-from sgmc.prepared.cells import compressed
-from sgmc.prepared.identity import made_of
-from sgmc.prepared.layout import MAGIC
-from sgmc.prepared.memory_source import TableSource
+from sgmc.formula import caller_scope, check_subset_of
+from sgmc.formula.data.frames import no_column
+from sgmc.formula.evaluation.allowlist import own
+from sgmc.formula.evaluation.functions import CALLS_IN_PART
+from sgmc.formula.syntax import parser
+from sgmc.prepared.file.identity import made_of
+from sgmc.prepared.file.layout import MAGIC
+from sgmc.prepared.file.prepared import open as opened
+from sgmc.prepared.file.recipe import arrays_of
+from sgmc.prepared.first_pass.cells import compressed
+from sgmc.prepared.first_pass.memory_source import TableSource
+from sgmc.prepared.first_pass.scan import Found, Options, Scan
+from sgmc.prepared.first_pass.selection import Selection
 from sgmc.prepared.passes import Passes
-from sgmc.prepared.prepared import open as opened
-from sgmc.prepared.recipe import arrays_of
-from sgmc.prepared.records import Encoder
-from sgmc.prepared.scan import Found, Options, Scan
-from sgmc.prepared.selection import Selection
-from sgmc.prepared.shuffle import bucket_count, gather, resumed, scatter
-from sgmc.prepared.staging import StagingDirectory
-from sgmc.prepared.write_columns import keep
-from sgmc.prepared.writing import facts_of, plain_notes, recipe_of
+from sgmc.prepared.writers.records import Encoder
+from sgmc.prepared.writers.shuffle import bucket_count, gather, resumed, scatter
+from sgmc.prepared.writers.staging import StagingDirectory
+from sgmc.prepared.writers.write_columns import keep
+from sgmc.prepared.writers.writing import facts_of, plain_notes, recipe_of
 from sgmc.sources.opening import of
 
 if TYPE_CHECKING:
-    from sgmc.prepared.column_store import ColumnStore
-    from sgmc.prepared.prepared import Prepared
+    from sgmc.prepared.file.column_store import ColumnStore
+    from sgmc.prepared.file.prepared import Prepared
 
 
 DTYPES = {"float64": np.float64, "float32": np.float32}

@@ -4,16 +4,16 @@ from dataclasses import replace
 
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
-from sgmc.formula import parser
-from sgmc.formula.safe import SafeFormula
-from sgmc.prepared.column_store import ColumnStore
-from sgmc.prepared.sealed import SealedTable
+from sgmc.formula.evaluation.safe import SafeFormula
+from sgmc.formula.syntax import parser
+from sgmc.prepared.file.column_store import ColumnStore
+from sgmc.prepared.file.sealed import SealedTable
 
 
 def read(formula, data, *, outcome, scope, **given):
-    """`sgmc.formula.read_in_time` of data in memory; of a prepared table, this with the outcomes of
-    the family, its grouping and no rows left out, where the formula and what else was given are
-    those that it was prepared with.
+    """`sgmc.formula.read_with_deadline` of data in memory; of a prepared table, this with the
+    outcomes of the family, its grouping and no rows left out, where the formula and what else was
+    given are those that it was prepared with.
 
     Without a scope functions of the formula are those of the caller.
 

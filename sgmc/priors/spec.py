@@ -88,7 +88,7 @@ class PriorSpec:
 
     @property
     def shape(self) -> float:
-        """What `core.densities.Separable` wants besides location and scale."""
+        """What `coordinates.priors.densities.Separable` wants besides location and scale."""
         return self.slab / self.scale if self.family == "horseshoe" else self.df
 
     def __repr__(self) -> str:

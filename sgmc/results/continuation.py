@@ -3,10 +3,10 @@
 import time
 from dataclasses import dataclass, replace
 
-from sgmc.arguments.keywords import AUTO, FirstDraws
+from sgmc.arguments.declared.keywords import AUTO, FirstDraws
 from sgmc.arguments.numbers import whole
-from sgmc.core.interrupts import handled
-from sgmc.core.phases import watched
+from sgmc.core.system.interrupts import handled
+from sgmc.core.system.phases import watched
 from sgmc.errors import ArgumentError
 from sgmc.saved import storable
 
@@ -46,7 +46,7 @@ class Continuation:
 
 def resume(results, draws, data, how):
     """Continue a fit from its last step; see `Results.resume`."""
-    from sgmc.core.deadline import limited
+    from sgmc.core.system.deadline import limited
     from sgmc.fit.checkpoint import Saved
     from sgmc.fit.run import sample
     from sgmc.fit.settings import check_settings

@@ -4,14 +4,14 @@ from typing import Any
 
 import pandas as pd
 
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Seed, Series
-from sgmc.core import phases
-from sgmc.results.outcomes import words
-from sgmc.results.outcomes.pit import loo_pit
-from sgmc.results.outcomes.reliability import reliabilities
+from sgmc.core.system import phases
+from sgmc.results.outcomes.criticism.pit import loo_pit
+from sgmc.results.outcomes.criticism.reliability import reliabilities
+from sgmc.results.outcomes.data import words
 from sgmc.results.priors.savage_dickey import bayes_factor
 from sgmc.results.priors.sensitivity import sensitivity
 

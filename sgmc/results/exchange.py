@@ -6,13 +6,13 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.limited import ENDS, is_records
-from sgmc.diagnostics import moments
+from sgmc.arguments.data.limited import ENDS, is_records
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import MissingExtra, SGMCWarning, warn
-from sgmc.results.outcomes.offers import LAW, need
-from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
-from sgmc.results.outcomes.residuals import in_order, log_lik
-from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.data.offers import LAW, need
+from sgmc.results.outcomes.data.rows import fitted_rows
+from sgmc.results.outcomes.predicted.prediction import outcome_draws, outcome_stream
+from sgmc.results.outcomes.predicted.residuals import in_order, log_lik
 
 OUTCOME, ROW, WARMUP = "y", "row", "warmup_posterior"
 DIMENSIONS = ("chain", "draw", ROW)

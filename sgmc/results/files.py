@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.files import writable
 from sgmc.arguments.types import Array, FilePath
-from sgmc.core.files import Damaged, read_sealed, write_sealed
-from sgmc.core.interrupts import handled
+from sgmc.core.system.files import Damaged, read_sealed, write_sealed
+from sgmc.core.system.interrupts import handled
 from sgmc.errors import ArgumentError
 from sgmc.saved import LoadPermissions, Unreadable, plain_tree, restored
 from sgmc.saved.classes import class_of

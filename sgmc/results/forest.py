@@ -7,10 +7,10 @@ import numpy as np
 from sgmc.arguments.choices import flag
 from sgmc.arguments.numbers import level
 from sgmc.arguments.types import Floats
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.formula.spreads import of_array, of_rows
-from sgmc.results.outcomes import words
+from sgmc.formula.designs.spreads import of_array, of_rows
+from sgmc.results.outcomes.data import words
 
 if TYPE_CHECKING:
     from sgmc.results.results import Results
@@ -155,7 +155,7 @@ def units_of(results: "Results") -> dict[str, float] | None:
 
 
 def column_scales(model: Any, kept: Any, sd: Floats) -> Floats | None:
-    """What autoscaled priors of the columns are divided by, see `sgmc.formula.spreads`."""
+    """What autoscaled priors of the columns are divided by, see `sgmc.formula.designs.spreads`."""
     if kept.names is None:
         return of_array(kept.frame, kept.weight)(sd)
     if model.spec is None:

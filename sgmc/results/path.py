@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError, NotSupported
 

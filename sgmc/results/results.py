@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.types import FilePath, Floats, Frame, Ints
-from sgmc.core import deadline, phases
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.interrupts import caught
-from sgmc.diagnostics import convergence
+from sgmc.core.system import deadline, phases
+from sgmc.core.system.deadline import OutOfTime
+from sgmc.core.system.interrupts import caught
+from sgmc.diagnostics.chains import convergence
 from sgmc.elsewhere import attribute
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit import stopping
@@ -23,13 +23,13 @@ from sgmc.results import files
 from sgmc.results.checks import noise
 from sgmc.results.checks.breaks import with_kink
 from sgmc.results.checks.differences import disagreement
-from sgmc.results.checks.directions import along_random
-from sgmc.results.checks.discrepancies import Discrepancies
-from sgmc.results.checks.functionals import functional_draws
-from sgmc.results.checks.stein import Discrepancy, checked, stein_discrepancy
+from sgmc.results.checks.scores.directions import along_random
+from sgmc.results.checks.scores.discrepancies import Discrepancies
+from sgmc.results.checks.scores.functionals import functional_draws
+from sgmc.results.checks.scores.stein import Discrepancy, checked, stein_discrepancy
 from sgmc.results.checks.trust import Trust
 from sgmc.results.continuation import Continuation, resume
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 from sgmc.results.parameters.estimates import Estimates
 from sgmc.results.path import Paths
 from sgmc.results.report.accuracy import accuracy, quantiles_of
@@ -44,7 +44,7 @@ from sgmc.results.views import Views
 
 if TYPE_CHECKING:
     from sgmc.fit.fitted import Fit
-    from sgmc.results.checks.stein import Scored
+    from sgmc.results.checks.scores.stein import Scored
     from sgmc.results.report.verdict import Verdict
 
 

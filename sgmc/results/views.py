@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sgmc.arguments.arrays import numeric
 from sgmc.arguments.choices import flag
-from sgmc.arguments.draws import mean_and_sd
+from sgmc.arguments.data.arrays import numeric
+from sgmc.arguments.data.draws import mean_and_sd
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Array, Floats
 from sgmc.errors import ArgumentError, NotSupported
 

@@ -5,8 +5,8 @@ import numpy as np
 
 from libc.math cimport sqrt
 
-from sgmc.samplers.bases.bounces cimport reflected, refreshed
-from sgmc.samplers.bases.bounces import REFRESHMENT_COST
+from sgmc.samplers.bases.piecewise.bounces cimport reflected, refreshed
+from sgmc.samplers.bases.piecewise.bounces import REFRESHMENT_COST
 from sgmc.core.contract cimport BOUND, OK, Gradient, Rng, State, next_exponential
 from sgmc.samplers.bases.events cimport TAKEN, Guided, arrival, distance, inner
 from sgmc.samplers.bases.events import EventSpec

@@ -203,7 +203,7 @@ class SGD(SamplerSpec):
 
     With ``cov_type="robust"``, ``gradient="simple"``, ``subsample="uniform"`` and h = 4 n/N that
     noise alone gives draws the covariance of the sandwich (as Mandt, Hoffman & Blei 2017, section
-    3, for the posterior; see `sgmc.coordinates.sandwich`).
+    3, for the posterior; see `sgmc.coordinates.whitened.sandwich`).
     """
 
     name = "sgd"

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, exp, fmax, isfinite, log
 from libc.string cimport memcpy
 
-from sgmc.core.gram cimport BLAS_COLUMNS
+from sgmc.core.numerics.gram cimport BLAS_COLUMNS
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_uniform, normal_fill
 from sgmc.samplers.bases.metropolis cimport MAX_ENERGY_RISE, Metropolis
 from sgmc.samplers.bases.metropolis import MetropolisSpec

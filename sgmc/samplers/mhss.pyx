@@ -11,7 +11,7 @@ class MHSS(MetropolisSpec):
 
     Log-likelihoods of rows are replaced by their Taylor polynomials at the mode, whose sum needs no
     rows: L(x), with the log prior.  What the i-th leaves of log pi(y) - log pi(x) is the remainder
-    r_i(x, y) = -r_i(y, x), and |r_i| <= c_i m(x, y) (`sgmc.core.remainders`).  Counts s_i ~
+    r_i(x, y) = -r_i(y, x), and |r_i| <= c_i m(x, y) (`sgmc.core.targets.remainders`).  Counts s_i ~
     Poisson(phi_i(x, y)) are drawn with the proposal y ~ q(x, .), phi_i(x, y) = c_i m - max(0, r_i),
     and y is accepted with probability
 

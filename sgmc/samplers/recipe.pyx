@@ -11,7 +11,7 @@ from libc.string cimport memcpy
 
 from sgmc.core.contract cimport OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.covariance cimport BatchCovariance
-from sgmc.core.limits import CENTRAL_DIFFERENCE
+from sgmc.core.numerics.limits import CENTRAL_DIFFERENCE
 from sgmc.core.spec import Parameter, SamplerSpec
 from sgmc.errors import ArgumentError
 

@@ -8,7 +8,7 @@ import numpy as np
 from libc.math cimport exp, sqrt
 
 from sgmc.core.contract cimport OK, Gradient, Metric, Rng, Sampler, State, normal_fill
-from sgmc.coordinates.fisher import enough_rows
+from sgmc.coordinates.transforms.fisher import enough_rows
 from sgmc.samplers.bases.momentum cimport Momentum
 from sgmc.samplers.bases.momentum import Underdamped
 from sgmc.samplers.bases.metric_source cimport MetricSource

@@ -5,11 +5,11 @@ import math
 
 from sgmc.core.spec import Derivable, Parameter
 from sgmc.errors import ArgumentError
-from sgmc.samplers.bases.band import Band, Drifting
-from sgmc.samplers.bases.bounces import REFRESHMENT_COST
+from sgmc.samplers.bases.piecewise.band import Band, Drifting
+from sgmc.samplers.bases.piecewise.bounces import REFRESHMENT_COST
 from sgmc.samplers.bases.events import EventSpec
-from sgmc.samplers.bases.local_bands import Fading, Process
-from sgmc.samplers.bases.predicted import RegressionTransition
+from sgmc.samplers.bases.piecewise.local_bands import Fading, Process
+from sgmc.samplers.bases.piecewise.predicted import RegressionTransition
 
 BANDS = {"drifting": Drifting, "published": Band, "fading": Fading, "process": Process}
 # Refreshments in a path of one sd that are best without noise, and how many of them noise of

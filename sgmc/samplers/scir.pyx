@@ -5,11 +5,11 @@ import numpy as np
 
 from libc.math cimport exp, expm1, sqrt
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill
 from sgmc.core.spec import SamplerSpec
-from sgmc.coordinates.simplices import ExpandedMean
-from sgmc.core.variates cimport gamma_variate, poisson_variate
+from sgmc.coordinates.transforms.simplices import ExpandedMean
+from sgmc.core.random.variates cimport gamma_variate, poisson_variate
 
 # of a gamma variable: those of tiny shapes may be zero in floating point
 cdef double SMALLEST_PROBABILITY = limits.SMALLEST_PROBABILITY

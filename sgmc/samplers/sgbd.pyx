@@ -13,7 +13,7 @@ from scipy.special import erf, expit
 from libc.math cimport exp, fabs, isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport (
     DIVERGED, OK, Gradient, Rng, Sampler, State, normal_fill, uniform_fill,
 )

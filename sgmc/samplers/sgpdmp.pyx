@@ -8,15 +8,15 @@ import numpy as np
 
 from libc.math cimport INFINITY, fmax, fmin, sqrt
 
-from sgmc.samplers.bases.bounces cimport reflected, refreshed
-from sgmc.samplers.bases.bounces import REFRESHMENT_COST
+from sgmc.samplers.bases.piecewise.bounces cimport reflected, refreshed
+from sgmc.samplers.bases.piecewise.bounces import REFRESHMENT_COST
 from sgmc.core.contract cimport OK, Gradient, Rng, State, next_exponential, next_uniform
 from sgmc.samplers.bases.events cimport Guided, inner
 from sgmc.samplers.bases.events import EventSpec
 from sgmc.core.spec import Parameter
 from sgmc.core.stationary import LINE_DEGREES, expanded, normal_nodes
-from sgmc.samplers.bases.sticky cimport Sticky, signs
-from sgmc.samplers.bases.sticky import INCLUSION
+from sgmc.samplers.bases.piecewise.sticky cimport Sticky, signs
+from sgmc.samplers.bases.piecewise.sticky import INCLUSION
 from sgmc.errors import ArgumentError
 
 

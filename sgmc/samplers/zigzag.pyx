@@ -6,8 +6,8 @@ from libc.math cimport INFINITY, fmax, fmin, sqrt
 from sgmc.core.contract cimport BOUND, DIVERGED, OK, Gradient, Rng, State, next_uniform
 from sgmc.samplers.bases.events cimport TAKEN, Events, arrival, distance, inner
 from sgmc.samplers.bases.events import EventSpec
-from sgmc.samplers.bases.sticky cimport Sticky, signs
-from sgmc.samplers.bases.sticky import INCLUSION
+from sgmc.samplers.bases.piecewise.sticky cimport Sticky, signs
+from sgmc.samplers.bases.piecewise.sticky import INCLUSION
 
 
 cdef class ZigZagTransition(Sticky):

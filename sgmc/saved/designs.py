@@ -3,10 +3,10 @@
 import math
 from typing import Any
 
-from sgmc.core.files import Damaged
-from sgmc.core.memory import available
-from sgmc.formula.blocks import width
-from sgmc.formula.factors import Factor
+from sgmc.core.system.files import Damaged
+from sgmc.core.system.memory import available
+from sgmc.formula.designs.blocks import width
+from sgmc.formula.designs.factors import Factor
 
 CELL_BYTES = 16  # of an entry of a contrast, and its part of the row's beginning
 CELLS_SHARE = 0.25  # of the available memory, for all cells of the design's factors

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Optional, Union
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.covariances import COV_TYPES
+from sgmc.arguments.declared.covariances import COV_TYPES
 
 COUNT = Annotated[int, (0, 2**53)]
 ARRAY = np.ndarray

@@ -14,7 +14,7 @@ import pandas as pd
 from scipy import sparse
 
 from sgmc.arguments.types import Array, Frame, Index, Series, Sparse
-from sgmc.core.types import fits
+from sgmc.core.system.types import fits
 from sgmc.saved.fields import ARRAY, COUNT
 
 EXACT = "biuf"  # kinds of numpy's numbers that JSON keeps, of 8 bytes at most

@@ -9,9 +9,10 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sgmc.errors import ArgumentError, FormulaError, SGMCError
-from sgmc.formula import DesignSpec, allowlist
-from sgmc.formula.code import Refused
-from sgmc.formula.groups import GroupSpec
+from sgmc.formula import DesignSpec
+from sgmc.formula.designs.groups import GroupSpec
+from sgmc.formula.evaluation import allowlist
+from sgmc.formula.evaluation.code import Refused
 from sgmc.saved import classes
 from sgmc.saved.designs import check_groups, check_spec
 from sgmc.saved.foreign import KINDS, NOTHING

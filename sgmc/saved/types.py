@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from types import MemberDescriptorType
 from typing import Any, get_type_hints
 
-from sgmc.core.types import fits
+from sgmc.core.system.types import fits
 from sgmc.saved.classes import class_of, name_of
 from sgmc.saved.fields import FIELDS, OPTIONAL
 

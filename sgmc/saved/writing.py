@@ -1,4 +1,4 @@
-"""Objects to plain trees, see `sgmc.core.files.write_sealed`."""
+"""Objects to plain trees, see `sgmc.core.system.files.write_sealed`."""
 
 from types import ModuleType
 from typing import Any, NoReturn
@@ -6,8 +6,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sgmc.errors import ArgumentError
-from sgmc.formula import allowlist
-from sgmc.formula.widths import TRANSFORM
+from sgmc.formula.evaluation import allowlist
+from sgmc.formula.evaluation.widths import TRANSFORM
 from sgmc.saved import classes
 from sgmc.saved.foreign import KINDS, NOTHING
 

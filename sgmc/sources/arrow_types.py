@@ -33,7 +33,7 @@ def as_pandas(table: Any, names: list[str]) -> Frame:
 
 
 def kind_of_type(dtype: Any) -> str:
-    """The kind of an Arrow type, as `sgmc.formula.columns.kind` calls it."""
+    """The kind of an Arrow type, as `sgmc.formula.data.columns.kind` calls it."""
     from pyarrow import types
 
     if types.is_null(dtype):

@@ -14,7 +14,7 @@ import polars
 
 from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
-from sgmc.formula.frames import from_other_library
+from sgmc.formula.data.frames import from_other_library
 from sgmc.sources.part import Column, Part, chunk_size
 from sgmc.sources.settling import TEXT, with_gaps
 from sgmc.sources.source import Source

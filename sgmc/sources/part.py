@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Frame
 from sgmc.errors import DataError, SGMCError
 
@@ -25,7 +25,7 @@ class Column:
     Attributes
     ----------
     kind : str
-        As `sgmc.formula.columns.kind` has it, or "empty" where all values are missing.
+        As `sgmc.formula.data.columns.kind` has it, or "empty" where all values are missing.
     dtype : dtype
         As pandas would have it if the part were all there is.
     """

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sgmc.arguments.types import Frame
 from sgmc.errors import DataError
-from sgmc.formula.columns import kind
+from sgmc.formula.data.columns import kind
 from sgmc.sources.part import Column, Part, chunk_size, reading
 from sgmc.sources.settling import with_gaps
 from sgmc.sources.source import Source

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sgmc.arguments.types import Frame, Series
 from sgmc.errors import DataError
-from sgmc.formula.columns import kind as kind_of
+from sgmc.formula.data.columns import kind as kind_of
 from sgmc.sources.part import Column, reading
 
 if TYPE_CHECKING:

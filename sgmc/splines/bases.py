@@ -13,7 +13,7 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.types import Bools, Floats
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
 from sgmc.splines.restored import refuse_unsound, rising

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.types import Floats
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.splines.level_bases import LevelBasis, ends_of
 from sgmc.splines.restored import numbers
 from sgmc.splines.spectra import StructuredShare

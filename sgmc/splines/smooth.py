@@ -24,10 +24,10 @@ from typing import Any
 
 import numpy as np
 
-from sgmc.arguments.tables import CHUNK_CELLS
+from sgmc.arguments.data.tables import CHUNK_CELLS
 from sgmc.arguments.types import Bools, Floats, Index
-from sgmc.core import deadline
-from sgmc.core.memory import Forecast, available
+from sgmc.core.system import deadline
+from sgmc.core.system.memory import Forecast, available
 from sgmc.errors import FormulaError
 from sgmc.splines import restored
 from sgmc.splines.restored import refuse_unsound

@@ -1,7 +1,7 @@
 """Simple samples of strata: groups of rows that are alike within."""
 import numpy as np
 
-from sgmc.core.rng import orders
+from sgmc.core.random.rng import orders
 
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle
 

@@ -1,7 +1,7 @@
 """Sweeps forward and backward through a random partition of the rows."""
 import numpy as np
 
-from sgmc.core.rng import orders
+from sgmc.core.random.rng import orders
 
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle
 

@@ -1,7 +1,7 @@
 """Rows chosen one by one: without and with replacement; and all rows."""
 import numpy as np
 
-from sgmc.core.rng import orders
+from sgmc.core.random.rng import orders
 
 from sgmc.core.contract cimport Batch, Rng, Subsampler, partial_shuffle, next_below
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from sgmc.arguments.keywords import AUTO, FIT, LEFT_OPEN, TUNE, rows
+from sgmc.arguments.declared.keywords import AUTO, FIT, LEFT_OPEN, TUNE, rows
+from sgmc.arguments.declared.signatures import refuse_unknown, with_keywords
 from sgmc.arguments.numbers import fraction
 from sgmc.arguments.seeds import one_seed
-from sgmc.arguments.signatures import refuse_unknown, with_keywords
-from sgmc.core import phases
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.interrupts import handled
-from sgmc.diagnostics.convergence import ess
+from sgmc.core.system import phases
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.interrupts import handled
+from sgmc.diagnostics.chains.convergence import ess
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import (
     ACCURACY_IS,

@@ -8,11 +8,11 @@ from concurrent.futures import FIRST_EXCEPTION, wait
 
 import numpy as np
 
-from sgmc.core import deadline
 from sgmc.core.engine import STATUS_NAMES
-from sgmc.core.interrupts import came, unbroken
 from sgmc.core.recorders import FullRecorder
-from sgmc.core.threads import Threads
+from sgmc.core.system import deadline
+from sgmc.core.system.interrupts import came, unbroken
+from sgmc.core.system.threads import Threads
 from sgmc.errors import ArgumentError
 from sgmc.fit import CHUNK_SECONDS, OVERHEAD, POLL_SECONDS
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.arguments.choices import one_of
-from sgmc.diagnostics import moments
-from sgmc.diagnostics.finite_set import fssd
-from sgmc.diagnostics.stein import ksd
+from sgmc.diagnostics.chains import moments
+from sgmc.diagnostics.scores.finite_set import fssd
+from sgmc.diagnostics.scores.stein import ksd
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.results.checks.stein import scores_by, with_scores
-from sgmc.results.outcomes.rows import auxiliary_of, evenly, rows_of_table
+from sgmc.results.checks.scores.stein import scores_by, with_scores
+from sgmc.results.outcomes.data.rows import auxiliary_of, evenly, rows_of_table
 
 FEWEST_JUDGED = 10  # draws: fewer say nothing
 # rows up to which scores use all of them; else minibatches by Taylor control values, unbiased too

@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.keywords import METHODS, TUNE, names, rows
+from sgmc.arguments.declared.keywords import METHODS, TUNE, names, rows
+from sgmc.arguments.declared.signatures import refuse_unknown, with_keywords
 from sgmc.arguments.numbers import positive, whole
 from sgmc.arguments.seeds import entropy, one_seed
-from sgmc.arguments.signatures import refuse_unknown, with_keywords
-from sgmc.core import deadline, phases
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.interrupts import handled
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
 from sgmc.core.schedules import Constant, Function
+from sgmc.core.system import deadline, phases
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime
+from sgmc.core.system.interrupts import handled
 from sgmc.errors import ArgumentError, InterruptedWarning, NotSupported, warn
 from sgmc.fit import (
     build_chain,

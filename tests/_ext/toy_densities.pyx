@@ -7,9 +7,9 @@ from libc.math cimport cos, exp, log, sin
 from scipy.special.cython_special cimport log_ndtr
 
 from _ext.toys import Stretch
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Batch, Gradient, Model, Rng, Scratch, normal_fill, row_of
-from sgmc.coordinates.metrics import PositiveMetric, Simplex
+from sgmc.coordinates.transforms.metrics import PositiveMetric, Simplex
 
 cdef double HALF_LOG_2PI = limits.HALF_LOG_2PI
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.arguments.keywords import FirstDraws
-from sgmc.core import phases
-from sgmc.core.deadline import OutOfTime
+from sgmc.arguments.declared.keywords import FirstDraws
+from sgmc.core.system import phases
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, InterruptedWarning, LowESSWarning
 from sgmc.fit import chains, check_settings, stopping
 from sgmc.results import results as summarising

@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from sgmc.diagnostics import convergence
-from sgmc.diagnostics.visits import batch_mcse
+from sgmc.diagnostics.chains import convergence
+from sgmc.diagnostics.chains.visits import batch_mcse
 from sgmc.fit import stopping
-from sgmc.results.checks import printed
+from sgmc.results.checks.scores import printed
 from sgmc.results.report import verdict
 
 from .cases import autoregressive

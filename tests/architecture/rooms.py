@@ -209,6 +209,31 @@ TABLE |= {
     "": ("the package itself: its names, loaded at first use", "version elsewhere core api"),
 }
 
+# files of a folder, but for rooms of leaves: more of them are several subjects
+MOST = 14
+
+# folders in a room, a subject each, from below to above: a file imports none of those above its
+# own, but for types; "" are the files of the room itself
+PARTS = {
+    "arguments": ("", "data", "declared"),
+    "core": ("system", "numerics", "random", "targets", "", "designs"),
+    "coordinates": (
+        "transforms",
+        "priors",
+        "whitened",
+        "approximations",
+        "shapes",
+        "independent",
+        "identification",
+    ),
+    "samplers/bases": ("", "piecewise"),
+    "diagnostics": ("chains", "scores", ""),
+    "formula": ("data", "evaluation", "syntax", "designs", ""),
+    "prepared": ("first_pass", "file", "writers", ""),
+    "results/checks": ("scores", ""),
+    "results/outcomes": ("data", "predicted", "criticism", ""),
+}
+
 # rooms of leaves: a file imports no other file of its room
 LEAVES = ("subsampling", "gradients", "samplers", "models/regression/families", "terms")
 

@@ -2,7 +2,9 @@
 
 import sys
 
-from .rooms import DOORS, LEAVES, TABLE
+import pytest
+
+from .rooms import DOORS, LEAVES, MOST, PARTS, TABLE
 from .sources import (
     PACKAGE,
     SOURCES,
@@ -36,10 +38,8 @@ def test_the_reading_of_imports_sees_them():
     assert {"sgmc.core.contract", "sgmc.models.regression.bases.glm"} <= imports(leaf)
     summary = PACKAGE / "results" / "report" / "summary.py"
     assert "statsmodels.iolib.table" in imports(summary)
-    assert cython_imports("from sgmc.core.rng cimport (Rng,\n    seed)\ncimport numpy as np") == {
-        "sgmc.core.rng",
-        "numpy",
-    }
+    code = "from sgmc.core.random.rng cimport (Rng,\n    seed)\ncimport numpy as np"
+    assert cython_imports(code) == {"sgmc.core.random.rng", "numpy"}
 
 
 def wrong(rule):
@@ -97,6 +97,50 @@ def test_the_table_descends():
         assert [one for one in allowed.split() if lines.index(one) >= lines.index(room)] == [], room
 
 
+def part_of(name, room):
+    """The part of a room that a dotted name lies in, "" for the room itself; None outside."""
+    inside = "/".join(name.split(".")[1:])
+    place = inside if (PACKAGE / inside).is_dir() else inside.rpartition("/")[0]
+    if place != room and not place.startswith(f"{room}/"):
+        return None
+    return place.removeprefix(room).removeprefix("/")
+
+
+def rising(room, part, names):
+    """Those of some imported names that lie in parts of a room above the importing one."""
+    places = {one: PARTS[room].index(one) for one in PARTS[room]}
+    return [name for name in names if places.get(part_of(name, room), -1) > places[part]]
+
+
+@pytest.mark.parametrize("room", PARTS)
+def test_parts_of_a_room_descend(room):
+    """Each imports only those before it, but for types: see PARTS, which names every one."""
+    parts = {path: part_of(module_name(path), room) for path in SOURCES}
+    parts = {path: part for path, part in parts.items() if part is not None}
+    assert set(parts.values()) - {""} == set(PARTS[room]) - {""}
+    found = {
+        name_of(path): rising(room, part, sorted(imports_that_run(path)))
+        for path, part in parts.items()
+    }
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+def test_an_import_of_a_part_above_is_seen():
+    names = ["sgmc.core.contract", "sgmc.core.numerics.simd", "sgmc.formula.syntax.parser"]
+    assert rising("core", "random", names) == ["sgmc.core.contract"]
+    assert rising("core", "designs", names) == []
+
+
+def test_rooms_are_small():
+    """Whoever looks into a folder sees one subject: see MOST."""
+    rooms = {}
+    for path in SOURCES:
+        if path.stem != "__init__":
+            rooms.setdefault(path.parent.relative_to(PACKAGE).as_posix(), set()).add(path.stem)
+    large = {room: len(files) for room, files in rooms.items() if len(files) > MOST}
+    assert large.keys() - set(LEAVES) == set(), large
+
+
 def test_no_circles():
     """Two files that need each other are one: what both need belongs in a third.  An import within
     a function counts, as it hides a circle and does not open it.
@@ -113,5 +157,5 @@ def test_a_circle_is_seen():
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b", "d"}, "d": set()}) == [["b", "c"]]
     assert circles({"a": {"b", "c"}, "b": {"c"}, "c": {"d"}, "d": {"a"}}) == [["a", "b", "c", "d"]]
     assert circles({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": {"e"}}) == []
-    code = "def f():\n    from sgmc.core import rng\nif TYPE_CHECKING:\n    import sgmc.fit\n"
-    assert python_imports_that_run(code, "") == {"sgmc.core.rng"}
+    code = "def f():\n    from sgmc.core import engine\nif TYPE_CHECKING:\n    import sgmc.fit\n"
+    assert python_imports_that_run(code, "") == {"sgmc.core.engine"}

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from sgmc.arguments import rows, values
-from sgmc.arguments.arrays import numeric, shaped, vector
-from sgmc.arguments.tables import (
+from sgmc.arguments.data import rows, values
+from sgmc.arguments.data.arrays import numeric, shaped, vector
+from sgmc.arguments.data.tables import (
     CHUNK_CELLS,
     CHUNK_ROWS,
     chunk_rows,

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from sgmc.arguments.draws import as_chains, as_points, as_scored, as_weights, mean_and_sd
+from sgmc.arguments.data.draws import as_chains, as_points, as_scored, as_weights, mean_and_sd
 from sgmc.arguments.files import writable
 from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError, DataError

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import stats
 
 import sgmc
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 
 from ..families.tables import FAMILIES, FOLDER, LINKS
 from ..families.test_posteriors import newton

@@ -5,7 +5,7 @@ import pytest
 from _ext.probes import Probe, block
 from scipy import stats
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 
 from ..families.tables import FAMILIES
 from .counts import ETA, LINK, counted

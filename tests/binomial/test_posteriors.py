@@ -8,9 +8,9 @@ from _ext.probes import Probe, block
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates.mode import PriorTerms, posterior_mode
-from sgmc.coordinates.prior_table import Scales, resolve
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.mode import PriorTerms, posterior_mode
+from sgmc.coordinates.priors.prior_table import Scales, resolve
+from sgmc.core.designs.design import design
 from sgmc.models.regression.rows.data import RegressionData
 from sgmc.models.regression.rows.prepare import DesignTable
 

@@ -12,7 +12,7 @@ from statsmodels.genmod.generalized_linear_model import GLMResults
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError
-from sgmc.results.outcomes import residuals
+from sgmc.results.outcomes.predicted import residuals
 
 from .counts import BUDWORM, CASES, LINK, MOTHS, data, fitted, pieces
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.separation import lopsided_columns
+from sgmc.coordinates.identification.separation import lopsided_columns
 from sgmc.errors import SeparationWarning
 
 # ---- separation ----------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 import statsmodels.api as sm
 
 import sgmc
-from sgmc.coordinates.sandwich import score_covariance
+from sgmc.coordinates.whitened.sandwich import score_covariance
 
 from .counts import BUDWORM, MOTHS, STARS, assert_same_posterior, data, fitted, pieces
 

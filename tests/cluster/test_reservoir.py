@@ -7,7 +7,7 @@ from scipy import stats
 from sgmc.cluster import reservoir
 from sgmc.cluster.recipe import EncodedRows
 from sgmc.cluster.sums import merged
-from sgmc.formula.moments import Moments
+from sgmc.formula.designs.moments import Moments
 
 
 def rows_of(values):

@@ -14,14 +14,14 @@ from _ext import toys
 from _ext.probes import draw, slope
 from scipy import sparse
 
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.core.bounds import Bounds
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.transforms.maps import Affine, Scaling
 from sgmc.core.contract import Anchor, Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import evaluate
-from sgmc.core.remainders import Remainders
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.targets.bounds import Bounds
+from sgmc.core.targets.remainders import Remainders
 from sgmc.models.regression import families as leaves
 from sgmc.models.regression.bases.family import Counts, Family, Positive
 from sgmc.models.regression.bases.proportions import Proportions

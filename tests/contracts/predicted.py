@@ -10,7 +10,7 @@ from sgmc.core.contract import Prior
 from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.samplers.bases.paths import Path
+from sgmc.samplers.bases.piecewise.paths import Path
 
 from .cases import GRADIENTS, SAMPLERS, SCHEMES, stream
 from .noisy_normal import BATCH, N, posterior

@@ -11,8 +11,8 @@ from _ext.toys import TwoModes
 
 import sgmc
 from sgmc.errors import ArgumentError
-from sgmc.samplers.bases.band import Band, Drifting, height
-from sgmc.samplers.bases.local_bands import Fading, Process
+from sgmc.samplers.bases.piecewise.band import Band, Drifting, height
+from sgmc.samplers.bases.piecewise.local_bands import Fading, Process
 
 from .cases import SCHEMES
 from .montecarlo import LIMIT

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder, MomentsRecorder

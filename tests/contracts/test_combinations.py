@@ -16,9 +16,9 @@ from _ext.probes import Misscaled, StaleAnchor
 from _ext.toys import GaussianLocation
 from scipy.special import expit
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

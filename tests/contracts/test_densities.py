@@ -7,10 +7,10 @@ import pytest
 from _ext.probes import Scripted
 from _ext.toys import Positive
 
-from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
-from sgmc.coordinates.dilation import Dilation
-from sgmc.coordinates.maps import Affine, Scaling, Warp
-from sgmc.coordinates.warped import Warped
+from sgmc.coordinates.priors.densities import FAMILIES, Pulled, Quadratic, Separable
+from sgmc.coordinates.transforms.dilation import Dilation
+from sgmc.coordinates.transforms.maps import Affine, Scaling, Warp
+from sgmc.coordinates.transforms.warped import Warped
 from sgmc.core.contract import Prior
 from sgmc.core.engine import evaluate, full
 

@@ -17,17 +17,17 @@ from _ext.toy_paths import PathMoments
 from _ext.toys import KnownSigma
 from scipy import sparse
 
-from sgmc.coordinates.densities import FAMILIES, Pulled, Quadratic, Separable
-from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.core.bounds import Bounds
+from sgmc.coordinates.priors.densities import FAMILIES, Pulled, Quadratic, Separable
+from sgmc.coordinates.transforms.maps import Affine, Scaling
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import STATUS_NAMES, Chain, full
 from sgmc.core.recorders import MomentsRecorder
 from sgmc.core.schedules import Constant
+from sgmc.core.targets.bounds import Bounds
 from sgmc.models.regression.families.logit import BernoulliLogit
 from sgmc.registry import room
-from sgmc.samplers.bases.paths import Path
+from sgmc.samplers.bases.piecewise.paths import Path
 from sgmc.subsampling.uniform import FullBatch
 
 from .cases import (

@@ -18,7 +18,7 @@ from _ext.toys import Positive
 from scipy.stats import chi2
 
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
 from sgmc.models.regression.families.logit import expit
 

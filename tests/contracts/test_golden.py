@@ -25,14 +25,14 @@ import numpy as np
 import pytest
 from _ext.probes import Probe, block
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
 from sgmc.fit.plan import GRADIENT
-from sgmc.samplers.bases.paths import Path as Travelled
+from sgmc.samplers.bases.piecewise.paths import Path as Travelled
 
 from .cases import (
     CONTINUOUS,
@@ -193,7 +193,7 @@ def test_another_last_bit_is_another_hash():
 
 # ---- the same C for other instruction sets -------------------------------------------------------
 
-CORE = Path(__file__).parents[2] / "sgmc" / "core"
+NUMERICS = Path(__file__).parents[2] / "sgmc" / "core" / "numerics"
 CC = shutil.which("cc")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math"]
 TARGETS = {
@@ -211,7 +211,8 @@ def supported(target):
 
 
 needs_compiler = pytest.mark.skipif(
-    CC is None or not (CORE / "normals.c").exists(), reason="needs a C compiler and the source tree"
+    CC is None or not (NUMERICS / "normals.c").exists(),
+    reason="needs a C compiler and the source tree",
 )
 
 
@@ -228,8 +229,8 @@ def compiled(folder, *flags):
             *flags,
             "-o",
             built,
-            CORE / "normals.c",
-            CORE / "vecmath.c",
+            NUMERICS / "normals.c",
+            NUMERICS / "vecmath.c",
             "-lm",
         ],
         check=True,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _ext.toys import GaussianLocation
 
-from sgmc.coordinates.conditionals import Turns
+from sgmc.coordinates.priors.conditionals import Turns
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

@@ -10,9 +10,9 @@ from _ext.mistakes import Louder
 from _ext.probes import Tempered
 from scipy.special import digamma, polygamma
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.schedules import Constant
 from sgmc.models.regression.families.poisson import PoissonLog

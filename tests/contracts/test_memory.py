@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from _ext.toys import GaussianLocation
 
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.maps import Warp
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.transforms.maps import Warp
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import FullRecorder

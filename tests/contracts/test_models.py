@@ -8,7 +8,7 @@ from _ext.probes import Probe, block, listed
 from _ext.toys import GaussianLocation, KnownSigma
 
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 
 from .cases import REGRESSIONS, STORAGE, families, outcomes, regression, table
 from .montecarlo import LIMIT

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from sgmc.coordinates.maps import Affine
+from sgmc.coordinates.transforms.maps import Affine
 from sgmc.core.engine import STATUS_NAMES, Chain
 from sgmc.core.schedules import Constant
-from sgmc.samplers.bases.paths import Integrals, Path
+from sgmc.samplers.bases.piecewise.paths import Integrals, Path
 
 from .cases import (
     CONTINUOUS,

@@ -13,7 +13,7 @@ import pytest
 from _ext.mistakes import Astray, OtherBatch
 from _ext.probes import Misscaled, along, slope
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import evaluate
 
 from .cases import (

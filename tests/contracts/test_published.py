@@ -11,7 +11,7 @@ from scipy.special import expit
 
 import sgmc
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

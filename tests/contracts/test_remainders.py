@@ -7,9 +7,9 @@ import pytest
 from _ext.mistakes import SLIPS, Slipped
 
 import sgmc
-from sgmc.coordinates.maps import Affine
+from sgmc.coordinates.transforms.maps import Affine
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

@@ -9,9 +9,9 @@ from _ext.toy_densities import Categories, Rates, SkewNormal
 from _ext.toys import Stretch
 
 import sgmc
-from sgmc.coordinates.fisher import Fisher
-from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.metrics import LogRatios, Logs, PositiveMetric, Simplex
+from sgmc.coordinates.transforms.fisher import Fisher
+from sgmc.coordinates.transforms.maps import Scaling
+from sgmc.coordinates.transforms.metrics import LogRatios, Logs, PositiveMetric, Simplex
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain, full
 from sgmc.core.recorders import FullRecorder

@@ -8,12 +8,12 @@ from _ext.probes import mapped
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.prior_table import density_of
-from sgmc.coordinates.simplices import COORDINATES
+from sgmc.coordinates.priors.prior_table import density_of
+from sgmc.coordinates.transforms.simplices import COORDINATES
 from sgmc.core.engine import Chain
+from sgmc.core.random.variates import gammas, poissons
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant
-from sgmc.core.variates import gammas, poissons
 from sgmc.errors import NotSupported
 from sgmc.models.bases.priors import named_priors
 from sgmc.samplers.scir import SCIR

@@ -7,9 +7,9 @@ import pytest
 from _ext.probes import FlatBlock, Misscaled, Scripted, Shaken, StaleAnchor
 from _ext.toys import GaussianLocation, KnownSigma
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Anchor, Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

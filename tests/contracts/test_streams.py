@@ -7,7 +7,7 @@ import pytest
 from _ext.probes import draw
 from scipy import stats
 
-from sgmc.core.rng import PURPOSES, Rng, seed_sequence
+from sgmc.core.random.rng import PURPOSES, Rng, seed_sequence
 
 from .cases import SCHEMES, stream
 from .montecarlo import LIMIT

@@ -10,7 +10,7 @@ import pytest
 from _ext.probes import Scripted, draw
 from _ext.toys import GaussianLocation
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.engine import Chain, evaluate
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

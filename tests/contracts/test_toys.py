@@ -8,7 +8,7 @@ from _ext.probes import Misscaled, Probe, Scripted, Shaken, block, listed
 from _ext.toy_paths import BouncyParticle, PathMoments
 from _ext.toys import GaussianLocation, HiddenMarkov, MatrixFactorisation, TanhNetwork
 
-from sgmc.coordinates.maps import Scaling
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.engine import STATUS_NAMES, Chain, evaluate, full
 from sgmc.core.recorders import FullRecorder, MomentsRecorder
 from sgmc.core.schedules import Constant

@@ -5,7 +5,7 @@ import pytest
 from _ext.toys import GaussianLocation
 from scipy import stats
 
-from sgmc.coordinates.transport import Transport
+from sgmc.coordinates.independent.transport import Transport
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import FullRecorder
 from sgmc.core.schedules import Constant

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.core.design import design, rotate
+from sgmc.core.designs.design import design, rotate
 from sgmc.core.engine import full, full_many
 from sgmc.core.expansion import expand, row_noise
 from sgmc.fit.settings import check_settings

@@ -8,8 +8,8 @@ from scipy import sparse
 
 import sgmc
 from sgmc import formula
-from sgmc.coordinates.arrow import FEWEST_TIPS, Arrow
-from sgmc.coordinates.maps import Affine
+from sgmc.coordinates.transforms.maps import Affine
+from sgmc.coordinates.whitened.arrow import FEWEST_TIPS, Arrow
 from sgmc.errors import DataError
 
 TIPS, BORDER, ROWS = 30, 5, 200
@@ -115,7 +115,7 @@ def test_the_posterior_is_that_of_the_dense_design(frame, monkeypatch):
     how = dict(seed=1, chains=2, draws=1500)
     one = sgmc.logit("y ~ x + h + g", frame, **how)
     assert isinstance(one._fit.problem.coordinates.map, Arrow)
-    monkeypatch.setattr(formula.design, "CODED_COLUMNS", 10**9)
+    monkeypatch.setattr(formula.designs.design, "CODED_COLUMNS", 10**9)
     other = sgmc.logit("y ~ x + h + g", frame, **how)
     assert not isinstance(other._fit.problem.coordinates.map, Arrow)
     error = np.hypot(one.mcse(), other.mcse())

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.core.bordered import FEWEST_RESTING, Bordered, independent
+from sgmc.core.targets.bordered import FEWEST_RESTING, Bordered, independent
 
 REST, BORDER = FEWEST_RESTING + 6, 5
 

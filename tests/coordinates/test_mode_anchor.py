@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates.mode import Mode, newton, subsets
+from sgmc.coordinates.approximations.mode import Mode, newton, subsets
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design, rotate
+from sgmc.core.designs.design import design, rotate
 from sgmc.models.regression.families.logit import BernoulliLogit
 
 N, D = 3000, 9

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.coordinates import variational as module
+from sgmc.coordinates.approximations import variational as module
 from sgmc.core.engine import full_many
 from sgmc.fit import choose
 from sgmc.fit.settings import check_settings

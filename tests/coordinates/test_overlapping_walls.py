@@ -10,8 +10,8 @@ import pytest
 from scipy import special
 
 import sgmc
-from sgmc.coordinates.separation import Wall
-from sgmc.coordinates.separation_transform import Outcomes, disjoint_walls
+from sgmc.coordinates.identification.separation import Wall
+from sgmc.coordinates.shapes.separation_transform import Outcomes, disjoint_walls
 from sgmc.models.regression.families.cauchit import Cauchit
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

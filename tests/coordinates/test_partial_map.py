@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from _ext import probes
 
-from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.partial_map import PartialMap
+from sgmc.coordinates.transforms.maps import Affine
+from sgmc.coordinates.transforms.partial_map import PartialMap
 
 PLACES, DIM = np.array([3, 0]), 5
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.separation_transform import GRID, Outcomes, SeparatedDensity
+from sgmc.coordinates.shapes.separation_transform import GRID, Outcomes, SeparatedDensity
 from sgmc.models.regression.families.logit import LogitFamily
 
 PROBABILITIES = (0.5, 0.9, 0.975, 0.995, 0.999)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sgmc.cluster.surrogate import Tilt, TiltedTerms
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.tilted import Tilted
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.priors.tilted import Tilted
 from sgmc.core.expansion import of_prior
 from sgmc.errors import NotSupported
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.formula import design
+from sgmc.formula.designs import design
 
 
 def table():

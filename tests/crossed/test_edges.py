@@ -9,7 +9,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.errors import ArgumentError, SGMCWarning
-from sgmc.results.outcomes.loo import pareto_smoothed
+from sgmc.results.outcomes.criticism.loo import pareto_smoothed
 from sgmc.results.priors.distributions import of_share
 from sgmc.results.priors.sensitivity import log_prior
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
 from sgmc.core.expansion import of_prior
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.latent.densities.effects_prior import Blocks, EffectsPrior, Loaded

@@ -13,7 +13,7 @@ from scipy import special
 import sgmc
 from sgmc.errors import ArgumentError, InfluenceWarning
 from sgmc.models.regression.refits import folds
-from sgmc.results.outcomes.loo import leave_one_out
+from sgmc.results.outcomes.criticism.loo import leave_one_out
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 G, H, N = 9, 5, 45
@@ -225,7 +225,7 @@ def test_what_is_made_of_these(monkeypatch):
     assert sgmc.model_weights({"crossed": results, "flat": flat})["crossed"] > 0.7
     with pytest.raises(ArgumentError, match="there are 'g' and 'h'; name one"):
         results.loo(group=True)
-    monkeypatch.setattr("sgmc.results.outcomes.loo.MOST_ERROR", 1e-3)
+    monkeypatch.setattr("sgmc.results.outcomes.criticism.loo.MOST_ERROR", 1e-3)
     with pytest.warns(InfluenceWarning, match="200 whole draws are kept, 2500 in all"):
         results.loo()
 

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.core.engine import evaluate, full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit import choose
 from sgmc.subsampling.uniform import Uniform
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.diagnostics.near_zero import near_zero
+from sgmc.diagnostics.chains.near_zero import near_zero
 from sgmc.errors import ConvergenceWarning, SGMCWarning
 from sgmc.models.regression.latent.sampled import problem
 from sgmc.results.checks.visited import not_near_zero

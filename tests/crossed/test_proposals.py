@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 
 import sgmc
-from sgmc.coordinates.grid import Grid
+from sgmc.coordinates.independent.grid import Grid
 from sgmc.models.regression.latent.sampled.independent import proposals
 
 N, G, H = 150, 12, 3

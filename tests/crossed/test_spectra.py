@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from _ext import probes
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.densities import FAMILIES, Separable
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.transforms.composed import Composed
 from sgmc.core.expansion import of_prior
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.latent.densities.effects_prior import Blocks, EffectsPrior, Loaded

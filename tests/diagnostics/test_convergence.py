@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from arviz_stats.base import array_stats
 
-from sgmc.diagnostics import autocorr, ess, mcse, moments, rhat
-from sgmc.diagnostics.convergence import bulk
+from sgmc.diagnostics import autocorr, ess, mcse, rhat
+from sgmc.diagnostics.chains import moments
+from sgmc.diagnostics.chains.convergence import bulk
 from sgmc.errors import ArgumentError, DataError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sgmc.diagnostics import fssd, ksd
-from sgmc.diagnostics.finite_set import (
+from sgmc.diagnostics.scores.finite_set import (
     SD_FLOOR,
     from_gaussian,
     maximised,
@@ -12,7 +12,7 @@ from sgmc.diagnostics.finite_set import (
     power,
     spread,
 )
-from sgmc.diagnostics.scales import as_kernel, median_distance
+from sgmc.diagnostics.scores.scales import as_kernel, median_distance
 
 from .stein import KERNELS, MISTAKES, naive_fssd, squared, tau
 

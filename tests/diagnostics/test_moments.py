@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sgmc.diagnostics import ess, fssd, ksd, ksd_test, linear_ksd, stein_thinning
-from sgmc.diagnostics.goodness import signs
-from sgmc.diagnostics.stein_sums import stein_diagonal, stein_matrix
+from sgmc.diagnostics.scores.goodness import signs
+from sgmc.diagnostics.scores.stein_sums import stein_diagonal, stein_matrix
 from sgmc.errors import ArgumentError, DataError
 
 from .stein import KERNELS, squared, stein_kernel

@@ -5,8 +5,8 @@ import pytest
 from arviz_stats.base import array_stats
 
 from sgmc.diagnostics import tail_index
-from sgmc.diagnostics.pareto import tail_shape
-from sgmc.diagnostics.tails import largest_index
+from sgmc.diagnostics.chains.pareto import tail_shape
+from sgmc.diagnostics.chains.tails import largest_index
 
 
 def draws(law, seed=0, reps=60):

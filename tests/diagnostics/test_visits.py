@@ -5,7 +5,7 @@ import pytest
 from scipy.signal import lfilter
 
 from sgmc.diagnostics import equal_visits, long_stays, rhat
-from sgmc.diagnostics.visits import batch_mcse
+from sgmc.diagnostics.chains.visits import batch_mcse
 from sgmc.results.checks.visited import STAYS_MATTER
 from sgmc.results.report.draws import RHAT, VISITS
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc.coordinates import grid
-from sgmc.coordinates.grid import grid_of
+from sgmc.coordinates.independent import grid
+from sgmc.coordinates.independent.grid import grid_of
 
 
 def beside(density):

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates import grid, integrated
+from sgmc.coordinates.independent import grid, integrated
 from sgmc.models.regression.latent.sampled.blocks.gram import as_sparse
 from sgmc.models.regression.rows import effect_sums
 

@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates import integrated
+from sgmc.coordinates.independent import integrated
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.latent.sampled.blocks import inverse_root
 from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination

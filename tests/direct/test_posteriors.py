@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates import transport
+from sgmc.coordinates.independent import transport
 from sgmc.models.regression.rows.prepare import DesignTable
 
 from .cases import PRIOR, departures, formula, quadrature, table

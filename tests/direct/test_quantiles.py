@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc.coordinates import transport
-from sgmc.coordinates.transport import quantiles_of
+from sgmc.coordinates.independent import transport
+from sgmc.coordinates.independent.transport import quantiles_of
 
 # log densities with a mode near 0 and an sd near 1, and their laws
 LAWS = {

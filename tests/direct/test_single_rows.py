@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates import ratios
+from sgmc.coordinates.independent import ratios
 from sgmc.models.regression.rows import effect_sums
 
 from .cases import departures

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.ratios import NormalByTotal
+from sgmc.coordinates.independent.ratios import NormalByTotal
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.latent.sampled.independent import spectral_sums
 

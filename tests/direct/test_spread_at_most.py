@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates.transport import spread_at_most
+from sgmc.coordinates.independent.transport import spread_at_most
 from sgmc.fit.choose import FEW_PROPOSALS, PROPOSALS, SAME_POSTERIOR, SURELY_SAME
 
 

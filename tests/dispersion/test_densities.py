@@ -7,7 +7,7 @@ import pytest
 from _ext.probes import Probe, block, listed
 from scipy import stats
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.regression.families.negativebinomial import (
     DispersionFamily,
     DispersionLog,

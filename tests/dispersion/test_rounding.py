@@ -5,7 +5,7 @@ those of differences, and no density grows without limit.
 import numpy as np
 import pytest
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.models.regression.families.gamma import GammaLog
 from sgmc.models.regression.families.inversegaussian import InverseGaussianLog

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _ext.probes import Probe, block, listed
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 
 from .cases import LAWS, NUMBERS, OUTCOMES, SHIFT, family_of
 

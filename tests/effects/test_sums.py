@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.diagnostics import moments
-from sgmc.diagnostics.row_ends import moments_and_ends
+from sgmc.diagnostics.chains import moments
+from sgmc.diagnostics.chains.row_ends import moments_and_ends
 from sgmc.results.effects import averages, sums
 from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.places import variables_of

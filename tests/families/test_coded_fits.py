@@ -57,7 +57,7 @@ def both(frame, monkeypatch):
     def fitted(verb, predictors="g + h*x", **how):
         found = []
         for columns in (1, 10**9):
-            monkeypatch.setattr(formula.design, "CODED_COLUMNS", columns)
+            monkeypatch.setattr(formula.designs.design, "CODED_COLUMNS", columns)
             found.append(
                 getattr(verbs, verb)(f"{MODELS[verb]} ~ {predictors}", frame, seed=5, **how)
             )
@@ -145,10 +145,10 @@ def test_a_design_that_is_never_dense(monkeypatch, frame):
     def refused(*arguments, **keywords):
         raise AssertionError("a dense design was built")
 
-    monkeypatch.setattr(formula.design, "CODED_COLUMNS", 1)
-    monkeypatch.setattr(formula.design.DesignSpec, "blocks", refused)
-    monkeypatch.setattr(formula.design.DesignSpec, "matrix", refused)
-    monkeypatch.setattr(formula.coded.CodedTable, "toarray", refused)
+    monkeypatch.setattr(formula.designs.design, "CODED_COLUMNS", 1)
+    monkeypatch.setattr(formula.designs.design.DesignSpec, "blocks", refused)
+    monkeypatch.setattr(formula.designs.design.DesignSpec, "matrix", refused)
+    monkeypatch.setattr(formula.designs.coded.CodedTable, "toarray", refused)
     results = sgmc.logit("successes ~ g*h", frame, seed=1)
     assert str(results.summary()) and len(results.predict(frame)) == N
     assert results.loo().elpd < 0

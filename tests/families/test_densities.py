@@ -7,9 +7,9 @@ import pytest
 from scipy import special, stats
 
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.bases.family import Binary, Counts, Family, Positive
 from sgmc.models.regression.bases.proportions import Proportions

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand
 from sgmc.models.regression.families.beta import BetaLogit
 from sgmc.models.regression.families.gamma import GammaLog

@@ -5,7 +5,7 @@ not lie on their means.
 import numpy as np
 import pytest
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.regression.families.beta import BetaLogit
 from sgmc.models.regression.families.cauchit import BernoulliCauchit

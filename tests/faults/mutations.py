@@ -8,8 +8,8 @@ import hashlib
 import json
 import re
 
-from sgmc.core.files import HEAD as SEAL
-from sgmc.prepared import layout
+from sgmc.core.system.files import HEAD as SEAL
+from sgmc.prepared.file import layout
 
 NASTY = [
     *(None, True, False, -1, 0, 1, 2, 7, 22, 63, 255, 1000, 10**6, 2**31, 2**53, 2**63, 10**30),

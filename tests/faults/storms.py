@@ -19,7 +19,7 @@ import pandas as pd
 from threadpoolctl import threadpool_info
 
 import sgmc
-from sgmc.core import blas, deadline, interrupts, phases
+from sgmc.core.system import blas, deadline, interrupts, phases
 
 N = 400
 SHORT = dict(draws=200, warmup=100, seed=3, chains=4, threads=4)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.core.files import HEAD
+from sgmc.core.system.files import HEAD
 from sgmc.errors import SGMCError
 from sgmc.fit.checkpoint import read
 

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.fit import checkpoint
 from sgmc.fit.checkpoint import read
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.prepared import prepared
+from sgmc.prepared.file import prepared
 
 from . import fuzz, mutations
 from .children import forking

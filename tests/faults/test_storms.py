@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.core import blas, deadline, files, interrupts, phases
+from sgmc.core.system import blas, deadline, files, interrupts, phases
 from sgmc.fit import chains, run
 from sgmc.results import results as room
 

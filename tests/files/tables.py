@@ -9,10 +9,10 @@ import pandas as pd
 
 import sgmc
 from sgmc import formula as front
-from sgmc.core import storage
+from sgmc.core.system import storage
 from sgmc.errors import SGMCWarning
 from sgmc.models.regression.mode import recession
-from sgmc.prepared.writing import of_table
+from sgmc.prepared.writers.writing import of_table
 
 FEW_BYTES, FEW_ROWS = 1 << 10, 1 << 12
 

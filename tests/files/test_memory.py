@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.core import storage
+from sgmc.core.system import storage
 from sgmc.errors import DataError, NotSupported, OutOfMemoryError, ReadingWarning
 from sgmc.fit import chains
 from sgmc.models.regression.rows.data import check_outcomes
@@ -67,7 +67,7 @@ def test_the_comparison_sees_a_vector(tmp_path, monkeypatch):
     """Planted mistake: control values kept after all."""
     streamed(monkeypatch)
     monkeypatch.setattr(storage, "is_large", lambda *args: False)
-    from sgmc.core import anchor
+    from sgmc.core.targets import anchor
 
     monkeypatch.setattr(anchor, "too_many", lambda *args: False)
     small, large = (peak("logit", n, tmp_path / f"{n}.sgmc") for n in (SMALL, LARGE))
@@ -79,7 +79,8 @@ class Counted:
 
     def __init__(self, monkeypatch, n):
         self.n, self.seen = n, {}
-        from sgmc.coordinates import dispersion, mode
+        from sgmc.coordinates.approximations import mode
+        from sgmc.coordinates.shapes import dispersion
         from sgmc.fit import noise, problem
 
         self.wrap(monkeypatch, mode, "expand", lambda model, theta, rows=0: rows or model.n)

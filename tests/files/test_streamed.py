@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.regression.families.logit import LogitFamily
 from tests.files.tables import fitted, frame, prepared, streamed
 

@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula import read
-from sgmc.formula.across import alike, looks_around
+from sgmc.formula.designs.across import alike, looks_around
 
 N = 120
 RNG = np.random.default_rng(2)

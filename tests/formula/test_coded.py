@@ -9,12 +9,12 @@ from _ext import probes
 
 import sgmc
 from sgmc import formula
-from sgmc.coordinates.separation import coded_pairs, pairs
-from sgmc.core.design import design as stored
-from sgmc.core.design import products
+from sgmc.coordinates.identification.separation import coded_pairs, pairs
+from sgmc.core.designs.design import design as stored
+from sgmc.core.designs.design import products
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula.coding import Coding
-from sgmc.formula.design import CODED_COLUMNS
+from sgmc.formula.designs.coding import Coding
+from sgmc.formula.designs.design import CODED_COLUMNS
 
 from .designs import N, design
 
@@ -40,7 +40,7 @@ def frame(frame, rng):
 @pytest.fixture
 def coded(monkeypatch):
     """Factors of any size stay codes."""
-    monkeypatch.setattr(formula.design, "CODED_COLUMNS", 1)
+    monkeypatch.setattr(formula.designs.design, "CODED_COLUMNS", 1)
 
 
 def both(frame, text, dtype=np.float64):

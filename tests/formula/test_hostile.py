@@ -16,7 +16,7 @@ import pytest
 import sgmc
 from sgmc.errors import FormulaError, OutOfMemoryError, SGMCError
 from sgmc.formula import read
-from sgmc.formula.allowlist import names_of
+from sgmc.formula.evaluation.allowlist import names_of
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of processes are Linux's")
 N = 3_000

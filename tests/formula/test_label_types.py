@@ -9,7 +9,7 @@ import pytest
 
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.errors import DataError
-from sgmc.formula.levels import places_of
+from sgmc.formula.data.levels import places_of
 
 MIDNIGHT = pd.to_datetime(["2020-01-01"])
 KNOWN = {  # labels of new rows, those of the fit -> places

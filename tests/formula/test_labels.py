@@ -6,7 +6,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import DataError, FormulaError, SGMCWarning, TextNumbersWarning
-from sgmc.formula import labels, read
+from sgmc.formula import read
+from sgmc.formula.data import labels
 
 N = 600
 

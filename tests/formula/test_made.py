@@ -56,7 +56,7 @@ def cases(draw):
 def factors_stay_codes():
     """Also those of few levels."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formula.design, "CODED_COLUMNS", 1)
+        patch.setattr(formula.designs.design, "CODED_COLUMNS", 1)
         yield
 
 

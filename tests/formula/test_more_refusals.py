@@ -8,11 +8,13 @@ import pytest
 
 import sgmc
 from sgmc.errors import SGMCError
-from sgmc.formula import bounds, parser, read, safe
-from sgmc.formula.code import Check, Refused
-from sgmc.formula.columns import plain
+from sgmc.formula import read
+from sgmc.formula.data.columns import plain
+from sgmc.formula.evaluation import bounds, safe
+from sgmc.formula.evaluation.code import Check, Refused
 from sgmc.formula.outside import refuse_text
 from sgmc.formula.response import Response
+from sgmc.formula.syntax import parser
 
 FRAME = pd.DataFrame({"y": np.arange(9) % 3, "x": np.arange(9.0), "z": [*range(8), np.inf]})
 
@@ -87,7 +89,7 @@ def test_expressions_that_are_none_or_too_deep(monkeypatch):
     def deep(*given, **more):
         raise MemoryError
 
-    monkeypatch.setattr("sgmc.formula.code.ast.parse", deep)
+    monkeypatch.setattr("sgmc.formula.evaluation.code.ast.parse", deep)
     with pytest.raises(Refused, match="it is too deep"):
         check.code("x")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sgmc.errors import FormulaError
-from sgmc.formula.columns import LevelIndexer, codes_of, levels_of
+from sgmc.formula.data.columns import LevelIndexer, codes_of, levels_of
 
 LEVELS = ("a", "b", "c")
 

@@ -10,9 +10,9 @@ import pytest
 from scipy.interpolate import CubicSpline
 
 import sgmc
-from sgmc.core.files import read_sealed, write_sealed
+from sgmc.core.system.files import read_sealed, write_sealed
 from sgmc.errors import ArgumentError
-from sgmc.formula.restored import check_restored
+from sgmc.formula.evaluation.restored import check_restored
 from sgmc.results.files import KIND
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -11,8 +11,9 @@ import pytest
 
 import sgmc
 from sgmc.errors import DataError, FormulaError
-from sgmc.formula import bounds, read, safe
-from sgmc.formula.safe import SafeFormula
+from sgmc.formula import read
+from sgmc.formula.evaluation import bounds, safe
+from sgmc.formula.evaluation.safe import SafeFormula
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -201,10 +202,10 @@ def test_text_without_safe_is_the_text():
 
 def test_the_package_and_the_function_are_one_name():
     """Whatever was imported first."""
-    import sgmc.formula.parser as dot
+    import sgmc.formula.syntax.parser as dot
     from sgmc import formula
 
-    assert formula is sgmc.formula and formula.parser is dot
+    assert formula is sgmc.formula and formula.syntax.parser is dot
     assert str(formula("y ~ x", safe=True)) == "y ~ x"
 
 

@@ -7,7 +7,7 @@ import pytest
 import sgmc
 from sgmc.api.cli import main
 from sgmc.errors import ArgumentError, FormulaError
-from sgmc.formula.safe import SafeFormula
+from sgmc.formula.evaluation.safe import SafeFormula
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 RNG = np.random.default_rng(0)

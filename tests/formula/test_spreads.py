@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sgmc.formula.spreads import of_array
+from sgmc.formula.designs.spreads import of_array
 
 X = np.array(
     [

@@ -15,7 +15,7 @@ import statsmodels.api as sm
 import sgmc
 from sgmc import formula
 from sgmc.errors import ArgumentError, FormulaError
-from sgmc.formula import r_words
+from sgmc.formula.evaluation import r_words
 
 from .designs import design
 

@@ -6,7 +6,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import FormulaError
-from sgmc.formula import chunks, read
+from sgmc.formula import read
+from sgmc.formula.data import chunks
 
 RNG = np.random.default_rng(0)
 N = 40

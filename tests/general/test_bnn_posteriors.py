@@ -7,7 +7,7 @@ from _ext import mistakes as _mistakes
 import sgmc
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import Uniform
 

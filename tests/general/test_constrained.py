@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from _ext import mistakes
 
-from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.transforms.layout import Layout
 
 from .models import CONJUGATE, Mirrored, Poissons, departures
 

@@ -9,7 +9,7 @@ import sgmc
 from sgmc.core.contract import Anchor
 from sgmc.core.engine import evaluate, full
 from sgmc.core.expansion import row_noise
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import NotSupported
 from sgmc.fit.settings import check_settings
 from sgmc.gradients.taylor import Taylor

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.laplace import exact_gradient
+from sgmc.coordinates.approximations.laplace import exact_gradient
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError

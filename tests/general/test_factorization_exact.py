@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.diagnostics.convergence import rhat
+from sgmc.diagnostics.chains.convergence import rhat
 from sgmc.models.factorization import hierarchy
 
 from .exact_factors import gaussian, poisson

@@ -13,7 +13,7 @@ import sgmc
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.engine import evaluate
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import Uniform

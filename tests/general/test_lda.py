@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse, special, stats
 
 import sgmc
-from sgmc.coordinates.laplace import exact_gradient
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.approximations.laplace import exact_gradient
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.errors import ArgumentError, DataError, NotSupported

@@ -7,7 +7,7 @@ import pytest
 
 import sgmc
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import SweepsWarning
 from sgmc.models.lda.sweeping import LARGEST_TOPIC_SHIFT, TRIED_SWEEPS, expected, settled, shift
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.coordinates import laplace
+from sgmc.coordinates.approximations import laplace
 from sgmc.fit import noise, stopping
 from sgmc.fit.tolerance import SMALLEST_BATCH
-from sgmc.results.checks.stein import SCORE_BATCH, SCORE_NOISE, enough_for_scores
+from sgmc.results.checks.scores.stein import SCORE_BATCH, SCORE_NOISE, enough_for_scores
 
 N, D = laplace.ROWS_ONE_SIDED, 3
 

@@ -5,9 +5,9 @@ differences.
 import numpy as np
 import pytest
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.constraints import Constrained
-from sgmc.coordinates.maps import Affine, Scaling
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.constraints import Constrained
+from sgmc.coordinates.transforms.maps import Affine, Scaling
 
 BLOCKS = {
     "positive": [("positive", 3, 0, 0)],

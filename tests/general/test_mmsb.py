@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from sgmc.coordinates.laplace import exact_gradient
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.approximations.laplace import exact_gradient
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_rows
 from sgmc.models.bases.priors import named_priors

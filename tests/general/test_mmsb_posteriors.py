@@ -8,7 +8,7 @@ from scipy.optimize import linear_sum_assignment
 
 import sgmc
 from sgmc.models.bases.problem import FreeForms
-from sgmc.results.checks.functionals import functional_draws
+from sgmc.results.checks.scores.functionals import functional_draws
 
 from .communities import DENSE, EDGES, EVERY, FREE, KARATE, K, N, gibbs, model, simulated
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.transforms.layout import Layout
 from sgmc.errors import ArgumentError, NotSupported
 
 from . import models

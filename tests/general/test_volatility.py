@@ -9,11 +9,11 @@ from scipy import stats
 
 import sgmc
 from sgmc import registry
-from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.transforms.layout import Layout
 from sgmc.core.contract import Prior
 from sgmc.core.engine import scores
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng
+from sgmc.core.random.rng import Rng
 from sgmc.errors import ArgumentError, DataError, NotSupported, ParticleWarning
 from sgmc.models.hmm.volatility.particle_bias import shifts
 from sgmc.subsampling.uniform import Uniform

@@ -13,7 +13,7 @@ from _ext.probes import Probe, block, listed
 from scipy import sparse
 
 import sgmc
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.errors import SGMCWarning
 from sgmc.registry import room
 

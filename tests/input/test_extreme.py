@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.mode import solve
+from sgmc.coordinates.approximations.mode import solve
 from sgmc.errors import ArgumentError, DataError, DivergenceError, SGMCError
-from sgmc.results.checks import printed
+from sgmc.results.checks.scores import printed
 from sgmc.results.report.verdict import Errors, Worst, by_comparison
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

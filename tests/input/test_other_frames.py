@@ -11,7 +11,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ColumnsLeftOutWarning, DataError, FormulaError
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.frames import as_frame
 
 N = 600
 LEVELS = ["low", "mid", "high"]

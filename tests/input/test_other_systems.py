@@ -43,7 +43,7 @@ FITS = """
     print(res.params.to_numpy().tobytes().hex())
 """
 LARGE = """
-    from sgmc.core import storage
+    from sgmc.core.system import storage
     storage.KEPT_BYTES = 1000
     place = pathlib.Path(tempfile.mkdtemp()) / "x"
     beside = numpy.memmap(place, float, "w+", shape=(1000, 2))
@@ -83,7 +83,7 @@ def test_what_is_missing_is_missing():
 
 
 def test_reserved_files_are_as_long_as_asked_for(tmp_path, monkeypatch):
-    from sgmc.core import storage
+    from sgmc.core.system import storage
 
     for without in (False, True):
         if without:

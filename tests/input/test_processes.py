@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from sgmc.core import blas
-from sgmc.core.blas import one_blas_thread
+from sgmc.core.system import blas
+from sgmc.core.system.blas import one_blas_thread
 
 from .cases import CASES
 
@@ -50,7 +50,7 @@ from threadpoolctl import threadpool_info
 found = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
 """
 LIMIT = """
-from sgmc.core.blas import one_blas_thread
+from sgmc.core.system.blas import one_blas_thread
 with one_blas_thread():
     pass
 """

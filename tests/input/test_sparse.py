@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates.separation import pairs, stored_pairs
+from sgmc.coordinates.identification.separation import pairs, stored_pairs
 from sgmc.errors import DataError, SeparationWarning
 
 CLASSES = [sparse.csr_array, sparse.csr_matrix]

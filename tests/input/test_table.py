@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sgmc.arguments.keywords import FORMULA, REGRESSION, names
+from sgmc.arguments.declared.keywords import FORMULA, REGRESSION, names
 from sgmc.errors import SGMCError, SGMCWarning
 
 from .cases import CASES

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.limited import ENDS
+from sgmc.arguments.data.limited import ENDS
 
 SIGMA, ALPHA = 1.5, 0.5
 COEFFICIENTS = {"ols": [1.0, 2.0], "poisson": [1.0, 0.5], "negativebinomial": [1.0, 0.5]}

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.arguments.limited import limited
+from sgmc.arguments.data.limited import limited
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import FullBatch
 

@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import DataError, NotSupported
-from sgmc.results.outcomes.words import observed, time
+from sgmc.results.outcomes.data.words import observed, time
 
 Y = np.array([1.0, 2.0, 3.0])
 INF = np.inf

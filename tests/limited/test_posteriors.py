@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.arguments.limited import limited, numbers_of_ends
+from sgmc.arguments.data.limited import limited, numbers_of_ends
 from tests.prior_scales import prior_scales
 
 from ..importance import apart, around_the_mode

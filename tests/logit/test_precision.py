@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import special
 
-from sgmc.coordinates.densities import Quadratic
-from sgmc.core.design import design
+from sgmc.coordinates.priors.densities import Quadratic
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full_many
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.models.regression.families.logit import BernoulliLogit, expit
 from sgmc.registry import room
 from sgmc.subsampling.uniform import FullBatch

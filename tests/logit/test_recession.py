@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.optimize import linprog
 
 import sgmc
-from sgmc.coordinates.half_spaces import CategoryHalfSpaces, Sides, directions
-from sgmc.coordinates.recession import Programme, independent, recessions
-from sgmc.core.design import design
+from sgmc.coordinates.identification.half_spaces import CategoryHalfSpaces, Sides, directions
+from sgmc.coordinates.identification.recession import Programme, independent, recessions
+from sgmc.core.designs.design import design
 from sgmc.errors import SeparationWarning
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.mode import recession
@@ -171,7 +171,7 @@ def test_collinear_columns_are_found_whatever_rows_are_first():
 @pytest.mark.parametrize("many", [1, 2, 4, 8])
 def test_directions_follow_one_another_until_none_is_left(many, monkeypatch):
     """Three levels of four have a single outcome each, whatever rows a programme begins with."""
-    monkeypatch.setattr("sgmc.coordinates.recession.PER_COEFFICIENT", many)
+    monkeypatch.setattr("sgmc.coordinates.identification.recession.PER_COEFFICIENT", many)
     level = np.repeat(np.arange(4), 6)
     y = np.where(level < 2, 1, np.where(level == 2, 0, np.arange(24) % 2))
     X = np.column_stack([np.ones(24), level == 0, level == 1, level == 2]).astype(float)

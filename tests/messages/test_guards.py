@@ -8,19 +8,19 @@ import pytest
 from _ext.toys import GaussianLocation, Positive
 
 import sgmc
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.densities import FAMILIES, Pulled, Separable
-from sgmc.coordinates.dilation import Dilation
-from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.warped import Warped
-from sgmc.core.bounds import Bounds
+from sgmc.coordinates.priors.densities import FAMILIES, Pulled, Separable
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.dilation import Dilation
+from sgmc.coordinates.transforms.maps import Scaling
+from sgmc.coordinates.transforms.warped import Warped
 from sgmc.core.contract import Anchor, Gradient, Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import Chain
 from sgmc.core.expansion import row_noise
 from sgmc.core.recorders import FullRecorder
-from sgmc.core.remainders import Remainders
 from sgmc.core.schedules import Constant
+from sgmc.core.targets.bounds import Bounds
+from sgmc.core.targets.remainders import Remainders
 from sgmc.errors import NotSupported
 from sgmc.gradients import saga
 from sgmc.models.mixed.loading import Loading
@@ -33,7 +33,7 @@ from sgmc.models.regression.latent.densities.nested import Nested
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
 from sgmc.models.regression.latent.shrunk.shrinking import ShrunkPrior
 from sgmc.registry import room
-from sgmc.samplers.bases.paths import Path
+from sgmc.samplers.bases.piecewise.paths import Path
 
 from ..contracts.cases import SAMPLERS, SCHEMES, estimator, stream
 from ..scales.test_density import shrunk

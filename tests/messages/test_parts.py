@@ -15,14 +15,15 @@ import sgmc
 from sgmc import diagnostics
 from sgmc.api import verbs
 from sgmc.api.cli import main
+from sgmc.arguments.data.survival import uncensored
+from sgmc.arguments.data.tables import check_sparse
 from sgmc.arguments.files import readable
-from sgmc.arguments.survival import uncensored
-from sgmc.arguments.tables import check_sparse
-from sgmc.coordinates import prior_checks, sandwich
-from sgmc.coordinates.arrow import inverse_roots
-from sgmc.coordinates.layout import Layout
-from sgmc.coordinates.propagation import marginals
-from sgmc.coordinates.whitening import joint_axes
+from sgmc.coordinates.approximations.propagation import marginals
+from sgmc.coordinates.priors import prior_checks
+from sgmc.coordinates.transforms.layout import Layout
+from sgmc.coordinates.whitened import sandwich
+from sgmc.coordinates.whitened.arrow import inverse_roots
+from sgmc.coordinates.whitened.whitening import joint_axes
 from sgmc.core.contract import Gradient, Prior
 from sgmc.core.schedules import Polynomial
 from sgmc.datasets.readers import idx

@@ -11,11 +11,11 @@ import pytest
 import sgmc
 from sgmc.cluster.transforms import Spy
 from sgmc.errors import SGMCError
-from sgmc.formula import coding
-from sgmc.prepared.layout import Writer
-from sgmc.results.outcomes import explained, stacking
-from sgmc.results.outcomes.pieces import Pieces
-from sgmc.results.outcomes.streams import Stream
+from sgmc.formula.designs import coding
+from sgmc.prepared.file.layout import Writer
+from sgmc.results.outcomes.criticism import explained, stacking
+from sgmc.results.outcomes.data.pieces import Pieces
+from sgmc.results.outcomes.data.streams import Stream
 from sgmc.results.path import Paths
 from sgmc.sources.settling import cast
 

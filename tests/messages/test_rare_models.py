@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.core.deadline import OutOfTime
 from sgmc.core.expansion import of_rows
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import SGMCError
 from sgmc.models.bases import opening
 from sgmc.models.bases.callbacks import PythonKernel

@@ -10,21 +10,22 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core.files import packed
+from sgmc.core.system.files import packed
 from sgmc.errors import SGMCError
 from sgmc.fit.parts import Signs
-from sgmc.prepared import columns as counted
-from sgmc.prepared import layout, write_columns
-from sgmc.prepared.layout import Damaged
+from sgmc.prepared.file import layout
+from sgmc.prepared.file.layout import Damaged
+from sgmc.prepared.file.sealed import recipe_in
+from sgmc.prepared.first_pass import columns as counted
+from sgmc.prepared.first_pass.scan import Scan
 from sgmc.prepared.prepare import replaceable
-from sgmc.prepared.scan import Scan
-from sgmc.prepared.sealed import recipe_in
-from sgmc.prepared.shuffle import sorted_bucket
+from sgmc.prepared.writers import write_columns
+from sgmc.prepared.writers.shuffle import sorted_bucket
 from sgmc.priors.names import as_spec
 from sgmc.registry import sampler_and_gradient
 from sgmc.results.checks import half_step, visited
 from sgmc.results.checks.weights import proposals
-from sgmc.results.outcomes.writing import ParquetOutput
+from sgmc.results.outcomes.data.writing import ParquetOutput
 from sgmc.results.report.accuracy import quantiles_of
 from sgmc.results.report.draws import disagreement
 from sgmc.saved.reading import LoadPermissions, check_functions

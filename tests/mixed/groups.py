@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
-from sgmc.formula.spreads import of_array
+from sgmc.formula.designs.spreads import of_array
 from sgmc.models.regression.latent.integrated.model import MixedRegression
 
 from .tables import published

@@ -9,7 +9,7 @@ import pytest
 from scipy import special
 
 from sgmc import registry
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal
 from sgmc.models.regression.latent.densities.quadrature import Quadrature

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, special
 
 import sgmc
-from sgmc.coordinates.conditioned import Conditioned
+from sgmc.coordinates.independent.conditioned import Conditioned
 from sgmc.core.engine import full_many
 from sgmc.errors import NotSupported
 from sgmc.models.regression.latent.integrated import given_sd

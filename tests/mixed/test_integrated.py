@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sgmc.models.regression.latent.effects import integrated_means as integrated
-from sgmc.results.outcomes.rows import Rows
+from sgmc.results.outcomes.data.rows import Rows
 
 from .test_effects import LEVEL, VERBS, at_one_point, fitted
 

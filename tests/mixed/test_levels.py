@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression import model
 from sgmc.models.regression.latent.levels.model import LevelsRegression

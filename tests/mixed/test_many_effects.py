@@ -6,7 +6,7 @@ import pytest
 from scipy import special, stats
 
 import sgmc
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import of_rows
 from sgmc.errors import NotSupported, QuadratureWarning, SGMCWarning
 from sgmc.models.mixed.loading import Loading

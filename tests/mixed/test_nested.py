@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal

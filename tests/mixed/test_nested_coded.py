@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc.core.expansion import expand
-from sgmc.formula import design
+from sgmc.formula.designs import design
 
 N = 300
 FORMULAS = {

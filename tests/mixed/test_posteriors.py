@@ -7,7 +7,7 @@ import pytest
 
 from sgmc import registry
 from sgmc.core import engine
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit.settings import check_settings
 from sgmc.subsampling.block import CircularBlock
 

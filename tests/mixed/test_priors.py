@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.coordinates.mode import PriorTerms
+from sgmc.coordinates.approximations.mode import PriorTerms
 from sgmc.core.expansion import of_prior
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import check_settings

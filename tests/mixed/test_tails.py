@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.prior_table import PriorTable
-from sgmc.coordinates.prior_tails import tail_bounds
+from sgmc.coordinates.priors.prior_table import PriorTable
+from sgmc.coordinates.priors.prior_tails import tail_bounds
 from sgmc.errors import TailWarning
 
 # yields of dyestuff by batch (Davies & Goldsmith 1972; lme4's Dyestuff)

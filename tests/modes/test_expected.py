@@ -5,7 +5,7 @@ form: E exp(eta + sd z) = exp(eta + sd^2 / 2).
 import numpy as np
 import pytest
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.regression.families.poisson import PoissonLog
 
 ROWS = 2500  # more than are computed together

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates import modes
+from sgmc.coordinates.approximations import modes
 from sgmc.errors import NotSupported, SGMCWarning
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 

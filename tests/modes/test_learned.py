@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.coordinates.laplace import gaussian_at_mode, learned
+from sgmc.coordinates.approximations.laplace import gaussian_at_mode, learned
 from sgmc.errors import DataError
 
 A = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, -0.5], [0.0, -0.5, 1.0]])

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from sgmc.coordinates.newton import (
+from sgmc.coordinates.approximations.newton import (
     LONGEST_CHANGE,
     MarginalTarget,
     Target,
@@ -13,7 +13,7 @@ from sgmc.coordinates.newton import (
     find_mode,
     limit_step,
 )
-from sgmc.core.deadline import OutOfTime
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import DataError
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand, of_rows
 from sgmc.models.regression.families.logit import BernoulliLogit
 

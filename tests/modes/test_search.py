@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates import modes
+from sgmc.coordinates.approximations import modes
 from sgmc.errors import ArgumentError, ModesWarning, NotSupported, SGMCWarning
 from sgmc.models.bases.start import search as general
 

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.coordinates.layout import Layout
-from sgmc.coordinates.modes import HALVINGS, STARTS, where_finite, wide_starts
-from sgmc.coordinates.prior_draws import can_draw, prior_draw
+from sgmc.coordinates.approximations.modes import HALVINGS, STARTS, where_finite, wide_starts
+from sgmc.coordinates.priors.prior_draws import can_draw, prior_draw
+from sgmc.coordinates.transforms.layout import Layout
 
 from .cases import Scaled, problem, quiet, regression
 

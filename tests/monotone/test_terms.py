@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc import formula
-from sgmc.coordinates.constraints import Constrained
+from sgmc.coordinates.transforms.constraints import Constrained
 from sgmc.errors import ArgumentError, FormulaError, NotSupported
 
 GRADES = ["low", "middle", "high"]

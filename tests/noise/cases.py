@@ -5,7 +5,7 @@ import pandas as pd
 
 import sgmc
 from sgmc.core.engine import evaluate
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit.noise import draws_of_laplace, subsampler
 
 N = 2000

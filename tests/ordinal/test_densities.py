@@ -8,9 +8,9 @@ from _ext.probes import Probe, block
 from scipy import stats
 
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.models.regression.bases.predictors.cumulative import Cumulative
 from sgmc.models.regression.families.ordinal import OrdinalFamily

@@ -12,7 +12,7 @@ from _ext.probes import Probe, block
 from scipy import special, stats
 
 import sgmc
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.regression.families.ordinal import DiscriminatingFamily
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.core.bounds import Bounds
+from sgmc.core.targets.bounds import Bounds
 from sgmc.errors import InterruptedWarning
 
 from .cases import DRAWS, FRAME, NAMES, fit

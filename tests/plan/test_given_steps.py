@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import (
     SGMCWarning,
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.fit import noise as looks
 from sgmc.fit.noise import LITTLE_NOISE, LITTLE_NOISE_ROWS, PILOT_ROWS, draws_of_laplace, pilot
 from sgmc.models.regression.model import Regression

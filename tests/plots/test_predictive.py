@@ -10,7 +10,7 @@ import sgmc
 from sgmc.errors import ArgumentError, NotSupported, SGMCWarning
 from sgmc.plots.calibration import agreement
 from sgmc.plots.predictive import bins, densities, rootogram
-from sgmc.results.outcomes import words
+from sgmc.results.outcomes.data import words
 
 from .conftest import N, fitted, random
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
-from sgmc.prepared import layout
+from sgmc.prepared.file import layout
 from sgmc.prepared.reading import read
 from tests.faults.children import Child, Raised, of
 

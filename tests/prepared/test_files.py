@@ -9,9 +9,9 @@ import pytest
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.models.regression.families.logit import Logit
-from sgmc.prepared import layout
-from sgmc.prepared.prepared import open as opened
-from sgmc.prepared.writing import of_table
+from sgmc.prepared.file import layout
+from sgmc.prepared.file.prepared import open as opened
+from sgmc.prepared.writers.writing import of_table
 
 FORMULAS = ("y ~ x + z + g", "y ~ x * g + h")
 

@@ -178,7 +178,7 @@ def test_columns_that_a_journal_alone_has_are_refused(frame, tmp_path, monkeypat
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("sgmc.prepared.write_columns.written", stop)
+        patch.setattr("sgmc.prepared.writers.write_columns.written", stop)
         with pytest.raises(KeyboardInterrupt):
             sgmc.prepare(formula, frame, path, seed=1)
     journal = path.with_name("a.sgmc.part") / "journal"

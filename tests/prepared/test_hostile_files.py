@@ -10,8 +10,8 @@ import pytest
 
 import sgmc
 from sgmc.errors import DataError
-from sgmc.prepared import layout
-from sgmc.prepared.schema import FACTS
+from sgmc.prepared.file import layout
+from sgmc.prepared.file.schema import FACTS
 from tests.faults.children import forking
 
 from .hostile import (

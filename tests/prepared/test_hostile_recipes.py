@@ -11,7 +11,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError
-from sgmc.prepared import layout
+from sgmc.prepared.file import layout
 from tests.faults.children import forking
 
 from .hostile import (

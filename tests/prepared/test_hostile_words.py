@@ -9,9 +9,9 @@ import pytest
 from scipy import sparse
 
 import sgmc
-from sgmc.core.files import Damaged
+from sgmc.core.system.files import Damaged
 from sgmc.errors import DataError
-from sgmc.prepared import column_store, layout, recipe, rows, schema
+from sgmc.prepared.file import column_store, layout, recipe, rows, schema
 from sgmc.saved import designs
 
 from .hostile import at, changed, sealed, with_rows, written_files

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, OutOfMemoryError
-from sgmc.prepared import column_store
+from sgmc.prepared.file import column_store
 from sgmc.prepared.prepare import prepare
 from tests.prepared.sources import Chunked
 

@@ -15,11 +15,11 @@ import pytest
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, DataError, DiskError
 from sgmc.prepared import prepare as making
-from sgmc.prepared import records, shuffle
+from sgmc.prepared.file.prepared import VECTORS
+from sgmc.prepared.file.prepared import open as opened
 from sgmc.prepared.prepare import prepare
-from sgmc.prepared.prepared import VECTORS
-from sgmc.prepared.prepared import open as opened
-from sgmc.prepared.staging import JOURNAL, StagingDirectory
+from sgmc.prepared.writers import records, shuffle
+from sgmc.prepared.writers.staging import JOURNAL, StagingDirectory
 from tests.conftest import ROOT
 from tests.prepared.sources import Chunked
 from tests.prepared.test_scan import CASES, FRAME
@@ -118,7 +118,7 @@ def test_neighbours_in_the_file_are_strangers(tmp_path, monkeypatch):
 
 KILLED = """
 import os, signal, sys
-from sgmc.prepared import shuffle
+from sgmc.prepared.writers import shuffle
 from sgmc.prepared.prepare import prepare
 sys.path.append(sys.argv[4])  # behind the installed package
 from tests.prepared.sources import Chunked

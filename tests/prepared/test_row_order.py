@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.models.regression import problem
 from sgmc.models.regression.rows.prepare import DesignTable
-from sgmc.prepared import records
+from sgmc.prepared.writers import records
 
 N = 20_000
 FORMULA = "y ~ x + z + t"

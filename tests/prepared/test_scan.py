@@ -8,8 +8,8 @@ import pytest
 
 from sgmc import formula as front
 from sgmc.errors import SGMCError
-from sgmc.formula import parser
-from sgmc.prepared.scan import Options, Scan
+from sgmc.formula.syntax import parser
+from sgmc.prepared.first_pass.scan import Options, Scan
 from tests.prepared.sources import Chunked
 
 N = 997

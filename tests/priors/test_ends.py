@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 
 import sgmc
-from sgmc.coordinates.cut import Cut
+from sgmc.coordinates.shapes.cut import Cut
 from sgmc.errors import ArgumentError, NotSupported, PriorWarning
 
 SD = 1.0  # of the errors below, known

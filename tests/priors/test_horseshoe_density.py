@@ -8,7 +8,7 @@ import pytest
 from scipy import special
 
 import sgmc
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.core.expansion import of_prior
 from sgmc.fit.settings import check_settings
 

@@ -12,7 +12,7 @@ from scipy import sparse
 import sgmc
 from sgmc.errors import SeparationWarning
 from sgmc.models.regression.rows.prepare import dense_moments
-from sgmc.prepared.scaling import of_file
+from sgmc.prepared.file.scaling import of_file
 from tests.cluster.frames import Frames
 
 N = 600

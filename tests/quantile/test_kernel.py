@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc.core.design import design as stored
+from sgmc.core.designs.design import design as stored
 from sgmc.core.expansion import expand, of_rows, row_curvatures
 from sgmc.models.regression.families.quantreg import QuantRegFamily
 from sgmc.models.regression.mode.check_loss import ROW, calibration

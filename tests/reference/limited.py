@@ -18,7 +18,7 @@ def log_density(name, ends, eta, extra=1.0, truncation=True):
     name : str
         Of LAWS.
     ends : tuple of four arrays
-        low, high, above and below, see `sgmc.arguments.limited`.
+        low, high, above and below, see `sgmc.arguments.data.limited`.
     eta, extra : array
         Linear predictor and auxiliary parameter.
     """

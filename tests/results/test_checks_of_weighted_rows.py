@@ -33,7 +33,7 @@ def test_each_copy_of_a_row_has_an_outcome_of_its_own(verb, formula, rows):
 
 def test_figures_have_as_many(rows):
     """Copies of a row in a figure differ, too."""
-    from sgmc.results.outcomes.ppc_figures import outcomes
+    from sgmc.results.outcomes.criticism.ppc_figures import outcomes
 
     y, simulated = outcomes(sgmc.poisson("k ~ x", rows[0], weights="w", seed=1), 50, 1)
     assert len(y) == rows[0].w.sum() and y.mean() == pytest.approx(rows[1].k.mean())

@@ -10,7 +10,7 @@ import pytest
 from arviz_stats.base import array_stats
 
 import sgmc
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, DataError
 
 WANTED = {"Intercept": 0, "g[T.b]": 1, "g[T.c]": 0, "x1": 2, "x2": -1}

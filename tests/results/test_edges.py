@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sgmc.results.checks import edges
-from sgmc.results.checks.edges import Line, of_tail
+from sgmc.results.checks.scores import edges
+from sgmc.results.checks.scores.edges import Line, of_tail
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.whitening import Coordinates
-from sgmc.diagnostics import moments
+from sgmc.coordinates.whitened.whitening import Coordinates
+from sgmc.diagnostics.chains import moments
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
-from sgmc.results.checks.stein import checked
+from sgmc.results.checks.scores.stein import checked
 from sgmc.results.report.accuracy import accuracy, quantiles_of
 
 

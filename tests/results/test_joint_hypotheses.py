@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sgmc.diagnostics import convergence
+from sgmc.diagnostics.chains import convergence
 from sgmc.errors import ArgumentError
 from sgmc.results.parameters import hypotheses
 

@@ -12,11 +12,11 @@ from scipy import special
 
 import sgmc
 from sgmc.errors import ArgumentError, InfluenceWarning
-from sgmc.results.outcomes import loo as rooms
-from sgmc.results.outcomes.loo import leave_one_out
-from sgmc.results.outcomes.residuals import in_order
-from sgmc.results.outcomes.row_samples import Sample, drawn, estimated, expected
-from sgmc.results.outcomes.rows import fitted_rows, rows_of
+from sgmc.results.outcomes.criticism import loo as rooms
+from sgmc.results.outcomes.criticism.loo import leave_one_out
+from sgmc.results.outcomes.criticism.row_samples import Sample, drawn, estimated, expected
+from sgmc.results.outcomes.data.rows import fitted_rows, rows_of
+from sgmc.results.outcomes.predicted.residuals import in_order
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes import explained, stacking
+from sgmc.results.outcomes.criticism import explained, stacking
 
 FORMULAS = {"x": "y ~ x", "z": "y ~ z", "none": "y ~ 1"}
 

@@ -11,9 +11,9 @@ import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.families.logit import LogitFamily
-from sgmc.results.outcomes import rows as rooms
-from sgmc.results.outcomes.prediction import Prediction, simulated
-from sgmc.results.outcomes.rows import Rows
+from sgmc.results.outcomes.data import rows as rooms
+from sgmc.results.outcomes.data.rows import Rows
+from sgmc.results.outcomes.predicted.prediction import Prediction, simulated
 
 
 def design(df, names):

@@ -9,7 +9,7 @@ from scipy import stats
 
 import sgmc
 from sgmc.models.regression.refits import Refitted
-from sgmc.results.outcomes.loo import begun
+from sgmc.results.outcomes.criticism.loo import begun
 
 SIGMA = 1.5
 PRIOR = sgmc.normal(0, 0.2, autoscale=True)

@@ -7,7 +7,12 @@ from scipy.special import expit
 
 import sgmc
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.reliability import RESAMPLED, Reliability, reliabilities, successes
+from sgmc.results.outcomes.criticism.reliability import (
+    RESAMPLED,
+    Reliability,
+    reliabilities,
+    successes,
+)
 
 N = 800
 
@@ -242,7 +247,7 @@ def test_group_terms(df):
 
 
 def test_many_rows_are_thinned(res, df, monkeypatch):
-    monkeypatch.setattr("sgmc.results.outcomes.pit.ALL_ROWS", 100)
+    monkeypatch.setattr("sgmc.results.outcomes.criticism.pit.ALL_ROWS", 100)
     some = np.unique(np.linspace(0, N - 1, 100).astype(int))
     found = res.calibration(loo=False).brier
     wanted = ((res.fittedvalues - df.y) ** 2).iloc[some].mean()

@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc.core.contract import Anchor
-from sgmc.results.checks.stein import scores_at
+from sgmc.results.checks.scores.stein import scores_at
 
 N = 20_000
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.results.checks import temperature
-from sgmc.results.checks.temperature import temperatures
+from sgmc.results.checks.scores import temperature
+from sgmc.results.checks.scores.temperature import temperatures
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.data.rows import fitted_rows
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -6,8 +6,8 @@ import pickle
 import numpy as np
 import pytest
 
-from sgmc.core import files
-from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.core.system import files
+from sgmc.core.system.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError, CheckpointWarning
 from sgmc.fit.checkpoint import KIND, read
 

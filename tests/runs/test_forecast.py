@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core import phases
+from sgmc.core.system import phases
 from sgmc.errors import StepSizeWarning
 from sgmc.fit.chains import RuntimeForecast, lasting
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.core.files import read_sealed, write_sealed
+from sgmc.core.system.files import read_sealed, write_sealed
 from sgmc.errors import ArgumentError
 from sgmc.fit.checkpoint import KIND
 from sgmc.results.files import KIND as RESULTS

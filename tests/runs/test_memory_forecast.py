@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core import memory
+from sgmc.core.system import memory
 from sgmc.errors import OutOfMemoryError, SGMCError
 from sgmc.models.regression import memory as of_regression
 from sgmc.models.regression import problem

@@ -13,7 +13,7 @@ import pytest
 
 import sgmc
 from sgmc.arguments import progress
-from sgmc.core import phases
+from sgmc.core.system import phases
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.fit import run
 from sgmc.results import results as summarising

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from sgmc.core.threads import Threads
+from sgmc.core.system.threads import Threads
 from sgmc.errors import ArgumentError
 from sgmc.fit import chains
-from sgmc.results.checks import stein
+from sgmc.results.checks.scores import stein
 
 from .cases import fit, same
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core import deadline
-from sgmc.core.deadline import Deadline, OutOfTime, RateEstimator, limited
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import Deadline, OutOfTime, RateEstimator, limited
 from sgmc.errors import ArgumentError, InterruptedWarning, SGMCWarning
 from sgmc.fit import run, stopping
 
@@ -259,7 +259,7 @@ def test_draws_that_are_too_wide_are_seen(name, clock, monkeypatch):
 
 def test_checks_that_the_time_did_not_suffice_for_are_not_trusted(clock, monkeypatch):
     """The draws are whole; scores of an exact sampler are not needed, those of mini-batches are."""
-    from sgmc.results.checks import stein
+    from sgmc.results.checks.scores import stein
 
     def late(*arguments):
         raise OutOfTime

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.errors import DataError, InterruptedWarning, SGMCWarning
-from sgmc.formula import design, reader, timed_reading
+from sgmc.formula import reader, timed_reading
+from sgmc.formula.designs import design
 
 LIMIT, N, FEW = 2.0, 4000, 300
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core import deadline
-from sgmc.core.deadline import limited
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import limited
 from sgmc.errors import ArgumentError, SGMCError
 from sgmc.formula import read, timed_reading
 

@@ -9,7 +9,7 @@ import statsmodels.api as sm
 from scipy import linalg, special
 
 import sgmc
-from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.approximations.mode import Mode
 
 TOLERANCE = 0.05
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from _ext.probes import slope
 
-from sgmc.coordinates import sandwich
-from sgmc.coordinates.maps import Affine, Scaling, Tempered
+from sgmc.coordinates.transforms.maps import Affine, Scaling, Tempered
+from sgmc.coordinates.whitened import sandwich
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.designs.design import design
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import (
     NotSupported,
 )

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates import score_covariance
+from sgmc.coordinates.whitened import score_covariance
 from sgmc.errors import LeverageWarning
 
 from .cases import misspecified_logit, overdispersed

@@ -14,9 +14,9 @@ import statsmodels.api as sm
 from scipy import sparse
 
 import sgmc
-from sgmc.coordinates import sandwich, score_covariance
-from sgmc.coordinates.maps import Tempered
-from sgmc.coordinates.mode import Mode
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.transforms.maps import Tempered
+from sgmc.coordinates.whitened import sandwich, score_covariance
 from sgmc.core.expansion import expand
 from sgmc.errors import (
     SGMCWarning,

@@ -12,7 +12,7 @@ import pytest
 import statsmodels.api as sm
 
 import sgmc
-from sgmc.coordinates import score_covariance
+from sgmc.coordinates.whitened import score_covariance
 from sgmc.errors import (
     ArgumentError,
     ClusterCountWarning,

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from sgmc.core.files import write_sealed
+from sgmc.core.system.files import write_sealed
 from sgmc.saved import plain_tree
 
 KIND, HERE = b"columns", Path(__file__).parent

@@ -7,7 +7,7 @@ import struct
 
 import numpy as np
 
-from sgmc.core.files import HEAD
+from sgmc.core.system.files import HEAD
 from sgmc.results.files import KIND
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core.files import read_sealed, write_sealed
+from sgmc.core.system.files import read_sealed, write_sealed
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.results.files import KIND
 from sgmc.saved.foreign import column

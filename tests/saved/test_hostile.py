@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.core.files import Damaged, read_sealed, write_sealed
+from sgmc.core.system.files import Damaged, read_sealed, write_sealed
 from sgmc.errors import ArgumentError
 from sgmc.results.files import KIND
 from sgmc.saved.types import annotations, wrong

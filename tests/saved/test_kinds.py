@@ -7,7 +7,7 @@ import pytest
 
 import sgmc
 from sgmc.arguments.types import Floats, Frame
-from sgmc.core.types import fits
+from sgmc.core.system.types import fits
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 FEW = dict(draws=60, chains=2, seed=1)

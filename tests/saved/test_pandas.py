@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sgmc.core.files import read_sealed
+from sgmc.core.system.files import read_sealed
 from sgmc.saved import LoadPermissions, foreign, plain_tree, restored
 
 from .columns import HERE, KIND, TEXT, made

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import sgmc
-from sgmc.core.files import read_sealed, replacing, write_sealed
+from sgmc.core.system.files import read_sealed, replacing, write_sealed
 from sgmc.errors import ArgumentError
 from tests.faults.children import Child, fit, forking
 

@@ -5,11 +5,11 @@ import pytest
 from _ext.probes import mapped
 from scipy import stats
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.densities import Separable
-from sgmc.coordinates.maps import Warp
-from sgmc.coordinates.propagation import Sites
-from sgmc.coordinates.separation_transform import GRID
+from sgmc.coordinates.approximations.propagation import Sites
+from sgmc.coordinates.priors.densities import Separable
+from sgmc.coordinates.shapes.separation_transform import GRID
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.maps import Warp
 from sgmc.core.expansion import of_prior
 from sgmc.models.regression.latent.shrunk.locals import Local
 from sgmc.models.regression.latent.shrunk.propagation import shrunken

@@ -14,7 +14,7 @@ import pytest
 from scipy import special
 
 import sgmc
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.fit.settings import check_settings
 from sgmc.models.regression.latent.shrunk.conditionals import ScaleConditionals

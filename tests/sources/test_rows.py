@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.frames import as_frame
 from sgmc.sources.opening import of
 
 from .tables import CHUNK, READERS, TEXT_SUFFIXES, N, parts, table, typed, written

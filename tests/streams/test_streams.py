@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.prepared.prepare import prepare
-from sgmc.results.outcomes import large, rows, streams
+from sgmc.results.outcomes.data import large, rows, streams
 from tests.updates.months import month
 
 FITS = {
@@ -131,7 +131,7 @@ def test_a_planted_mistake_is_seen(new, monkeypatch):
 
     def anew(self, method):
         for start, one in self.rows(self.size(method)):
-            from sgmc.results.outcomes.prediction import outcomes_of
+            from sgmc.results.outcomes.predicted.prediction import outcomes_of
 
             again = outcomes_of(self.results, None, 5)
             yield start, again.compute(again.select(one, self.pieces.n))

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc import elsewhere
-from sgmc.arguments.keywords import TABLE
+from sgmc.arguments.declared.keywords import TABLE
 from sgmc.errors import ArgumentError
 
 # fits here are small, and many of their effects are none

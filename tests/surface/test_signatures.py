@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.api import verbs
-from sgmc.arguments.keywords import (
+from sgmc.arguments.declared.keywords import (
     FORMULA,
     MODEL,
     OF_RUN,
@@ -19,7 +19,7 @@ from sgmc.arguments.keywords import (
     names,
     rows,
 )
-from sgmc.arguments.parameter import REQUIRED
+from sgmc.arguments.declared.parameter import REQUIRED
 from sgmc.errors import ArgumentError
 from sgmc.fit.settings import check_settings
 from sgmc.registry import room

@@ -10,7 +10,7 @@ import pytest
 
 import sgmc
 from sgmc.api import cli, versions
-from sgmc.arguments.keywords import FORMULA, REGRESSION, rows
+from sgmc.arguments.declared.keywords import FORMULA, REGRESSION, rows
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 

@@ -4,7 +4,7 @@ likelihood by R.
 
 import numpy as np
 
-from sgmc.arguments.survival import logs_of
+from sgmc.arguments.data.survival import logs_of
 from tests.prior_scales import prior_scales
 
 from ..importance import in_units_of_the_last

@@ -5,11 +5,11 @@ import pytest
 from scipy import stats
 
 import sgmc
-from sgmc.arguments.survival import LEFT, RIGHT
+from sgmc.arguments.data.survival import LEFT, RIGHT
 from sgmc.core.contract import Prior
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import FullBatch
 

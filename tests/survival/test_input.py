@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc import formula
-from sgmc.arguments.survival import LEFT, RIGHT
+from sgmc.arguments.data.survival import LEFT, RIGHT
 from sgmc.errors import ArgumentError, DataError, NotSupported, SGMCError
 
 from .tables import simulated

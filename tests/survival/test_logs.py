@@ -3,7 +3,7 @@
 import numpy as np
 
 import sgmc
-from sgmc.arguments.survival import logs_of
+from sgmc.arguments.data.survival import logs_of
 
 
 def test_logs_of_times_and_of_intervals():

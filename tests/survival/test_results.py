@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.arguments.survival import RIGHT
+from sgmc.arguments.data.survival import RIGHT
 from sgmc.errors import ArgumentError, NotSupported
 
 from .tables import ERRORS, FORMULAS, log_density, outcomes, remissions, simulated

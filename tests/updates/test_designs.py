@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.prior_table import PriorTable
+from sgmc.coordinates.priors.prior_table import PriorTable
 from tests.updates.months import apart
 from tests.updates.test_update import DRAWS, MEAN, SD
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.whitening import whitener
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.whitened.whitening import whitener
 from sgmc.errors import DataError
 from sgmc.models.regression.updated.account import expansion
 from sgmc.models.regression.updated.past import Past

@@ -8,7 +8,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import TailWarning
-from sgmc.results.checks import second_order
+from sgmc.results.checks.scores import second_order
 
 from .cases import Case, known
 from .data import DATA, table

@@ -7,7 +7,7 @@ import pytest
 from _ext.probes import Probe, block, listed
 from scipy import special, stats
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.regression.bases.predictors.zeros import CountsWithZeros
 from sgmc.models.regression.families.hurdle import HurdleFamily
 from sgmc.models.regression.families.zeroinflated import ZeroInflatedFamily

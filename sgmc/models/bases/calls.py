@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.duals import Dual, NoDerivative
-from sgmc.core.limits import CENTRAL_DIFFERENCE
+from sgmc.core.numerics.duals import Dual, NoDerivative
+from sgmc.core.numerics.limits import CENTRAL_DIFFERENCE
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.chains import running
 

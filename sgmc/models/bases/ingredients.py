@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.transforms.layout import Layout
 from sgmc.core.contract import Prior
 from sgmc.core.partial import SubsetRecorder
 from sgmc.fit.parts import EXACT, Functionals, is_foreign

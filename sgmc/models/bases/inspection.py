@@ -6,8 +6,8 @@
 import numpy as np
 
 from sgmc.core.expansion import of_rows
-from sgmc.core.limits import CENTRAL_DIFFERENCE
-from sgmc.core.slopes import surely_apart
+from sgmc.core.numerics.limits import CENTRAL_DIFFERENCE
+from sgmc.core.numerics.slopes import surely_apart
 from sgmc.models.bases.calls import MAX_DIFFERENCED, Call, shown
 
 STEPS = CENTRAL_DIFFERENCE, 100 * CENTRAL_DIFFERENCE

@@ -5,10 +5,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.arguments.arrays import shaped
-from sgmc.arguments.keywords import ARRAYS, AUTO, FORMULA, LEFT_OPEN, MODEL, REGRESSION, names, rows
+from sgmc.arguments.data.arrays import shaped
+from sgmc.arguments.declared.keywords import (
+    ARRAYS,
+    AUTO,
+    FORMULA,
+    LEFT_OPEN,
+    MODEL,
+    REGRESSION,
+    names,
+    rows,
+)
+from sgmc.arguments.declared.signatures import per_class, refuse_unknown
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.signatures import per_class, refuse_unknown
 from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError
 from sgmc.fit.parts import EXACT
@@ -154,7 +163,7 @@ class Model:
         """Return where each parameter is in the vector of all; ArgumentError for shapes or
         constraints that are none.
         """
-        from sgmc.coordinates.layout import Layout
+        from sgmc.coordinates.transforms.layout import Layout
 
         return Layout(self.parameters, self.constraints)
 
@@ -169,7 +178,7 @@ class Model:
         By default `start`, or the centre of what is allowed, with free numbers moved by N(0,
         0.1^2).
         """
-        from sgmc.coordinates.free import START_SD
+        from sgmc.coordinates.whitened.free import START_SD
 
         layout = self.layout()
         map, free = layout.map, np.zeros(len(layout.free_names))
@@ -220,8 +229,8 @@ class Model:
         if arguments.get("tune") is None:
             arguments.pop("tune", None)
             return self.continue_from(None, arguments)
-        from sgmc.core.deadline import limited
-        from sgmc.core.interrupts import handled
+        from sgmc.core.system.deadline import limited
+        from sgmc.core.system.interrupts import handled
         from sgmc.tuning.tuner import chosen
 
         prior = arguments.pop("prior")
@@ -278,10 +287,10 @@ class Model:
         """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
         dict, `tuned` by a race or not.
         """
-        from sgmc.core.deadline import limited
-        from sgmc.core.interrupts import handled
-        from sgmc.core.memory import named
-        from sgmc.core.phases import MODE, begin, watched
+        from sgmc.core.system.deadline import limited
+        from sgmc.core.system.interrupts import handled
+        from sgmc.core.system.memory import named
+        from sgmc.core.system.phases import MODE, begin, watched
         from sgmc.fit.chains import on_workers
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
@@ -314,7 +323,7 @@ class Model:
 
     def problem(self, prior, checked):
         """Return the posterior in sampler coordinates, for checked settings."""
-        from sgmc.core.blas import one_blas_thread
+        from sgmc.core.system.blas import one_blas_thread
         from sgmc.models.bases.ingredients import Ingredients
         from sgmc.models.bases.problem import general_problem
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.coordinates.free import START_SD
-from sgmc.core import deadline
+from sgmc.coordinates.whitened.free import START_SD
 from sgmc.core.engine import full
 from sgmc.core.expansion import of_prior, of_rows
-from sgmc.core.limits import CENTRAL_DIFFERENCE
-from sgmc.core.slopes import diverged_index
+from sgmc.core.numerics.limits import CENTRAL_DIFFERENCE
+from sgmc.core.numerics.slopes import diverged_index
+from sgmc.core.system import deadline
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.inspection import (
     MAX_DIFFERENCED,

@@ -4,9 +4,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sgmc.coordinates.layout import SUM_BLOCKS
-from sgmc.coordinates.prior_checks import check_together
-from sgmc.coordinates.prior_table import PriorTable, density_of, give, one_of_several, spec_of
+from sgmc.coordinates.priors.prior_checks import check_together
+from sgmc.coordinates.priors.prior_table import (
+    PriorTable,
+    density_of,
+    give,
+    one_of_several,
+    spec_of,
+)
+from sgmc.coordinates.transforms.layout import SUM_BLOCKS
 from sgmc.errors import ArgumentError
 from sgmc.priors import JointNormal, PriorSpec, flat, normal
 

@@ -8,19 +8,19 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.laplace import (
+from sgmc.coordinates.approximations.laplace import (
     MAX_CURVATURE_DIM,
     LaplaceApproximation,
     exact_gradient,
     laplace_approximation,
 )
-from sgmc.coordinates.layout import Layout
-from sgmc.coordinates.modes import ModeSearch, where_finite
-from sgmc.coordinates.simplices import COORDINATES, Simplices
-from sgmc.core.deadline import OutOfTime
+from sgmc.coordinates.approximations.modes import ModeSearch, where_finite
+from sgmc.coordinates.transforms.layout import Layout
+from sgmc.coordinates.transforms.simplices import COORDINATES, Simplices
+from sgmc.coordinates.whitened.free import free_coordinates
 from sgmc.core.engine import full
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.parts import (
     DRAWS_MEMORY,

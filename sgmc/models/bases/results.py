@@ -5,7 +5,7 @@ import pandas as pd
 
 from sgmc.arguments.names import parameter
 from sgmc.core.partial import pooled
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.elsewhere import attribute
 from sgmc.errors import ArgumentError
 from sgmc.results.outcomes.predictions import Predictions

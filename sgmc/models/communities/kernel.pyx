@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport log, NAN
 from libc.string cimport memset
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Batch, Model, Scratch, row_of
 from sgmc.errors import NotSupported
 

@@ -4,7 +4,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from sgmc.arguments.keywords import FirstDraws
+from sgmc.arguments.declared.keywords import FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import fraction, is_number, positive, whole
 from sgmc.errors import DataError, NotSupported

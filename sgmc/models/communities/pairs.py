@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from sgmc.arguments.arrays import numeric
+from sgmc.arguments.data.arrays import numeric
+from sgmc.arguments.data.values import binary
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import fraction, is_number
-from sgmc.arguments.values import binary
 from sgmc.errors import DataError
 
 HELD_OUT_SEED = 20160509  # seed of the pairs that are held out, the same ones for every model

@@ -4,7 +4,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from sgmc.arguments.keywords import FirstDraws
+from sgmc.arguments.declared.keywords import FirstDraws
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import is_number, whole
 from sgmc.models.bases.model import Model
@@ -129,7 +129,7 @@ class Factorization(Model):
         """Users and items of the pairs that the verdict is about, by number: test pairs of users
         and items with ratings, or where these are few, pairs that were rated; evenly spaced.
         """
-        from sgmc.results.outcomes.rows import evenly
+        from sgmc.results.outcomes.data.rows import evenly
 
         user, item = self.known.user, self.known.item
         if self.test is not None:

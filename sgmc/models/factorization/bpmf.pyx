@@ -5,13 +5,13 @@ import numpy as np
 
 from libc.math cimport M_PI, lgamma, log, sqrt
 from libc.string cimport memset
-from sgmc.core.rng cimport bitgen_t
+from sgmc.core.random.rng cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
 from sgmc.models.factorization.hierarchy cimport Hierarchy
 from sgmc.models.factorization.hierarchy import check_span
 from sgmc.models.factorization.products cimport Entry, add_products, products
-from sgmc.core.variates cimport gamma_variate, normal_variate
+from sgmc.core.random.variates cimport gamma_variate, normal_variate
 from sgmc.models.factorization.ratings cimport RATING_TILE, Ratings, entry_of
 
 

@@ -6,10 +6,10 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.arrays import numeric, vector
+from sgmc.arguments.data.arrays import numeric, vector
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.errors import ArgumentError, DataError, NewLevelsWarning, warn
-from sgmc.formula.levels import places_of
+from sgmc.formula.data.levels import places_of
 
 MAX_INDEX = 2**31 - 1  # users and items are numbered in 32 bits
 

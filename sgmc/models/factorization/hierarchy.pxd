@@ -1,6 +1,6 @@
 from libc.stdint cimport uint64_t
 from sgmc.core.contract cimport Prior
-from sgmc.core.rng cimport bitgen_t
+from sgmc.core.random.rng cimport bitgen_t
 
 # base of the priors of factorisations
 cdef class Hierarchy(Prior):

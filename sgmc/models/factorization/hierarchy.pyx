@@ -6,7 +6,7 @@ from sgmc.errors import ArgumentError
 from libc.stdint cimport uint64_t
 from libc.string cimport memcpy
 
-from sgmc.core.rng cimport bitgen_t
+from sgmc.core.random.rng cimport bitgen_t
 
 
 cdef class Hierarchy(Prior):

@@ -6,8 +6,8 @@ import numpy as np
 from libc.math cimport fmax, lgamma, log
 
 from sgmc.core.contract cimport OK, Batch, Scratch, next_tile
-from sgmc.core.rng cimport bitgen_t
-from sgmc.core.variates cimport gamma_variate
+from sgmc.core.random.rng cimport bitgen_t
+from sgmc.core.random.variates cimport gamma_variate
 from sgmc.models.factorization.hierarchy cimport Hierarchy
 from sgmc.models.factorization.hierarchy import check_span
 from sgmc.models.factorization.products cimport Entry, add_products, products

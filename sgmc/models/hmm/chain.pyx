@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport log
 from libc.string cimport memcpy, memset
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.models.hmm.windows cimport Span, Windows
 
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.data.arrays import vector
+from sgmc.arguments.data.values import counts
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.values import counts
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.start.clusters import clusters
 from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant

@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport M_PI, erfc, exp, log, sin, sqrt
 from scipy.special import ndtri
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Map
 
 cdef double SMALLEST_POSITIVE = limits.SMALLEST_POSITIVE

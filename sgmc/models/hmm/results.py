@@ -5,11 +5,11 @@ import pandas as pd
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.numbers import whole
-from sgmc.diagnostics.moments import systematic
+from sgmc.diagnostics.chains.moments import systematic
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
 from sgmc.models.hmm.buffers import bias
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 
 
 def stationary(A):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.arguments.arrays import numeric, shaped
+from sgmc.arguments.data.arrays import numeric, shaped
 from sgmc.arguments.numbers import whole
 from sgmc.errors import DataError
 from sgmc.models.bases.model import Model

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from sgmc.arguments.arrays import vector
+from sgmc.arguments.data.arrays import vector
 from sgmc.arguments.messages import must_be
-from sgmc.coordinates.layout import Layout
+from sgmc.coordinates.transforms.layout import Layout
 from sgmc.errors import DataError
 from sgmc.models.hmm.sequences import Sequences, outcomes, refuse_constant
 from sgmc.priors import normal

@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 from scipy.linalg.cython_lapack cimport dgetrf, dgetri
 
 from sgmc.core.contract cimport OK, Batch, Metric, Model, Scratch
-from sgmc.core.simd cimport expit
+from sgmc.core.numerics.simd cimport expit
 from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
 
 

@@ -5,12 +5,12 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from sgmc.arguments.arrays import shaped
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.data.arrays import shaped
+from sgmc.arguments.data.tables import dense_table, finite_table, matrix
 from sgmc.arguments.numbers import positive
-from sgmc.arguments.tables import dense_table, finite_table, matrix
-from sgmc.coordinates.laplace import MAX_CURVATURE_DIM
-from sgmc.core.limits import SMALLEST_POSITIVE
+from sgmc.coordinates.approximations.laplace import MAX_CURVATURE_DIM
+from sgmc.core.numerics.limits import SMALLEST_POSITIVE
 from sgmc.errors import ArgumentError, DataError, MissingExtra
 from sgmc.fit.parts import EXACT
 from sgmc.fit.problem import ANY_MAP
@@ -141,7 +141,7 @@ class ICA(Model):
         from sgmc.fit.parts import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.ica.results import log_densities
-        from sgmc.results.outcomes.rows import evenly
+        from sgmc.results.outcomes.data.rows import evenly
 
         rows = evenly(self.n, JUDGED_ROWS)
         return Functionals(

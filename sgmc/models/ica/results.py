@@ -3,8 +3,8 @@
 import numpy as np
 from scipy.special import logsumexp
 
-from sgmc.arguments.tables import dense_table
-from sgmc.core.limits import BLOCK_ROWS
+from sgmc.arguments.data.tables import dense_table
+from sgmc.core.numerics.limits import BLOCK_ROWS
 from sgmc.diagnostics import ica
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.results import GeneralInfo, ModelResults

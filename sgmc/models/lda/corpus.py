@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import sparse
 
-from sgmc.arguments.arrays import numeric
+from sgmc.arguments.data.arrays import numeric
+from sgmc.arguments.data.tables import table
+from sgmc.arguments.data.values import counts as as_counts
 from sgmc.arguments.names import repeated, texts
-from sgmc.arguments.tables import table
-from sgmc.arguments.values import counts as as_counts
 from sgmc.errors import ArgumentError, DataError
 
 JUDGED_DOCUMENTS = 20  # of the fit, whose words are predicted where none are held out

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.math cimport exp, lgamma, log, NAN
 from libc.string cimport memset
-from sgmc.core.rng cimport bitgen_t
+from sgmc.core.random.rng cimport bitgen_t
 
 from sgmc.core.contract cimport OK, Batch, Model, Scratch, row_of
 from sgmc.errors import NotSupported

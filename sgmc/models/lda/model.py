@@ -218,7 +218,7 @@ class LDA(Model):
     def race_metric(self):
         # the log perplexity of the words that are predicted, averaged over draws
         from sgmc.models.lda.folding import Completion
-        from sgmc.results.outcomes.rows import evenly
+        from sgmc.results.outcomes.data.rows import evenly
 
         asked, shape = Completion(*self.judged, self.alpha), self.parameters["topics"]
 

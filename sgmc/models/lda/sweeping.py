@@ -5,7 +5,7 @@ import numpy as np
 from sgmc import registry
 from sgmc.core.contract import Prior
 from sgmc.core.engine import scores
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import SweepsWarning
 from sgmc.fit.parts import Evidence
 

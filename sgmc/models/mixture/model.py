@@ -4,10 +4,10 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.arguments.arrays import vector
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.data.arrays import vector
+from sgmc.arguments.data.tables import matrix
 from sgmc.arguments.numbers import positive, whole
-from sgmc.arguments.tables import matrix
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.start.clusters import clusters
@@ -186,7 +186,7 @@ class GaussianMixture(Model):
         from sgmc.fit.parts import Functionals
         from sgmc.models.bases.results import JUDGED_ROWS
         from sgmc.models.mixture.results import log_densities
-        from sgmc.results.outcomes.rows import evenly
+        from sgmc.results.outcomes.data.rows import evenly
 
         if self.components == 1 or "means" in self.constraints:
             return None

@@ -3,10 +3,10 @@
 import numpy as np
 from scipy import special
 
-from sgmc.arguments.tables import matrix
+from sgmc.arguments.data.tables import matrix
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 
 DENSITY_DRAWS = 1000  # of the posterior, evenly, over which densities are averaged
 

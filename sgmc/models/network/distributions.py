@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.arguments.arrays import numeric, shaped, vector
+from sgmc.arguments.data.arrays import numeric, shaped, vector
+from sgmc.arguments.data.tables import finite_table
+from sgmc.arguments.data.values import counts
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.names import column_names
-from sgmc.arguments.tables import finite_table
-from sgmc.arguments.values import counts
 from sgmc.errors import DataError
 from sgmc.models.network.activations import softmax
 

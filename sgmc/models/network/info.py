@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.arguments.tables import dense_table
-from sgmc.core.limits import BLOCK_ROWS
+from sgmc.arguments.data.tables import dense_table
+from sgmc.core.numerics.limits import BLOCK_ROWS
 from sgmc.errors import DataError
 from sgmc.models.bases.results import GeneralInfo
 from sgmc.models.network.activations import ACTIVATIONS

@@ -7,8 +7,8 @@ from libc.math cimport exp, lgamma, log, M_PI
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Model, Prior, Scratch, row_of
-from sgmc.core.variates cimport gamma_variate
-from sgmc.core.simd cimport expit, exponential
+from sgmc.core.random.variates cimport gamma_variate
+from sgmc.core.numerics.simd cimport expit, exponential
 from sgmc.models.bases.layers cimport Inputs, add_tdot, times, times_transposed
 
 cdef enum:

@@ -5,11 +5,11 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.data.rows import same_index, same_length
+from sgmc.arguments.data.tables import dense_table, finite_table
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.names import column_names
 from sgmc.arguments.numbers import sizes
-from sgmc.arguments.rows import same_index, same_length
-from sgmc.arguments.tables import dense_table, finite_table
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.scaling import centre_and_unit
@@ -110,7 +110,7 @@ class BNN(Model):
         dtype=None,
     ):
         self.activation = one_of("activation", activation, ACTIVATIONS)
-        from sgmc.formula.safe import is_formula
+        from sgmc.formula.evaluation.safe import is_formula
 
         self.outcome = outcome
         one_of("outcome", outcome, LAWS)
@@ -135,7 +135,7 @@ class BNN(Model):
     @classmethod
     def from_formula(cls, formula, data, **options):
         """The same as ``BNN(formula, data, **options)``."""
-        from sgmc.formula.safe import is_formula
+        from sgmc.formula.evaluation.safe import is_formula
 
         if not is_formula(formula):
             raise ArgumentError(f"formula must be a str, not {type(formula).__name__}")
@@ -323,7 +323,7 @@ def shapes(sizes):
 
 def arrays(X, y):
     """Checked inputs, outcomes and names of the columns."""
-    from sgmc.formula.frames import pandas_or_same
+    from sgmc.formula.data.frames import pandas_or_same
 
     X, y = pandas_or_same(X), pandas_or_same(y)
     same_index(X=X, y=y)

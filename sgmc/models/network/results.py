@@ -8,7 +8,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.diagnostics.calibration import ece, log_loss, mce, rmse
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.results import ModelResults
-from sgmc.results.checks.whole import whole_draws
+from sgmc.results.checks.scores.whole import whole_draws
 
 COVERED = 0.95  # of what is predicted of an outcome
 

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.coordinates.densities import LONGEST_PULLED, Pulled, Quadratic
-from sgmc.coordinates.dispersion import dispersed_coordinates
-from sgmc.coordinates.free import root_of_inverse
-from sgmc.coordinates.maps import Affine, Scaling
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.sandwich import sandwich_coordinates
-from sgmc.coordinates.score_covariance import covariance_of_scores
-from sgmc.coordinates.separation_transform import separation_coordinates
-from sgmc.coordinates.shrinkage import shrunk_coordinates
-from sgmc.coordinates.whitening import Coordinates, coordinates, undo_centring
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.priors.densities import LONGEST_PULLED, Pulled, Quadratic
+from sgmc.coordinates.shapes.dispersion import dispersed_coordinates
+from sgmc.coordinates.shapes.separation_transform import separation_coordinates
+from sgmc.coordinates.shapes.shrinkage import shrunk_coordinates
+from sgmc.coordinates.transforms.maps import Affine, Scaling
+from sgmc.coordinates.whitened.free import root_of_inverse
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.sandwich import sandwich_coordinates
+from sgmc.coordinates.whitened.score_covariance import covariance_of_scores
+from sgmc.coordinates.whitened.whitening import Coordinates, coordinates, undo_centring
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import NotSupported
 from sgmc.fit.problem import ANY_MAP
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.seeds import entropy, one_seed
-from sgmc.core.rng import seed_sequence
-from sgmc.diagnostics import moments
+from sgmc.core.random.rng import seed_sequence
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.formula.design import DesignSpec
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.frames import as_frame
+from sgmc.formula.designs.design import DesignSpec
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.continuation import Continuation
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 from sgmc.results.report.summary import numbers
 
 TABLES_PER_SHARE = 100  # data sets per unit of missing information (White, Royston & Wood 2011)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sgmc.arguments.limited import is_bounded, is_observed, is_records, is_truncated
+from sgmc.arguments.data.limited import is_bounded, is_observed, is_records, is_truncated
 from sgmc.arguments.messages import label_text
-from sgmc.core.memory import shown
-from sgmc.core.storage import mapping
+from sgmc.core.system.memory import shown
+from sgmc.core.system.storage import mapping
 from sgmc.formula.outside import refuse_subset, refuse_text
 
 

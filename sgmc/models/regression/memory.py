@@ -11,14 +11,14 @@ What lies in a file does not count: the system keeps of it what there is room fo
 
 import numpy as np
 
-from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows
-from sgmc.coordinates.densities import LONGEST_PULLED
-from sgmc.core import storage
-from sgmc.core.memory import MB, Forecast, available
-from sgmc.diagnostics.implied import DRAWS_PER_DIMENSION
+from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
+from sgmc.arguments.declared.keywords import DRAWS_BY_DEFAULT
+from sgmc.coordinates.priors.densities import LONGEST_PULLED
+from sgmc.core.system import storage
+from sgmc.core.system.memory import MB, Forecast, available
+from sgmc.diagnostics.scores.implied import DRAWS_PER_DIMENSION
 from sgmc.models.regression.rows.prepare import SHUFFLED_ROWS, stays
-from sgmc.results.checks.stein import MAX_QUADRATIC_DRAWS
+from sgmc.results.checks.scores.stein import MAX_QUADRATIC_DRAWS
 from sgmc.results.effects.kept import copied_bytes
 
 FIXED = 3 * MB  # buffers and modules that are loaded by a fit

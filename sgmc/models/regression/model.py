@@ -3,14 +3,14 @@
 import time
 from dataclasses import replace
 
-from sgmc.arguments.covariances import check_covariance_of
-from sgmc.arguments.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
-from sgmc.arguments.limited import is_records
+from sgmc.arguments.data.limited import is_records
+from sgmc.arguments.declared.covariances import check_covariance_of
+from sgmc.arguments.declared.keywords import ARRAYS, FIT, FORMULA, REGRESSION, names, rows
+from sgmc.arguments.declared.parameter import REQUIRED
+from sgmc.arguments.declared.signatures import per_class, refuse_unknown
 from sgmc.arguments.names import same_order
-from sgmc.arguments.parameter import REQUIRED
-from sgmc.arguments.signatures import per_class, refuse_unknown
-from sgmc.core.deadline import limited
-from sgmc.core.interrupts import handled
+from sgmc.core.system.deadline import limited
+from sgmc.core.system.interrupts import handled
 from sgmc.elsewhere import renamed
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.bases import errors
@@ -124,7 +124,7 @@ class Regression(PriorPredictive):
             Naming the column or argument.
         """
         from sgmc.formula import caller_scope, check_subset_of
-        from sgmc.results.outcomes.labels import RowLabels, labels_of
+        from sgmc.results.outcomes.data.labels import RowLabels, labels_of
 
         options, inputs = cls.split(".from_formula()", FORMULA, given)
         check_subset_of(formula, inputs["subset"])
@@ -158,7 +158,7 @@ class Regression(PriorPredictive):
     @classmethod
     def for_formula(cls, formula, options):
         """The class whose model a formula is, with these arguments of the model's own."""
-        from sgmc.formula.safe import is_formula
+        from sgmc.formula.evaluation.safe import is_formula
 
         other = cls.distributional
         return cls if other is None or not is_formula(options.get(other.second)) else other
@@ -173,7 +173,7 @@ class Regression(PriorPredictive):
         """What a formula is read to, its grouping or None, and what a time limit ended; arguments
         of files are taken out of `inputs`.
         """
-        from sgmc.formula.groups import crossed
+        from sgmc.formula.designs.groups import crossed
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import read
 
@@ -321,9 +321,9 @@ class Regression(PriorPredictive):
         """Fit from where a saved run was (None: from the start), with all arguments of `fit` as a
         dict, `tuned` by a race or not.
         """
-        from sgmc.core.blas import one_blas_thread
-        from sgmc.core.memory import Gauge, named
-        from sgmc.core.phases import MODE, begin, watched
+        from sgmc.core.system.blas import one_blas_thread
+        from sgmc.core.system.memory import Gauge, named
+        from sgmc.core.system.phases import MODE, begin, watched
         from sgmc.fit.chains import on_workers
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings

@@ -1,6 +1,6 @@
 """The arguments that a family has for itself."""
 
-from sgmc.arguments.parameter import Keyword
+from sgmc.arguments.declared.parameter import Keyword
 
 # of those that are no known parameters, by name and default: text, span, type
 CHOICES = {

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.arguments.limited import is_records
-from sgmc.coordinates.mode import PriorTerms, posterior_mode
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_table import PriorTable
-from sgmc.core.design import design
+from sgmc.arguments.data.limited import is_records
+from sgmc.coordinates.approximations.mode import PriorTerms, posterior_mode
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.priors.prior_table import PriorTable
+from sgmc.core.designs.design import design
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.mode.bounded import with_ends, without_ends
 from sgmc.models.regression.mode.recession import Likelihood

@@ -5,12 +5,12 @@ import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.coordinates.whitening import undo_centring
+from sgmc.coordinates.whitened.whitening import undo_centring
 from sgmc.errors import NotSupported
 from sgmc.models.regression.mode.search import moments_of_outcomes, resolve_priors
 from sgmc.models.regression.rows.prepare import in_file, prepare
-from sgmc.results.outcomes.prediction import outcome_draws, outcome_stream
-from sgmc.results.outcomes.rows import Rows
+from sgmc.results.outcomes.data.rows import Rows
+from sgmc.results.outcomes.predicted.prediction import outcome_draws, outcome_stream
 from sgmc.results.priors.distributions import from_spoken, prior_draws
 
 

@@ -5,18 +5,18 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.arguments.limited import as_numbers, is_bounded, is_records, is_truncated
-from sgmc.coordinates.densities import Quadratic
-from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.score_covariance import few_clusters, heavy_leverage
-from sgmc.coordinates.separation import linear_predictor
-from sgmc.coordinates.variational import variational
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.core import deadline
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design, rotate
+from sgmc.arguments.data.limited import as_numbers, is_bounded, is_records, is_truncated
+from sgmc.coordinates.approximations.variational import variational
+from sgmc.coordinates.identification.separation import linear_predictor
+from sgmc.coordinates.priors.densities import Quadratic
+from sgmc.coordinates.priors.prior_tails import tail_bounds
+from sgmc.coordinates.transforms.maps import Affine
+from sgmc.coordinates.whitened.score_covariance import few_clusters, heavy_leverage
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core.designs.design import design, rotate
+from sgmc.core.system import deadline
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import NotSupported, SeparationWarning
 from sgmc.fit.choose import WIDE
 from sgmc.fit.noise import groups_of

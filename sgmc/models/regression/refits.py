@@ -7,24 +7,24 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.arguments.keywords import FORMULA, names
-from sgmc.arguments.limited import columns_of
+from sgmc.arguments.data.limited import columns_of
+from sgmc.arguments.data.rows import same_length
+from sgmc.arguments.declared.keywords import FORMULA, names
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.rows import same_length
 from sgmc.arguments.seeds import entropy
-from sgmc.arguments.signatures import ByOtherNames
-from sgmc.core import deadline
-from sgmc.core.interrupts import handled
-from sgmc.core.phases import counting, watched
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system import deadline
+from sgmc.core.system.interrupts import handled
+from sgmc.core.system.phases import counting, watched
 from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
 from sgmc.models.regression.mode.search import units_of
 from sgmc.models.regression.prior_predictive import PriorPredictive
-from sgmc.results.outcomes.loo import Loo, task_of, weights_of
-from sgmc.results.outcomes.offers import LAW, need
-from sgmc.results.outcomes.residuals import in_order
-from sgmc.results.outcomes.row_samples import Sample
-from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.criticism.loo import Loo, task_of, weights_of
+from sgmc.results.outcomes.criticism.row_samples import Sample
+from sgmc.results.outcomes.data.offers import LAW, need
+from sgmc.results.outcomes.data.rows import fitted_rows
+from sgmc.results.outcomes.predicted.residuals import in_order
 
 AS_PARTS = {
     "progress": False,
@@ -306,8 +306,8 @@ def changed(results, formula, data, how):
     model = results.model
     if model.formula is None:
         raise ArgumentError("update: the fit was of arrays, without a formula to change; fit again")
+    from sgmc.formula.evaluation.safe import like
     from sgmc.formula.parts import has_bar
-    from sgmc.formula.safe import like
 
     if data is None:
         raise ArgumentError(f"update({formula!r}) needs the table: give data=")

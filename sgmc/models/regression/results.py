@@ -7,8 +7,8 @@ from sgmc.registry import room
 from sgmc.results.criticism import Criticism
 from sgmc.results.effects.effects import Effects
 from sgmc.results.effects.figures import EffectFigures
-from sgmc.results.outcomes.beside import with_exposure
-from sgmc.results.outcomes.prediction import labelled
+from sgmc.results.outcomes.data.beside import with_exposure
+from sgmc.results.outcomes.predicted.prediction import labelled
 from sgmc.results.outcomes.predictions import Predictions
 from sgmc.results.results import Results
 
@@ -81,7 +81,7 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         >>> res = sgmc.logit("y ~ x + g", january)
         >>> res = res.update(february)
         """
-        from sgmc.formula.safe import is_formula
+        from sgmc.formula.evaluation.safe import is_formula
 
         if is_formula(new_data) and "~" in str(new_data):
             return changed(self, new_data, data, how)

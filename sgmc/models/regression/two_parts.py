@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from sgmc.arguments.choices import one_of
-from sgmc.core.storage import spans
+from sgmc.core.system.storage import spans
 from sgmc.errors import NotSupported
 from sgmc.models.regression.bases.predictors.zero_family import COUNT_DISTRIBUTIONS
 from sgmc.models.regression.model import Regression
@@ -31,7 +31,7 @@ class TwoDesigns(Regression):
 
     @classmethod
     def for_formula(cls, formula, options):
-        from sgmc.formula.safe import is_formula
+        from sgmc.formula.evaluation.safe import is_formula
 
         return cls if cls.one is None or is_formula(options.get(cls.second)) else cls.one
 
@@ -61,12 +61,12 @@ class TwoDesigns(Regression):
     @classmethod
     def table_of(cls, formula, data, scope, inputs):
         from sgmc.formula import read
-        from sgmc.formula.frames import as_frame
+        from sgmc.formula.data.frames import as_frame
+        from sgmc.formula.evaluation.safe import like
         from sgmc.formula.parts import joined, split
-        from sgmc.formula.safe import like
         from sgmc.formula.timed_reading import with_deadline
+        from sgmc.prepared.file.sealed import SealedTable
         from sgmc.prepared.opening import opened
-        from sgmc.prepared.sealed import SealedTable
 
         second = cls.family.parts
         first, other = split(formula, second)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.core.expansion import of_prior, of_rows
 from sgmc.errors import ArgumentError
 from sgmc.models.bases.calls import owner, shown

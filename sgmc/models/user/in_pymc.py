@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import density_of
+from sgmc.coordinates.priors.prior_table import density_of
 from sgmc.errors import ArgumentError, MissingExtra
 from sgmc.models.bases.model import Model
 from sgmc.models.bases.priors import named_priors

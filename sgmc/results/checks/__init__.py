@@ -1,0 +1,1 @@
+"""How far the draws of a fit can be trusted."""

@@ -10,9 +10,9 @@ from scipy.special import stdtr
 
 from sgmc import registry
 from sgmc.arguments.seeds import entropy
-from sgmc.core.phases import watched
-from sgmc.core.rng import seed_sequence
-from sgmc.diagnostics import moments
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.phases import watched
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import make_plan, sample
 from sgmc.subsampling.block import CircularBlock

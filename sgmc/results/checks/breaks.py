@@ -11,8 +11,8 @@ from functools import cached_property
 
 import numpy as np
 
-from sgmc.core import deadline
 from sgmc.core.engine import full
+from sgmc.core.system import deadline
 from sgmc.errors import ConvergenceWarning, LowESSWarning, ModeWarning
 
 INTERVALS = 16  # of a segment, whose worst one is halved

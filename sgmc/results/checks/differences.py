@@ -1,24 +1,24 @@
 """Whether a user's log density, its gradient and its sums over rows agree where the draws are.
 
 The slope of the log posterior f along a direction of length one in whitened coordinates is compared
-with central differences (`sgmc.core.slopes`).  With a third derivative of order one, LONG_STEP
-leaves h^2 / 6 = 4e-5, and rounding errors 1e-16 |f| stay below that for |f| up to 1e9.  Only where
-that difference is apart from the slope by MATTERS / 2 are smaller steps taken.  Disagreement is in
-posterior sds of score: the slopes of a standard normal have an sd of one.
+with central differences (`sgmc.core.numerics.slopes`).  With a third derivative of order one,
+LONG_STEP leaves h^2 / 6 = 4e-5, and rounding errors 1e-16 |f| stay below that for |f| up to 1e9.
+Only where that difference is apart from the slope by MATTERS / 2 are smaller steps taken.
+Disagreement is in posterior sds of score: the slopes of a standard normal have an sd of one.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core import deadline
 from sgmc.core.engine import density, full
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng, seed_sequence
-from sgmc.core.slopes import diverged_index, surely_apart
+from sgmc.core.numerics.slopes import diverged_index, surely_apart
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import deadline
 from sgmc.results.checks.breaks import BREAK_HALVINGS, INTERVALS, broken
-from sgmc.results.checks.stein import MOST_LEARNED, spread_of
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.checks.scores.stein import MOST_LEARNED, spread_of
+from sgmc.results.outcomes.data.rows import evenly
 from sgmc.subsampling.uniform import FullBatch
 
 MATTERS = 0.05  # disagreement of a slope that moves a mean or an sd by a twentieth

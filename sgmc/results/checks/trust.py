@@ -9,7 +9,7 @@ import pandas as pd
 
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.types import Frame, Seed, Series
-from sgmc.diagnostics import convergence
+from sgmc.diagnostics.chains import convergence
 from sgmc.errors import ArgumentError
 from sgmc.results.checks import noise
 

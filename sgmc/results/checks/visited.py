@@ -5,12 +5,12 @@ from scipy import linalg
 from scipy.special import gammaincinv
 
 from sgmc.core.engine import full_many
-from sgmc.diagnostics import moments
-from sgmc.diagnostics.near_zero import near_zero
-from sgmc.diagnostics.visits import FEW_STAYS, stays
+from sgmc.diagnostics.chains import moments
+from sgmc.diagnostics.chains.near_zero import near_zero
+from sgmc.diagnostics.chains.visits import FEW_STAYS, stays
 from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning
-from sgmc.results.checks.stein import most_scores
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.checks.scores.stein import most_scores
+from sgmc.results.outcomes.data.rows import evenly
 
 # what few long stays, or a mode without draws, may do to a mean or sd, in sds: half of the limit
 STAYS_MATTER = 0.05

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sgmc.diagnostics.pareto import tail_shape
-from sgmc.diagnostics.tails import FEWEST_FITTED, NEVER, index_error
+from sgmc.diagnostics.chains.pareto import tail_shape
+from sgmc.diagnostics.chains.tails import FEWEST_FITTED, NEVER, index_error
 from sgmc.errors import SHORTFALL_UNTOLD, ProposalWarning
 from sgmc.results.report.verdict import EXACT, another
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.messages import label_text
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.errors import DataError
 from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import numbers_at, rows_at, thinned, variables_of

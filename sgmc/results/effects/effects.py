@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import ArrayLike
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import texts
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Frame
-from sgmc.core import phases
+from sgmc.core.system import phases
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.averages import by_group, by_row
 from sgmc.results.effects.places import places_of
@@ -25,14 +25,14 @@ from sgmc.results.effects.quantities import (
 )
 from sgmc.results.effects.variables import Variables, varied
 from sgmc.results.effects.with_groups import note_of, with_groups
-from sgmc.results.outcomes.second import seen_from
+from sgmc.results.outcomes.data.second import seen_from
 
 if TYPE_CHECKING:
     from sgmc.results.effects.margeff import MarginalEffects
     from sgmc.results.effects.places import FitPlaces, NewPlaces
     from sgmc.results.effects.quantities import Quantity
     from sgmc.results.effects.table import EffectTable
-    from sgmc.results.outcomes.rows import Rows
+    from sgmc.results.outcomes.data.rows import Rows
     from sgmc.results.results import Results
 
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Frame
 from sgmc.errors import ArgumentError
 from sgmc.results.effects.grids import datagrid
 from sgmc.results.effects.places import places_of
 from sgmc.results.effects.variables import Variables
 from sgmc.results.forest import short
-from sgmc.results.outcomes import words
+from sgmc.results.outcomes.data import words
 
 if TYPE_CHECKING:
     from sgmc.results.effects.table import EffectTable

@@ -11,9 +11,9 @@ from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.types import Array, Frame, Series
 from sgmc.errors import ArgumentError, DataError, FormulaError
-from sgmc.formula.chunks import Chunk
-from sgmc.formula.columns import kind
-from sgmc.formula.frames import as_frame
+from sgmc.formula.data.chunks import Chunk
+from sgmc.formula.data.columns import kind
+from sgmc.formula.data.frames import as_frame
 from sgmc.results.effects.places import FitPlaces, factors_of, variables_of
 from sgmc.results.effects.variables import Variables
 

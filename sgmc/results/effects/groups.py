@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError
-from sgmc.results.outcomes.rows import ROWS_MEMORY
+from sgmc.results.outcomes.data.rows import ROWS_MEMORY
 
 
 class Groups:

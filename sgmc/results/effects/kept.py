@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import DataError
-from sgmc.formula.columns import is_plain
+from sgmc.formula.data.columns import is_plain
 
 MOST_COPIED = 128 << 20  # bytes of the columns of a formula, or of a design
 SMALL_TABLE = 16 << 20  # bytes of a table of which all columns are copied, for averages by any

@@ -8,10 +8,10 @@ import pandas as pd
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import level
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.effects.places import places_of, rows_at, thinned
-from sgmc.results.outcomes.rows import Rows
+from sgmc.results.outcomes.data.rows import Rows
 
 METHODS = {"dydx": "dy/dx", "eyex": "d(lny)/d(lnx)", "dyex": "dy/d(lnx)", "eydx": "d(lny)/dx"}
 PLACES = ("overall", "mean", "median", "zero")

@@ -8,15 +8,15 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.rows import for_rows
-from sgmc.arguments.tables import CHUNK_ROWS
-from sgmc.arguments.values import finite
+from sgmc.arguments.data.rows import for_rows
+from sgmc.arguments.data.tables import CHUNK_ROWS
+from sgmc.arguments.data.values import finite
 from sgmc.errors import ArgumentError, DataError
-from sgmc.formula.frames import as_frame
-from sgmc.results.outcomes.beside import with_exposure
-from sgmc.results.outcomes.labels import index_of, labels_of_fit
-from sgmc.results.outcomes.pieces import Pieces
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
+from sgmc.formula.data.frames import as_frame
+from sgmc.results.outcomes.data.beside import with_exposure
+from sgmc.results.outcomes.data.labels import index_of, labels_of_fit
+from sgmc.results.outcomes.data.pieces import Pieces
+from sgmc.results.outcomes.data.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 MOST_NUMBERS = 1 << 24  # of a piece of the design
 
@@ -117,7 +117,7 @@ def refuse_others(by, columns):
     """ArgumentError for a name that is no column."""
     for name in by:
         if name not in columns:
-            from sgmc.formula.frames import no_column
+            from sgmc.formula.data.frames import no_column
 
             raise ArgumentError(str(no_column("by", name, columns)))
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.core import deadline, phases
-from sgmc.diagnostics import moments
+from sgmc.core.system import deadline, phases
+from sgmc.diagnostics.chains import moments
 from sgmc.results.effects.columns import own_column
 from sgmc.results.effects.groups import Groups
 from sgmc.results.effects.places import (
@@ -31,7 +31,7 @@ from sgmc.results.effects.places import (
     thinned,
 )
 from sgmc.results.effects.variables import as_numbers
-from sgmc.results.outcomes.rows import CELLS, Rows, evenly
+from sgmc.results.outcomes.data.rows import CELLS, Rows, evenly
 
 EXACT_WORK = 1e7  # rows x draws up to which every draw is computed: part of a second
 EXPANDED = 200  # coefficients, and groups, up to which there are quadratic functions of them

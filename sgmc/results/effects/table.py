@@ -9,7 +9,7 @@ import pandas as pd
 from sgmc.arguments.numbers import fraction
 from sgmc.arguments.types import Floats, Frame
 from sgmc.errors import ArgumentError
-from sgmc.results.outcomes.prediction import moments_and_ends
+from sgmc.results.outcomes.predicted.prediction import moments_and_ends
 
 NUMBERS = ["estimate", "std_error", "conf_low", "conf_high"]
 DRAWS_KEPT = 1 << 27  # bytes of the draws of a table

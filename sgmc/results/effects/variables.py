@@ -10,8 +10,8 @@ from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.numbers import is_number
 from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
-from sgmc.formula.chunks import Chunk
-from sgmc.formula.columns import kind
+from sgmc.formula.data.chunks import Chunk
+from sgmc.formula.data.columns import kind
 from sgmc.results.effects.places import factors_of, recipe_of, smooths_of, variables_of
 
 SLOPE_STEP = 1e-4  # of slopes, as a share of the range

@@ -8,7 +8,7 @@ import numpy as np
 from sgmc.arguments.choices import flag
 from sgmc.arguments.types import Floats, Ints
 from sgmc.errors import ArgumentError
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
+from sgmc.results.outcomes.data.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 BYTES_DRAWN_ONCE = 1 << 28  # bytes of effects of a factor that are drawn once for all quantities
 

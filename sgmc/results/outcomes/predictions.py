@@ -3,13 +3,14 @@ and how well it predicts.
 """
 
 from sgmc.arguments.choices import one_of
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
-from sgmc.arguments.signatures import ByOtherNames
-from sgmc.core import phases
-from sgmc.results.outcomes import prediction, residuals, streams, survival
-from sgmc.results.outcomes.beside import with_exposure
-from sgmc.results.outcomes.rows import rows_of
-from sgmc.results.outcomes.second import seen_from
+from sgmc.core.system import phases
+from sgmc.results.outcomes.data import streams
+from sgmc.results.outcomes.data.beside import with_exposure
+from sgmc.results.outcomes.data.rows import rows_of
+from sgmc.results.outcomes.data.second import seen_from
+from sgmc.results.outcomes.predicted import prediction, residuals, survival
 
 
 class Predictions(ByOtherNames):
@@ -374,7 +375,7 @@ class Predictions(ByOtherNames):
             ``elpd``, ``se``, ``subsampling_se``, the same of ``p``, ``elpd_i``, ``pareto_k``; see
             `sgmc.compare`.
         """
-        from sgmc.results.outcomes.loo import loo
+        from sgmc.results.outcomes.criticism.loo import loo
 
         return loo(self, rows, seed)
 
@@ -403,7 +404,7 @@ class Predictions(ByOtherNames):
         NotSupported
             For outcomes of several kinds.
         """
-        from sgmc.results.outcomes.explained import r2
+        from sgmc.results.outcomes.criticism.explained import r2
 
         return r2(self, alpha)
 
@@ -431,7 +432,7 @@ class Predictions(ByOtherNames):
             by half): near 0 or 1 the model does not fit in that respect.  Of counts of successes,
             outcomes are the rows' shares, each as heavy as its trials.
         """
-        from sgmc.results.outcomes.ppc import pp_check
+        from sgmc.results.outcomes.criticism.ppc import pp_check
 
         return pp_check(self, groups, draws, alpha, seed)
 
@@ -466,6 +467,6 @@ class Predictions(ByOtherNames):
         NotSupported
             For survival times, and for densities and rootograms of outcomes that have none.
         """
-        from sgmc.results.outcomes.ppc_figures import plot_pp_check
+        from sgmc.results.outcomes.criticism.ppc_figures import plot_pp_check
 
         return plot_pp_check(self, ax, kind, groups, draws, alpha, seed)

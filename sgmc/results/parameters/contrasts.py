@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
-from sgmc.arguments.arrays import numeric
+from sgmc.arguments.data.arrays import numeric
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, DataError
 from sgmc.results.parameters.expression import difference
 

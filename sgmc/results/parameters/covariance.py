@@ -4,7 +4,7 @@ sandwich's.
 
 import numpy as np
 
-from sgmc.arguments.covariances import COV_TYPES
+from sgmc.arguments.declared.covariances import COV_TYPES
 from sgmc.errors import ArgumentError
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.choices import flag, one_of
+from sgmc.arguments.declared.signatures import ByOtherNames
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level
-from sgmc.arguments.signatures import ByOtherNames
 from sgmc.arguments.types import Floats, Frame, Series
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError
 from sgmc.results.parameters import contrasts
 from sgmc.results.parameters.covariance import beside, covariance_of

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics import convergence, moments
+from sgmc.diagnostics.chains import convergence, moments
 from sgmc.errors import ArgumentError
 from sgmc.results.parameters.contrasts import posterior_frame
 from sgmc.results.parameters.expression import Statement

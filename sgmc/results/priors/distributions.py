@@ -5,13 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from sgmc.coordinates.densities import exponential_integral
-from sgmc.coordinates.prior_table import Monotone
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.core.rng import seed_sequence
+from sgmc.coordinates.priors.densities import exponential_integral
+from sgmc.coordinates.priors.prior_table import Monotone
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core.random.rng import seed_sequence
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.priors import normal
-from sgmc.results.outcomes.offers import LAW, need
+from sgmc.results.outcomes.data.offers import LAW, need
 
 DRAWABLE = {
     "normal",

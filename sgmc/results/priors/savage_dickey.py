@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics import convergence, moments
+from sgmc.diagnostics.chains import convergence, moments
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.rows import fitted_rows
+from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.parameters.expression import difference
 from sgmc.results.priors.distributions import (
     OF_TIMES,

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.outcomes.rows import evenly, fitted_rows
+from sgmc.results.outcomes.data.rows import evenly, fitted_rows
 from sgmc.results.priors.distributions import (
     SHARES,
     from_spoken,

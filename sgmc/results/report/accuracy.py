@@ -5,12 +5,12 @@ without a second run.
 import numpy as np
 import pandas as pd
 
-from sgmc.diagnostics.moments import Quantiles
-from sgmc.diagnostics.tails import WITHIN_ONE_SD, far_out, tail_index
-from sgmc.diagnostics.visits import SHARES
-from sgmc.results.checks.edges import LOOKED_BEYOND
-from sgmc.results.checks.laplace import from_laplace
-from sgmc.results.checks.printed import HALF_WIDTH, KINDS, LOOKED_AT, printed_errors
+from sgmc.diagnostics.chains.moments import Quantiles
+from sgmc.diagnostics.chains.tails import WITHIN_ONE_SD, far_out, tail_index
+from sgmc.diagnostics.chains.visits import SHARES
+from sgmc.results.checks.scores.edges import LOOKED_BEYOND
+from sgmc.results.checks.scores.laplace import from_laplace
+from sgmc.results.checks.scores.printed import HALF_WIDTH, KINDS, LOOKED_AT, printed_errors
 
 # by which errors of an sd outgrow their own estimates where a tail is longer than its draws show:
 # both are too small where it is short of draws.  Of 1,000 or 4,000 draws of t laws with 3 to 8

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sgmc.results.checks.printed import HALF_WIDTH
+from sgmc.results.checks.scores.printed import HALF_WIDTH
 from sgmc.results.report.funnels import non_centred
 from sgmc.results.report.verdict import (
     TRUSTED_END,

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import MOST_NAMED
-from sgmc.diagnostics import moments
+from sgmc.coordinates.identification.collinearity import MOST_NAMED
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import PriorWarning
 
 FAR_OUT = 3.0  # prior sds between prior and posterior mean

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.arguments.keywords import DRAWS_BY_DEFAULT
-from sgmc.diagnostics.convergence import ess
-from sgmc.diagnostics.moments import Quantiles
-from sgmc.diagnostics.tails import index_error, largest_index
-from sgmc.diagnostics.visits import BATCHES, equal_visits
+from sgmc.arguments.declared.keywords import DRAWS_BY_DEFAULT
+from sgmc.diagnostics.chains.convergence import ess
+from sgmc.diagnostics.chains.moments import Quantiles
+from sgmc.diagnostics.chains.tails import index_error, largest_index
+from sgmc.diagnostics.chains.visits import BATCHES, equal_visits
 from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, LowESSWarning, TailWarning
 from sgmc.fit.stopping import MOST_GROWN, TIME_MARGIN, WINDOW
 

@@ -19,8 +19,8 @@ from sgmc.errors import (
     TreeDepthWarning,
 )
 from sgmc.results.checks.differences import BEYOND
-from sgmc.results.checks.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.noise import mainly
+from sgmc.results.checks.scores.laplace import SHAPE_DEPARTURE, departure
 from sgmc.results.checks.visited import not_near_zero, rarely_visited, unvisited
 from sgmc.results.checks.weights import proposals
 from sgmc.results.report.draws import MEAN_TOLERANCE, SD_TOLERANCE, disagreement, of_draws

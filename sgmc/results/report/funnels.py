@@ -8,7 +8,7 @@ import numpy as np
 
 from sgmc.core.expansion import of_prior, of_rows
 from sgmc.errors import DensityWarning, DivergentTransitionsWarning
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 from sgmc.results.report.draws import TOO_MANY
 
 # rank correlation of an array's spread with its scale: of numbers that are normal given the log of

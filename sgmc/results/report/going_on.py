@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from sgmc.errors import SHORTFALL_UNTOLD, ConvergenceWarning, InterruptedWarning, LowESSWarning
-from sgmc.results.checks.printed import KINDS
+from sgmc.results.checks.scores.printed import KINDS
 from sgmc.results.report.draws import APART, RHAT
 from sgmc.results.report.verdict import TRUSTED_END, TRUSTED_ERROR, many_diverged
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from sgmc.results.checks.stein import Discrepancy
+from sgmc.results.checks.scores.stein import Discrepancy
 from sgmc.results.path import moments
 from sgmc.results.report.fit_warnings import noise_share
 from sgmc.results.report.verdict import Verdict

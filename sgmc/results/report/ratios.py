@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.numbers import level
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError
 
 RATIOS = {"logit": "odds ratio", "cloglog": "hazard ratio", "log": "ratio of means"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.diagnostics.implied import NEARLY_GAUSSIAN
+from sgmc.diagnostics.scores.implied import NEARLY_GAUSSIAN
 from sgmc.errors import (
     BoundaryWarning,
     BoundWarning,
@@ -32,7 +32,7 @@ from sgmc.errors import (
 )
 from sgmc.fit.choose import PATHS_ACCEPTED
 from sgmc.fit.stopping import counted_work
-from sgmc.results.checks.printed import KINDS
+from sgmc.results.checks.scores.printed import KINDS
 from sgmc.results.report.draws import FEW, Length
 
 # largest error that is trusted: of a mean in posterior sds, of an sd relative to it

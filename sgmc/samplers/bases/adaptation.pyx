@@ -7,7 +7,7 @@ from libc.math cimport exp, sqrt
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 
-from sgmc.core.linalg cimport factorise
+from sgmc.core.numerics.linalg cimport factorise
 
 KINDS = {"identity": IDENTITY, "diag": DIAGONAL, "dense": DENSE}
 

@@ -3,7 +3,7 @@ coordinates it is made for.
 """
 import numpy as np
 
-from sgmc.coordinates.fisher import Fisher
+from sgmc.coordinates.transforms.fisher import Fisher
 from sgmc.core.contract cimport Gradient, Metric
 
 

@@ -1,7 +1,7 @@
 # A Metropolis-Hastings ratio from few rows; a base, so that tests can plant mistakes in it.
-from sgmc.core.centre cimport Centre
+from sgmc.core.targets.centre cimport Centre
 from sgmc.core.contract cimport Batch, Gradient, Rng, State
-from sgmc.core.remainders cimport Remainders
+from sgmc.core.targets.remainders cimport Remainders
 from sgmc.samplers.bases.metropolis cimport Metropolis
 
 cdef struct Row:                              # a row's log-likelihood at a place

@@ -4,12 +4,12 @@ import numpy as np
 from libc.math cimport INFINITY, fabs, fmax, fmin, log, sqrt
 from libc.string cimport memcpy
 
-from sgmc.core.centre cimport Centre
+from sgmc.core.targets.centre cimport Centre
 from sgmc.core.contract cimport (
     BOUND, OK, Batch, Gradient, Rng, State, all_rows, last_predictors, next_exponential,
     next_uniform, normal_fill,
 )
-from sgmc.core.remainders cimport Remainders
+from sgmc.core.targets.remainders cimport Remainders
 from sgmc.samplers.bases.metropolis cimport Metropolis
 
 cdef double INDEPENDENT_STEP = 2.0    # h at which proposals no longer depend on the position

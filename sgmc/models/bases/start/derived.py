@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
-from sgmc.coordinates.free import free_coordinates
-from sgmc.coordinates.laplace import MAX_CURVATURE_DIM, exact_gradient, laplace_approximation
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime
+from sgmc.coordinates.approximations.laplace import (
+    MAX_CURVATURE_DIM,
+    exact_gradient,
+    laplace_approximation,
+)
+from sgmc.coordinates.whitened.free import free_coordinates
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import NotSupported
 from sgmc.fit import choose_sampler, make_plan
 from sgmc.fit.plan import plan_of_steps

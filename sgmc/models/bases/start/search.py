@@ -2,19 +2,19 @@
 
 import numpy as np
 
-from sgmc.coordinates.free import root_of_inverse
-from sgmc.coordinates.laplace import MAX_CURVATURE_DIM, laplace_approximation
-from sgmc.coordinates.modes import (
+from sgmc.coordinates.approximations.laplace import MAX_CURVATURE_DIM, laplace_approximation
+from sgmc.coordinates.approximations.modes import (
     LocalMode,
     finite_at,
     search_modes,
     where_finite,
     wide_starts,
 )
-from sgmc.coordinates.prior_draws import can_draw, prior_draw
-from sgmc.core.deadline import OutOfTime
+from sgmc.coordinates.priors.prior_draws import can_draw, prior_draw
+from sgmc.coordinates.whitened.free import root_of_inverse
 from sgmc.core.engine import full
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
 
 WIDE_SD = 3.0  # of starts around the usual one, in free numbers, where priors cannot be drawn

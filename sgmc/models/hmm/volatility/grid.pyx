@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport ceil, exp, fmax, fmin, log, sqrt, INFINITY, M_PI
 from libc.string cimport memcpy, memset
 
-from sgmc.core.simd cimport exponential
+from sgmc.core.numerics.simd cimport exponential
 from sgmc.models.hmm.windows cimport Span, Windows
 
 cdef enum:

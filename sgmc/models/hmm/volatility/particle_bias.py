@@ -6,7 +6,7 @@ from sgmc import registry
 from sgmc.core.contract import Prior
 from sgmc.core.engine import scores
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
 from sgmc.errors import ParticleWarning
 
 # the bias is of order 1 / particles: few, many times over, tell it at least cost

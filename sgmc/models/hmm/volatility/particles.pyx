@@ -3,8 +3,8 @@ from libc.math cimport cos, exp, fmax, log, sin, sqrt, INFINITY, M_PI, NAN
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Scratch, row_of
-from sgmc.core.rng cimport bitgen_t
-from sgmc.core.simd cimport exponential
+from sgmc.core.random.rng cimport bitgen_t
+from sgmc.core.numerics.simd cimport exponential
 from sgmc.models.hmm.volatility.grid cimport GridVolatility
 
 cdef enum:

@@ -6,7 +6,7 @@ A leaf defines `outcomes` and `outcome_information`, of successes and failures a
 import numpy as np
 
 from sgmc.core.contract cimport OK
-from sgmc.core.storage import spans
+from sgmc.core.system.storage import spans
 from sgmc.models.regression.bases.glm cimport Glm
 
 

@@ -7,8 +7,8 @@ from libc.math cimport exp
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Batch, Design, Scratch
-from sgmc.core.limits import SMALLEST_POSITIVE
-from sgmc.core.storage import Computed, largest
+from sgmc.core.numerics.limits import SMALLEST_POSITIVE
+from sgmc.core.system.storage import Computed, largest
 from sgmc.models.regression.bases.glm cimport Glm
 
 # of predictions, relative to outcomes: float64 rounds outcomes, products and sums

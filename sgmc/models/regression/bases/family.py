@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from sgmc.arguments import values
-from sgmc.arguments.limited import refuse_records
-from sgmc.core.limits import MAX_LOG, MAX_LOG_CUBED
+from sgmc.arguments.data import values
+from sgmc.arguments.data.limited import refuse_records
+from sgmc.core.numerics.limits import MAX_LOG, MAX_LOG_CUBED
 from sgmc.errors import DataError
 from sgmc.priors import PriorSpec
 
@@ -62,7 +62,7 @@ class Family:
     outcome : {"binary", "numeric", "category", "ordered", "survival"}
         How the formula codes the response: 0 and 1, numbers, 0, 1, .. with an equation for each
         kind but the first, 0, 1, .. in the order of the levels, or times that may be censored, see
-        `sgmc.arguments.survival`.
+        `sgmc.arguments.data.survival`.
     accepts : str
         The outcomes that it takes, as documentation and the command line print them.
     kernel : type
@@ -101,7 +101,7 @@ class Family:
         Whether its likelihood is a working one: outcomes have no law, see `QuantRegFamily`.
     limited : bool
         Whether outcomes may be censored or truncated: they are records, see
-        `sgmc.arguments.limited`.
+        `sgmc.arguments.data.limited`.
     in_part : type or None
         Its `LimitedFamily`.
     rootless : str

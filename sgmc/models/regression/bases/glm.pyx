@@ -11,8 +11,8 @@ from libc.string cimport memcpy, memset
 from sgmc.core.contract cimport (
     OK, Batch, Design, Model, Scratch, all_rows, fetch_rows, next_tile, scratch_size,
 )
-from sgmc.coordinates.fisher import Fisher
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.transforms.fisher import Fisher
+from sgmc.core.system.blas import one_blas_thread
 
 cdef enum:
     MANY_ROWS = 256  # of a tile where many points are computed at once: these stay in the cache

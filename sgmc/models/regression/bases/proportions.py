@@ -1,6 +1,6 @@
 """What families of proportions share."""
 
-from sgmc.arguments import values
+from sgmc.arguments.data import values
 from sgmc.models.regression.bases.family import Family
 
 

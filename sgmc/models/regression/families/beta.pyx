@@ -5,7 +5,7 @@ from scipy.special import expit, logit, xlogy
 from libc.math cimport exp, log, log1p
 
 from sgmc.core.contract cimport OK
-from sgmc.core.limits import HALF_LOG_2PI
+from sgmc.core.numerics.limits import HALF_LOG_2PI
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary
 from sgmc.models.regression.bases.proportions import Proportions

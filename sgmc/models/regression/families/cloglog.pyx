@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport exp, expm1, fmin, log
 
 from sgmc.core.contract cimport OK
-from sgmc.core.limits import MAX_LOG
+from sgmc.core.numerics.limits import MAX_LOG
 from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.model import Regression

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
-from sgmc.core.limits import MAX_LOG_CUBED
+from sgmc.core.numerics.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of_logs
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Positive

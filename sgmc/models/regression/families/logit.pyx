@@ -1,7 +1,7 @@
 """Logistic regression."""
 import numpy as np
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.family import Binary
 from sgmc.models.regression.bases.glm cimport Glm

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
-from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG_CUBED
+from sgmc.core.numerics.limits import HALF_LOG_2PI, MAX_LOG_CUBED
 from sgmc.models.regression.bases.in_part.censored cimport Censored
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.dispersed import rounding_of

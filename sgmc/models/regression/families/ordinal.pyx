@@ -5,8 +5,8 @@ import numpy as np
 from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 
 from sgmc.arguments.choices import one_of
-from sgmc.core.limits import HALF_LOG_2PI, MAX_LOG
-from sgmc.core.storage import spans
+from sgmc.core.numerics.limits import HALF_LOG_2PI, MAX_LOG
+from sgmc.core.system.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError
 from sgmc.models.regression.bases.predictors.cumulative import (
     CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,

@@ -2,7 +2,7 @@
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.in_part.counts import PoissonInPart
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Counts

@@ -3,7 +3,7 @@ from libc.math cimport exp
 from scipy.special import log_ndtr, ndtr
 from scipy.special.cython_special cimport log_ndtr as log_cdf
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.bernoulli cimport Bernoulli
 from sgmc.models.regression.bases.family import Binary

@@ -6,7 +6,7 @@ import numpy as np
 from libc.math cimport erfc, exp
 
 from sgmc.arguments.numbers import number
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.errors import NotSupported
 from sgmc.models.regression.bases.family import Continuous

@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.math cimport exp, log1p
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.models.regression.bases.functions.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed

@@ -3,9 +3,9 @@ import numpy as np
 from scipy.special import expit, log_ndtr, logit, ndtri
 
 from sgmc.arguments.choices import one_of
-from sgmc.arguments.limited import is_bounded, limited
-from sgmc.arguments.survival import check_times, logs_of, uncensored
-from sgmc.core.limits import MAX_LOG_CUBED
+from sgmc.arguments.data.limited import is_bounded, limited
+from sgmc.arguments.data.survival import check_times, logs_of, uncensored
+from sgmc.core.numerics.limits import MAX_LOG_CUBED
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.in_part.censored cimport CensoredTimes
 from sgmc.models.regression.bases.family import Auxiliary, Continuous

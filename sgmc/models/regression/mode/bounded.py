@@ -12,27 +12,27 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.constraints import Constrained
-from sgmc.coordinates.cut import Cut
-from sgmc.coordinates.free import root_of_inverse
-from sgmc.coordinates.laplace import (
+from sgmc.coordinates.approximations.laplace import (
     MAX_CURVATURE_DIM,
     LaplaceApproximation,
     exact_gradient,
     laplace_approximation,
 )
-from sgmc.coordinates.maps import Affine, Scaling, Warp
-from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.partial_map import PartialMap
-from sgmc.coordinates.prior_table import Monotone, PriorTable
-from sgmc.coordinates.propagation import Sites, propagate
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.separation_transform import GRID
-from sgmc.coordinates.shrinkage import GRID as FINE_GRID
-from sgmc.coordinates.shrinkage import Spike
-from sgmc.coordinates.whitening import Coordinates, eigenvalue_range
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.approximations.mode import Mode, PriorTerms
+from sgmc.coordinates.approximations.propagation import Sites, propagate
+from sgmc.coordinates.priors.prior_table import Monotone, PriorTable
+from sgmc.coordinates.shapes.cut import Cut
+from sgmc.coordinates.shapes.separation_transform import GRID
+from sgmc.coordinates.shapes.shrinkage import GRID as FINE_GRID
+from sgmc.coordinates.shapes.shrinkage import Spike
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.constraints import Constrained
+from sgmc.coordinates.transforms.maps import Affine, Scaling, Warp
+from sgmc.coordinates.transforms.partial_map import PartialMap
+from sgmc.coordinates.whitened.free import root_of_inverse
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.whitening import Coordinates, eigenvalue_range
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import NotSupported, PriorWarning
 from sgmc.models.regression.mode.increments import (
     CLEAR_SIGN,

@@ -20,13 +20,13 @@ import numpy as np
 from scipy import linalg
 from scipy.special import ndtri
 
-from sgmc.coordinates.separation import linear_predictor
-from sgmc.core.blas import one_blas_thread
-from sgmc.core.deadline import OutOfTime, check
-from sgmc.core.design import design
+from sgmc.coordinates.identification.separation import linear_predictor
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand, of_rows
-from sgmc.core.storage import made, mean_and_variance
-from sgmc.diagnostics import moments
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime, check
+from sgmc.core.system.storage import made, mean_and_variance
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import DataError, ExtremeQuantileWarning
 from sgmc.models.regression.bases.known import with_known
 from sgmc.registry import room

@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.constraints import Constrained
-from sgmc.coordinates.free import root_of_inverse
-from sgmc.coordinates.laplace import gaussian_at_mode
-from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.prior_curve import prior_curve
-from sgmc.coordinates.prior_table import Monotone
+from sgmc.coordinates.approximations.laplace import gaussian_at_mode
+from sgmc.coordinates.priors.prior_curve import prior_curve
+from sgmc.coordinates.priors.prior_table import Monotone
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.constraints import Constrained
+from sgmc.coordinates.transforms.maps import Affine
+from sgmc.coordinates.whitened.free import root_of_inverse
 from sgmc.errors import PriorWarning, SGMCWarning, SignWarning
 from sgmc.priors import PriorSpec, normal
 

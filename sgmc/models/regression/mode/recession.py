@@ -11,15 +11,25 @@ from itertools import islice
 import numpy as np
 from scipy import linalg
 
-from sgmc.arguments.tables import CHUNK_ROWS
-from sgmc.coordinates.collinearity import MOST_NAMED
-from sgmc.coordinates.half_spaces import CategoryHalfSpaces, Sides, beyond, directions
-from sgmc.coordinates.recession import LARGEST_PROGRAMME, Programme, independent, recessions
-from sgmc.coordinates.separation import completely, partly, uniformly
-from sgmc.coordinates.whitening import undo_centring
+from sgmc.arguments.data.tables import CHUNK_ROWS
+from sgmc.coordinates.identification.collinearity import MOST_NAMED
+from sgmc.coordinates.identification.half_spaces import (
+    CategoryHalfSpaces,
+    Sides,
+    beyond,
+    directions,
+)
+from sgmc.coordinates.identification.recession import (
+    LARGEST_PROGRAMME,
+    Programme,
+    independent,
+    recessions,
+)
+from sgmc.coordinates.identification.separation import completely, partly, uniformly
+from sgmc.coordinates.whitened.whitening import undo_centring
 from sgmc.core.contract import Anchor
-from sgmc.core.design import design, products
-from sgmc.core.storage import SPAN, is_large, made
+from sgmc.core.designs.design import design, products
+from sgmc.core.system.storage import SPAN, is_large, made
 from sgmc.errors import DataError
 
 MORE_PART_ROWS = 10  # times as many rows has the next part

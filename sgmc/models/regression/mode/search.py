@@ -8,27 +8,27 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import collinearity, overruled
-from sgmc.coordinates.dispersion import dispersed_mode, exact_fit
-from sgmc.coordinates.mode import PriorTerms, posterior_mode
-from sgmc.coordinates.modes import (
+from sgmc.coordinates.approximations.mode import PriorTerms, posterior_mode
+from sgmc.coordinates.approximations.modes import (
     LocalMode,
     ModeSearch,
     search_modes,
     where_finite,
     wide_starts,
 )
-from sgmc.coordinates.prior_table import Scales, density_of, resolve
-from sgmc.coordinates.separation import separation
-from sgmc.coordinates.shrinkage import without_poles
-from sgmc.coordinates.whitening import whitener
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design
+from sgmc.coordinates.identification.collinearity import collinearity, overruled
+from sgmc.coordinates.identification.separation import separation
+from sgmc.coordinates.priors.prior_table import Scales, density_of, resolve
+from sgmc.coordinates.shapes.dispersion import dispersed_mode, exact_fit
+from sgmc.coordinates.shapes.shrinkage import without_poles
+from sgmc.coordinates.whitened.whitening import whitener
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import expand
-from sgmc.core.rng import seed_sequence
-from sgmc.core.storage import Computed, made, mean_and_variance
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.deadline import OutOfTime
+from sgmc.core.system.storage import Computed, made, mean_and_variance
 from sgmc.errors import DataError, NotSupported
-from sgmc.formula.spreads import of_array
+from sgmc.formula.designs.spreads import of_array
 from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.trimmed import trimmed
 from sgmc.models.regression.rows.data import PriorUnits
@@ -358,8 +358,8 @@ def units_of(data, table, family):
 
 
 def column_scales(data, sd):
-    """What autoscaled priors of the columns are divided by, (d,), see `sgmc.formula.spreads`; `sd`
-    (d,) are those of the columns.
+    """What autoscaled priors of the columns are divided by, (d,), see
+    `sgmc.formula.designs.spreads`; `sd` (d,) are those of the columns.
     """
     if hasattr(data.source, "scales"):  # a table that a formula was read against
         return data.source.scales(sd, data.weight)

@@ -4,10 +4,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sgmc.arguments.limited import is_records
-from sgmc.arguments.tables import CHUNK_ROWS, chunk_rows, finite_table
-from sgmc.core.design import scatter
-from sgmc.core.storage import is_large, made, spans
+from sgmc.arguments.data.limited import is_records
+from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows, finite_table
+from sgmc.core.designs.design import scatter
+from sgmc.core.system.storage import is_large, made, spans
 from sgmc.errors import DataError
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN
 from sgmc.priors import INTERCEPT
@@ -23,7 +23,7 @@ class PriorUnits:
     Attributes
     ----------
     scale : array (d,)
-        What slopes' priors are divided by, see `sgmc.formula.spreads`.
+        What slopes' priors are divided by, see `sgmc.formula.designs.spreads`.
     mean : array (d,)
         Of the columns, at which the intercept's prior holds.
     outcome : (float, float)
@@ -198,7 +198,7 @@ class RegressionData:
 
 def is_prepared(source):
     """Whether rows are those of a prepared table."""
-    from sgmc.prepared.prepared import Prepared
+    from sgmc.prepared.file.prepared import Prepared
 
     return isinstance(source, Prepared)
 
@@ -323,5 +323,7 @@ def in_few_bytes(y):
 
 
 def as_floats(y):
-    """Outcomes as float64, or as records of what is known of them, see `sgmc.arguments.limited`."""
+    """Outcomes as float64, or as records of what is known of them, see
+    `sgmc.arguments.data.limited`.
+    """
     return y if is_records(y) else y.astype(float, copy=False)

@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.linalg.lapack import dtrtrs
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.integrated import Sums
+from sgmc.coordinates.independent.integrated import Sums
 
 MOST_SCALES = 3  # sds of a table
 MOST_A_DRAW = 2.5e7  # operations: some thousand draws take some seconds

@@ -4,11 +4,11 @@ import mmap
 
 import numpy as np
 
-from sgmc.arguments import rows, values
-from sgmc.arguments.arrays import numeric, refuse_swapped, vector
-from sgmc.arguments.limited import is_records, records
+from sgmc.arguments.data import rows, values
+from sgmc.arguments.data.arrays import numeric, refuse_swapped, vector
+from sgmc.arguments.data.limited import is_records, records
+from sgmc.arguments.data.tables import finite_table, table
 from sgmc.arguments.names import column_names
-from sgmc.arguments.tables import finite_table, table
 from sgmc.errors import DataError
 from sgmc.models.regression.rows.data import RegressionData, total_offset
 
@@ -26,8 +26,8 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
     Outcomes of a family with `outcome` "binary" may be two columns, successes and failures; of
     "survival" they are records of times that may be censored.
     """
-    from sgmc.formula.frames import pandas_or_same
-    from sgmc.results.outcomes.labels import RowLabels, labels_of
+    from sgmc.formula.data.frames import pandas_or_same
+    from sgmc.results.outcomes.data.labels import RowLabels, labels_of
 
     labels_of_arrays = RowLabels(first_known(labels_of(endog), labels_of(exog)))
     exog, endog = pandas_or_same(exog), pandas_or_same(endog)
@@ -107,7 +107,7 @@ def labels(strata):
     """Labels of rows as numbers; DataError where some are missing."""
     import pandas as pd
 
-    from sgmc.formula.columns import labels_of
+    from sgmc.formula.data.columns import labels_of
 
     if np.ndim(strata) != 1:
         raise DataError(f"strata has shape {np.shape(strata)}; it must be one label a row")
@@ -118,7 +118,7 @@ def clusters(groups):
     """Numbers of clusters from labels of rows; DataError where some are missing."""
     import pandas as pd
 
-    from sgmc.formula.columns import clusters_of
+    from sgmc.formula.data.columns import clusters_of
 
     if np.ndim(groups) != 1:
         raise DataError(f"groups has shape {np.shape(groups)}; it must be one label a row")

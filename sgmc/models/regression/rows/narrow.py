@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.errors import ConditionWarning, DataError
-from sgmc.formula.moments import Moments
+from sgmc.formula.designs.moments import Moments
 from sgmc.models.regression.bases.family import MAX_SD
 
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left

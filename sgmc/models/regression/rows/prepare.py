@@ -11,9 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from sgmc.arguments.tables import chunk_rows
-from sgmc.core.rng import seed_sequence
-from sgmc.core.storage import made
+from sgmc.arguments.data.tables import chunk_rows
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.storage import made
 from sgmc.errors import NotSupported
 from sgmc.models.regression.rows.data import as_floats
 from sgmc.models.regression.rows.narrow import narrowed, refuse_rounded, refuse_squares

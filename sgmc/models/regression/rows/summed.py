@@ -12,21 +12,21 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.dilation import Dilation
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.transport import (
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.independent.transport import (
     ScaledTransport,
     Standard,
     Transport,
     quantiles_of,
     shifts,
 )
-from sgmc.core import deadline
+from sgmc.coordinates.transforms.dilation import Dilation
 from sgmc.core.contract import Model
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.core.engine import full, full_many
 from sgmc.core.expansion import expand
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.fit.problem import Problem
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.rows.prepare import DesignTable

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
-from sgmc.core.blas import one_blas_thread
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import DataError, UpdateWarning
 from sgmc.models.regression.updated.prior import Quadratics
 from sgmc.models.regression.updated.taylor import LARGEST_THIRD, ExactRows

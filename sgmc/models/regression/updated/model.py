@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from sgmc.arguments.keywords import FIT, names
-from sgmc.arguments.limited import as_numbers, is_records, limited
+from sgmc.arguments.data.limited import as_numbers, is_records, limited
+from sgmc.arguments.declared.keywords import FIT, names
+from sgmc.arguments.declared.signatures import refuse_unknown
 from sgmc.arguments.messages import label_text
-from sgmc.arguments.signatures import refuse_unknown
 from sgmc.errors import ArgumentError, DataError, NotSupported
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.rows.data import as_floats
@@ -94,7 +94,7 @@ class UpdatedRegression(Regression):
         """Take new rows by the formula of the fit."""
         from sgmc.formula import caller_scope
         from sgmc.formula.apply_design import read_new_rows
-        from sgmc.results.outcomes.labels import RowLabels, labels_of
+        from sgmc.results.outcomes.data.labels import RowLabels, labels_of
 
         for name in GIVEN:
             told = first.inputs.get(name)

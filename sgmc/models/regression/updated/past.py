@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.arguments.limited import is_records, is_truncated
-from sgmc.core.blas import one_blas_thread
+from sgmc.arguments.data.limited import is_records, is_truncated
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.models.regression.problem import RegressionForms
 from sgmc.models.regression.updated.taylor import ExactRows, ExpandedRows

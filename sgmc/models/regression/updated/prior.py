@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
-from sgmc.coordinates.densities import Pulled, Quadratic
-from sgmc.coordinates.maps import Affine
-from sgmc.coordinates.prior_table import PriorTable
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.priors.densities import Pulled, Quadratic
+from sgmc.coordinates.priors.prior_table import PriorTable
+from sgmc.coordinates.transforms.maps import Affine
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import normal
 

@@ -4,11 +4,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core.designs.design import design
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, FormulaError, UpdateWarning
 from sgmc.fit.parts import Evidence
 from sgmc.fit.problem import CURVATURE

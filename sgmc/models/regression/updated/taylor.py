@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.core import expansion
-from sgmc.core.blas import one_blas_thread
+from sgmc.core.system.blas import one_blas_thread
 
 LARGEST_THIRD = 64  # parameters of which third derivatives are kept: two arrays of 2 MB then
 EXPANDED_ROWS = 20_000  # rows, in random order, that third derivatives are taken from

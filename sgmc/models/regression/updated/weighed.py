@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.blas import one_blas_thread
 from sgmc.core.expansion import of_rows
-from sgmc.diagnostics import convergence
-from sgmc.diagnostics.pareto import fitted_shape, tail_size
+from sgmc.core.system.blas import one_blas_thread
+from sgmc.diagnostics.chains import convergence
+from sgmc.diagnostics.chains.pareto import fitted_shape, tail_size
 from sgmc.errors import UpdateWarning
-from sgmc.results.outcomes.rows import evenly
+from sgmc.results.outcomes.data.rows import evenly
 
 FINITE_VARIANCE = 0.5  # shape of the weights' tail below which errors of weighted means are known
 WEIGHED_WORK = 1e9  # rows x draws x parameters

@@ -6,8 +6,8 @@ from scipy.special.cython_special cimport log_ndtr as log_cdf
 
 from libc.math cimport exp, expm1, fmin, log, log1p
 
-from sgmc.arguments.limited import limited, numbers_of_ends
-from sgmc.core import limits
+from sgmc.arguments.data.limited import limited, numbers_of_ends
+from sgmc.core.numerics import limits
 from sgmc.models.regression.bases.dispersed import rounding_of, rounding_of_logs
 from sgmc.models.regression.bases.in_part.interval cimport (
     AFTER, BEFORE, BETWEEN, OBSERVED, InPart, Interval, Parts,

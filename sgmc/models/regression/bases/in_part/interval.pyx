@@ -3,7 +3,7 @@ import numpy as np
 
 from libc.math cimport INFINITY
 
-from sgmc.arguments.limited import ENDS, limited
+from sgmc.arguments.data.limited import ENDS, limited
 from sgmc.core.contract cimport OK
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 
@@ -35,7 +35,7 @@ cdef class InPart(Dispersed):
     X, offset, weight
         As in `Glm`.
     y : array (n,)
-        Outcomes of any kind, see `sgmc.arguments.limited`.
+        Outcomes of any kind, see `sgmc.arguments.data.limited`.
     """
 
     def __init__(self, X, y, offset=None, weight=None):

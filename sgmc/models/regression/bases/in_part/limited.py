@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sgmc.arguments.limited import is_bounded, limited, numbers_of_ends
-from sgmc.core.design import design
+from sgmc.arguments.data.limited import is_bounded, limited, numbers_of_ends
+from sgmc.core.designs.design import design
 from sgmc.errors import DataError
 
 
@@ -14,7 +14,7 @@ def log_densities(kernel, y, eta, *auxiliary):
     ----------
     kernel : type
         An `InPart` model.
-    y : array of outcomes, see `sgmc.arguments.limited`
+    y : array of outcomes, see `sgmc.arguments.data.limited`
     eta : array
         Linear predictors.
     auxiliary : array, optional

@@ -5,7 +5,7 @@ from libc.math cimport exp, expm1, fabs, fmax, fmin, log, log1p
 from libc.string cimport memset
 from scipy.special.cython_special cimport log_ndtr
 
-from sgmc.core import limits
+from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Design
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sgmc.core.limits import MAX_LOG_CUBED
+from sgmc.core.numerics.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.bases.predictors.varying import Columnless, Varying
 

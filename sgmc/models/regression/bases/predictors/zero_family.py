@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit, gammaln, log_expit
 
-from sgmc.arguments import values
+from sgmc.arguments.data import values
 from sgmc.errors import DataError
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.functions.rising import log_rising

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sgmc.arguments.choices import nearest
-from sgmc.coordinates.prior_table import PriorTable, resolve
+from sgmc.coordinates.priors.prior_table import PriorTable, resolve
 from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.mixed.loading import MOST, Loading
 from sgmc.models.regression.prior_alone import PriorsAlone

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.core.contract cimport OK, Batch, all_rows
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Marginal, Place

@@ -4,7 +4,7 @@ import numpy as np
 from libc.math cimport INFINITY, M_PI, exp, log
 from libc.string cimport memcpy, memset
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport OK
 from sgmc.models.mixed.loading cimport Loading
 from sgmc.models.regression.latent.densities.marginal cimport Marginal, Place

@@ -4,9 +4,9 @@ import numpy as np
 from libc.math cimport INFINITY, log
 from libc.string cimport memcpy, memset
 
-from sgmc.core cimport simd
+from sgmc.core.numerics cimport simd
 from sgmc.core.contract cimport OK, Batch, all_rows
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.models.regression.latent.densities.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Place

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sgmc.arguments.types import Floats
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
 
 SEED_OF_PATHS = 0  # all calls have the same paths, as all have the same draws of the series
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from sgmc.core.bank import MAX_BANKED
 from sgmc.errors import ArgumentError, ExtrapolationWarning, warn
-from sgmc.formula.coded import beside
+from sgmc.formula.designs.coded import beside
 from sgmc.models.regression.bases.predictors.two_predictors import with_columns
 
 

@@ -8,13 +8,13 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.messages import label_text
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
-from sgmc.core import phases
+from sgmc.core.system import phases
 from sgmc.errors import ArgumentError
-from sgmc.formula.levels import places_of
+from sgmc.formula.data.levels import places_of
 from sgmc.models.regression.latent.effects.random_effects import posterior_of
 from sgmc.models.regression.latent.effects.saved_effects import LevelsWithoutData
 from sgmc.results.exchange import Wanted, to_arviz
-from sgmc.results.outcomes import words
+from sgmc.results.outcomes.data import words
 
 EFFECTS_MEMORY = 1 << 30  # bytes of an array of draws
 

@@ -4,9 +4,9 @@ with draws of the effects.
 
 import numpy as np
 
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.models.regression.latent.densities.rules import normal_rule
-from sgmc.results.outcomes.rows import CELLS, ROWS_WORK, evenly
+from sgmc.results.outcomes.data.rows import CELLS, ROWS_WORK, evenly
 
 FEWEST_POINTS = 100  # draws of the parameters: Monte Carlo error of a tenth of a posterior sd
 NEW_NODES = 31  # of a normal law: logistic curves are integrated to 1e-4 up to sds of 5

@@ -4,9 +4,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.arguments.limited import as_numbers
+from sgmc.arguments.data.limited import as_numbers
 from sgmc.models.regression.latent.effects.random_effects import effects_at
-from sgmc.results.outcomes.rows import CELLS, Rows, family_of_rows, rows_of
+from sgmc.results.outcomes.data.rows import CELLS, Rows, family_of_rows, rows_of
 
 INFORMED = 0.5  # what a row may move of its linear predictor, in variances of it
 MOST_SHARED = 0.99  # of what is known of a linear predictor, by a single row

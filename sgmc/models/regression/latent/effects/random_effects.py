@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.core.rng import seed_sequence
-from sgmc.diagnostics import moments
+from sgmc.core.random.rng import seed_sequence
+from sgmc.diagnostics.chains import moments
 from sgmc.models.regression.latent.densities.conditional import DF, Conditional, conditional
 
 CONDITIONAL_STEPS = 6  # of the independence sampler: nine in ten proposals are accepted

@@ -7,7 +7,7 @@ import numpy as np
 from sgmc.arguments.messages import labels_text
 from sgmc.errors import ArgumentError, NewLevelsWarning, warn
 from sgmc.models.regression.latent.effects import integrated_means as integrated
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
+from sgmc.results.outcomes.data.rows import FEWEST_DRAWS, ROWS_WORK, Rows, evenly
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.latent.effects.random_effects import DRAWN_AT_ONCE, Population, looks
-from sgmc.results.outcomes.rows import FEWEST_DRAWS, ROWS_WORK, evenly
+from sgmc.results.outcomes.data.rows import FEWEST_DRAWS, ROWS_WORK, evenly
 
 SAVED_BYTES = 1 << 25  # of effects in a file
 # of the arrays that effects at draws have

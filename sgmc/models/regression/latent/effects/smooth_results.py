@@ -9,7 +9,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.latent.effects.continued import beyond
 from sgmc.models.regression.latent.effects.curves import curve_at, found_curve
-from sgmc.results.outcomes import words
+from sgmc.results.outcomes.data import words
 
 ALONG, SIDE = 100, 30  # of a curve; of a surface along each covariate
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.whitening import Coordinates, coordinates
-from sgmc.core.rng import seed_sequence
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.whitened.whitening import Coordinates, coordinates
+from sgmc.core.random.rng import seed_sequence
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 
 FAR = 5.5  # posterior sds from zero: beyond, no chain gets to the other sign

@@ -21,11 +21,11 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.integrated import ConditionallyNormal, Sums
-from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.ratios import NormalByTotal, Ratios
-from sgmc.coordinates.transport import Transport
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.mode import Mode, PriorTerms
+from sgmc.coordinates.independent.integrated import ConditionallyNormal, Sums
+from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
+from sgmc.coordinates.independent.transport import Transport
+from sgmc.core.designs.design import design
 from sgmc.fit.problem import Problem
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.mixed.loading import Loading

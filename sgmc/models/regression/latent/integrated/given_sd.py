@@ -20,18 +20,18 @@ from scipy import linalg
 from scipy.special import ndtri
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.conditioned import Conditioned
-from sgmc.coordinates.interpolation import (
+from sgmc.coordinates.approximations.mode import Mode, PriorTerms
+from sgmc.coordinates.independent.conditioned import Conditioned
+from sgmc.coordinates.independent.interpolation import (
     ChebyshevPolynomial,
     between_places,
     chebyshev_axes,
     interpolated,
 )
-from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.whitening import Coordinates
-from sgmc.core.deadline import OutOfTime
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.whitening import Coordinates
 from sgmc.core.expansion import expand
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
 from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups, SeveralEffects

@@ -10,13 +10,13 @@ from typing import Self
 import numpy as np
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.conditioned import Conditioned
-from sgmc.coordinates.transport import WeightedTransport, spread_at_most
-from sgmc.core import deadline
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.independent.conditioned import Conditioned
+from sgmc.coordinates.independent.transport import WeightedTransport, spread_at_most
 from sgmc.core.contract import Prior
 from sgmc.core.engine import full_many
 from sgmc.core.expansion import expand, of_prior
+from sgmc.core.system import deadline
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.fit.parts import Evidence
 from sgmc.fit.problem import Problem
 from sgmc.models.mixed.loading import Loading

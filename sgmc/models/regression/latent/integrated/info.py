@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sgmc.diagnostics import moments
+from sgmc.diagnostics.chains import moments
 from sgmc.models.regression.info import ModelInfo
 
 LATENT = {"logit": np.pi**2 / 3, "probit": 1.0, "cloglog": np.pi**2 / 6}  # variance of the link

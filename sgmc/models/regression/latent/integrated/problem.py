@@ -5,25 +5,25 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import collinearity, overruled
-from sgmc.coordinates.dispersion import exact_fit
-from sgmc.coordinates.mode import Mode, PriorTerms
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_table import density_of
-from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.whitening import Coordinates, undo_centring
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.mode import Mode, PriorTerms
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.identification.collinearity import collinearity, overruled
+from sgmc.coordinates.priors.prior_table import density_of
+from sgmc.coordinates.priors.prior_tails import tail_bounds
+from sgmc.coordinates.shapes.dispersion import exact_fit
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.whitening import Coordinates, undo_centring
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import of_rows
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported, QuadratureWarning
 from sgmc.fit.choose import left_open
 from sgmc.fit.parts import EXACT, Defaults, Observations, Shape, Signs, each_step
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import CURVATURE, SEARCH, Problem
-from sgmc.formula.coded import beside
+from sgmc.formula.designs.coded import beside
 from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
 from sgmc.models.regression.coordinates import about_zero, preconditioner
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects

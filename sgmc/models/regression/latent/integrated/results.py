@@ -4,9 +4,9 @@ import numpy as np
 
 from sgmc.arguments.choices import one_of
 from sgmc.arguments.messages import label_text
-from sgmc.core import phases
+from sgmc.core.system import phases
 from sgmc.errors import ArgumentError, DataError, NotSupported
-from sgmc.formula.groups import LABELS
+from sgmc.formula.designs.groups import LABELS
 from sgmc.models.regression.imputed import Imputed
 from sgmc.models.regression.latent.effects.effects_results import EffectsOfLevels
 from sgmc.models.regression.latent.effects.left_out import LeftOutGroups, LeftOutRows
@@ -14,11 +14,11 @@ from sgmc.models.regression.latent.effects.random_effects import effects_of_fit,
 from sgmc.models.regression.latent.effects.rows_with_effects import codes_of_new, with_effects
 from sgmc.models.regression.latent.effects.saved_effects import pooled_levels
 from sgmc.models.regression.results import RegressionResults
-from sgmc.results.outcomes import prediction, residuals
-from sgmc.results.outcomes.beside import with_exposure
-from sgmc.results.outcomes.loo import loo
-from sgmc.results.outcomes.rows import fitted_rows, rows_of
-from sgmc.results.outcomes.second import seen_from
+from sgmc.results.outcomes.criticism.loo import loo
+from sgmc.results.outcomes.data.beside import with_exposure
+from sgmc.results.outcomes.data.rows import fitted_rows, rows_of
+from sgmc.results.outcomes.data.second import seen_from
+from sgmc.results.outcomes.predicted import prediction, residuals
 
 NEW_LEVELS = ("sample", "error", None)
 

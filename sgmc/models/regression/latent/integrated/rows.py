@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.design import design
-from sgmc.core.rng import seed_sequence
+from sgmc.core.designs.design import design
+from sgmc.core.random.rng import seed_sequence
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.latent.covariance.group_effects import outer_first
 from sgmc.models.regression.mode.search import alone
@@ -67,9 +67,9 @@ class Subgroups:
 
 
 def scales_of(data, terms, Z, weight):
-    """What priors of the sds of effects are divided by, (q,), see `sgmc.formula.spreads`; Z (n, q)
-    are the covariates of all of them, and their weights those of the rows in this order, unless the
-    data come with others.
+    """What priors of the sds of effects are divided by, (q,), see `sgmc.formula.designs.spreads`; Z
+    (n, q) are the covariates of all of them, and their weights those of the rows in this order,
+    unless the data come with others.
     """
     if data.units is not None and data.units.weight is not None:
         none = np.empty((len(Z), 0))

@@ -4,10 +4,10 @@ each other.
 
 import numpy as np
 
-from sgmc.coordinates.mode import Mode
-from sgmc.coordinates.sandwich import sandwich_coordinates, score_covariance
-from sgmc.coordinates.score_covariance import cluster_covariance, few_clusters
-from sgmc.coordinates.whitening import Coordinates
+from sgmc.coordinates.approximations.mode import Mode
+from sgmc.coordinates.whitened.sandwich import sandwich_coordinates, score_covariance
+from sgmc.coordinates.whitened.score_covariance import cluster_covariance, few_clusters
+from sgmc.coordinates.whitened.whitening import Coordinates
 from sgmc.errors import ArgumentError, NotSupported, SGMCWarning
 from sgmc.models.regression.latent.integrated.rows import GroupedRows
 
@@ -54,8 +54,9 @@ def clusters_of_groups(groups, rows: GroupedRows, factor: str):
 def grouped_sandwich(
     mode: Mode, kernel, rows: GroupedRows, data, settings, factor: str, back, logs: int
 ) -> tuple[Coordinates, list[SGMCWarning]]:
-    """Return coordinates in which the sandwich is the identity, see `sgmc.coordinates.sandwich`,
-    and a warning, in a list, where groups or clusters are few.
+    """Return coordinates in which the sandwich is the identity, see
+    `sgmc.coordinates.whitened.sandwich`, and a warning, in a list, where groups or clusters are
+    few.
 
     Parameters
     ----------

@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import linalg
 
-from sgmc.coordinates.mode import Mode, distant
-from sgmc.coordinates.newton import Target, find_mode
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime, RateEstimator
+from sgmc.coordinates.approximations.mode import Mode, distant
+from sgmc.coordinates.approximations.newton import Target, find_mode
 from sgmc.core.expansion import expand, of_rows
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError
 from sgmc.models.regression.mode.search import several
 

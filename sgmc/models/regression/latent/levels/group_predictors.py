@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from sgmc.formula.coded import CodedTable
+from sgmc.formula.designs.coded import CodedTable
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Regressions with a factor of very many levels."""
 
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.models.regression.latent.levels.split import split
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.problem import EIGENVECTORS

@@ -5,13 +5,13 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.collinearity import collinearity
-from sgmc.coordinates.mode import PriorTerms
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_table import density_of
-from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.whitening import coordinates, undo_centring
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.mode import PriorTerms
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.identification.collinearity import collinearity
+from sgmc.coordinates.priors.prior_table import density_of
+from sgmc.coordinates.priors.prior_tails import tail_bounds
+from sgmc.coordinates.whitened.whitening import coordinates, undo_centring
+from sgmc.core.designs.design import design
 from sgmc.errors import QuadratureWarning
 from sgmc.fit.parts import Defaults, Shape
 from sgmc.fit.problem import Problem

@@ -9,8 +9,8 @@ from sgmc.arguments.intervals import with_level
 from sgmc.arguments.names import parameters
 from sgmc.arguments.numbers import level as probability
 from sgmc.arguments.numbers import whole
-from sgmc.core import deadline
-from sgmc.diagnostics import moments
+from sgmc.core.system import deadline
+from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.parts import DRAWS_MEMORY
 from sgmc.models.regression.info import ModelInfo
@@ -20,7 +20,7 @@ from sgmc.models.regression.latent.effects.rows_with_effects import with_effects
 from sgmc.models.regression.latent.effects.saved_effects import LevelsWithoutData
 from sgmc.models.regression.latent.levels.split import prior_units
 from sgmc.models.regression.results import RegressionResults
-from sgmc.results.outcomes.rows import evenly, fitted_rows, rows_of
+from sgmc.results.outcomes.data.rows import evenly, fitted_rows, rows_of
 
 SHOWN_DRAWS = 20  # of the parameters, for the ranges beneath a summary
 ROW_WORK = 50.0  # floating-point operations of a row at a node

@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from sgmc.coordinates.prior_table import PriorTable, resolve
+from sgmc.coordinates.priors.prior_table import PriorTable, resolve
 from sgmc.fit.choose import CURVATURE
 from sgmc.fit.tolerance import SMALLEST_BATCH
-from sgmc.formula.groups import EffectTerm, Grouping, sorted_rows
-from sgmc.formula.spreads import of_array
+from sgmc.formula.designs.groups import EffectTerm, Grouping, sorted_rows
+from sgmc.formula.designs.spreads import of_array
 from sgmc.models.regression import coordinates
 from sgmc.models.regression.latent.densities.rules import scheme_of
 from sgmc.models.regression.mode.search import column_scales, moments_of_outcomes, scales

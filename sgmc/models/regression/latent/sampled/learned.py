@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.design import design
+from sgmc.core.designs.design import design
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.latent.covariance.group_effects import MixedPriors
 from sgmc.models.regression.latent.densities.effects_prior import EffectsPrior

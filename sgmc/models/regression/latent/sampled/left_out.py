@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.arguments.limited import as_numbers
-from sgmc.core import deadline
-from sgmc.core.design import design
+from sgmc.arguments.data.limited import as_numbers
+from sgmc.core.designs.design import design
+from sgmc.core.system import deadline
 from sgmc.errors import ArgumentError
 from sgmc.models.mixed.loading import UnitLoading
 from sgmc.models.regression.latent.covariance.group_effects import closed_form
@@ -17,7 +17,7 @@ from sgmc.models.regression.latent.densities.rules import scheme_of
 from sgmc.models.regression.latent.effects.curves import spacing
 from sgmc.models.regression.latent.effects.left_out import LeftOutRows, log_sum, moments_of
 from sgmc.models.regression.latent.integrated.problem import one_factor
-from sgmc.results.outcomes.rows import CELLS, fitted_rows
+from sgmc.results.outcomes.data.rows import CELLS, fitted_rows
 
 
 @dataclass(frozen=True)

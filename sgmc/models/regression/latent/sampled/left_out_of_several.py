@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 from sgmc.models.regression.latent.effects.left_out import log_sum
 from sgmc.models.regression.latent.sampled.left_out import LeftOutLevels
 

@@ -9,9 +9,9 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.partial_map import PartialMap
-from sgmc.coordinates.propagation import Propagated, Sites, propagate
+from sgmc.coordinates.approximations.propagation import Propagated, Sites, propagate
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.partial_map import PartialMap
 from sgmc.errors import DataError
 from sgmc.models.regression.latent.shrunk.centre import (
     GaussianLikelihood,

@@ -3,7 +3,7 @@
 import numpy as np
 
 from sgmc.core.bank import BANK_MEMORY, MAX_BANKED
-from sgmc.core.memory import Forecast
+from sgmc.core.system.memory import Forecast
 
 BORDER_MATRICES = 6  # of the border: precision, Schur complement, roots and their inverses
 COLUMN_COPIES = 5  # of the columns of smooths: as given, by level, in the design, under weights

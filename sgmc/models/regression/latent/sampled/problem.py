@@ -6,17 +6,17 @@ from functools import partial, reduce
 import numpy as np
 
 from sgmc import registry
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.dispersion import exact_fit
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.transport import scaled_by_draws
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.coordinates.whole import WholeCoordinates
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.independent.transport import scaled_by_draws
+from sgmc.coordinates.priors.prior_tails import tail_bounds
+from sgmc.coordinates.shapes.dispersion import exact_fit
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.coordinates.whitened.whole import WholeCoordinates
 from sgmc.core.bank import ThinnedDraws
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.fit.parts import (
     ACCEPTED,
     MOST_PATHS,

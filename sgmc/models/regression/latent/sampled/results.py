@@ -9,8 +9,8 @@ from sgmc.arguments.choices import one_of
 from sgmc.arguments.intervals import with_level
 from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
-from sgmc.core import phases
 from sgmc.core.partial import pooled
+from sgmc.core.system import phases
 from sgmc.errors import ArgumentError, DataError
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.imputed import ROUNDING, Imputed
@@ -41,9 +41,9 @@ from sgmc.models.regression.latent.sampled.left_out import (
     refuse_outer,
 )
 from sgmc.models.regression.latent.sampled.left_out_of_several import LevelsOfSeveral
-from sgmc.results.outcomes.beside import check_errors, check_trials, outcomes
-from sgmc.results.outcomes.labels import labels_of_fit
-from sgmc.results.outcomes.rows import (
+from sgmc.results.outcomes.data.beside import check_errors, check_trials, outcomes
+from sgmc.results.outcomes.data.labels import labels_of_fit
+from sgmc.results.outcomes.data.rows import (
     Rows,
     design_of,
     evenly,

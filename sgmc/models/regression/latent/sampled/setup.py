@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.mode import PriorTerms
-from sgmc.core.design import design
+from sgmc.coordinates.approximations.mode import PriorTerms
+from sgmc.core.designs.design import design
 from sgmc.core.expansion import row_curvatures
-from sgmc.core.rng import seed_sequence
+from sgmc.core.random.rng import seed_sequence
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
 from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_crossing
 from sgmc.models.regression.latent.covariance.group_effects import MixedPriorsAlone, mixed_priors

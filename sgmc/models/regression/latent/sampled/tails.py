@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sgmc.arguments.limited import is_records
+from sgmc.arguments.data.limited import is_records
 
 TOLD_BY = ("ols", "poisson")  # families whose outcomes tell both ends of a linear predictor
 

@@ -10,12 +10,12 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode
-from sgmc.coordinates.propagation import Sites
-from sgmc.coordinates.separation_transform import GRID, quantiles
-from sgmc.core import deadline
-from sgmc.core.deadline import OutOfTime
+from sgmc.coordinates.approximations.newton import MarginalTarget, find_marginal_mode
+from sgmc.coordinates.approximations.propagation import Sites
+from sgmc.coordinates.shapes.separation_transform import GRID, quantiles
 from sgmc.core.expansion import expand
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.models.regression.latent.shrunk.locals import Local
 from sgmc.models.regression.latent.shrunk.propagation import Shrunken, shrunken
 from sgmc.models.regression.latent.shrunk.shrinking import SMALLEST_SHRUNK

@@ -15,14 +15,14 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.conditionals import Conditionals, Turns
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.maps import Scaling
-from sgmc.core import deadline
+from sgmc.coordinates.priors.conditionals import Conditionals, Turns
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Map, Model, Prior
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.rng import Rng, seed_sequence
+from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.models.regression.latent.shrunk.direct import LEAST_TOLD, counted_rows, improper, reduced
 from sgmc.models.regression.latent.shrunk.shrinking import Shrunk, ShrunkMap
 from sgmc.models.regression.latent.shrunk.sweeps import ScaleSweeps, told_by_rows

@@ -3,11 +3,11 @@
 import numpy as np
 from scipy import linalg
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.maps import Warp
-from sgmc.coordinates.report import Report
-from sgmc.coordinates.separation_transform import GRID
-from sgmc.coordinates.whole import WholeCoordinates
+from sgmc.coordinates.shapes.separation_transform import GRID
+from sgmc.coordinates.transforms.composed import Composed
+from sgmc.coordinates.transforms.maps import Warp
+from sgmc.coordinates.whitened.report import Report
+from sgmc.coordinates.whitened.whole import WholeCoordinates
 from sgmc.models.regression.latent.shrunk.shrinking import ShrunkMap
 
 

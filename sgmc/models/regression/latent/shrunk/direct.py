@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from sgmc.arguments.tables import CHUNK_CELLS
+from sgmc.arguments.data.tables import CHUNK_CELLS
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.densities import FAMILIES, Separable
-from sgmc.coordinates.maps import Scaling
-from sgmc.coordinates.ratios import NormalByTotal, Ratios
-from sgmc.coordinates.transport import Transport, scaled_by_draws
-from sgmc.core import deadline
+from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
+from sgmc.coordinates.independent.transport import Transport, scaled_by_draws
+from sgmc.coordinates.priors.densities import FAMILIES, Separable
+from sgmc.coordinates.transforms.maps import Scaling
 from sgmc.core.contract import Model
+from sgmc.core.system import deadline
 from sgmc.errors import DataError
 from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, GroupSums
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sgmc.coordinates.prior_table import PriorTable, Scales, resolve
+from sgmc.coordinates.priors.prior_table import PriorTable, Scales, resolve
 from sgmc.errors import NotSupported
 from sgmc.priors import half_t, inverse_gamma
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from sgmc.coordinates.separation_transform import BEYOND, GRID, quantiles
+from sgmc.coordinates.shapes.separation_transform import BEYOND, GRID, quantiles
 from sgmc.models.regression.latent.shrunk.shrinking import SMALLEST_SHRUNK
 
 LOG_REACH, REACH_NODES = 42.0, 8001  # logs of half-Cauchy scales: its tails fall as exp(-|v|)

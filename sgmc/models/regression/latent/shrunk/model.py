@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from sgmc.coordinates.separation_transform import GRID
-from sgmc.core.memory import Forecast
+from sgmc.coordinates.shapes.separation_transform import GRID
+from sgmc.core.system.memory import Forecast
 from sgmc.errors import NotSupported
 from sgmc.models.regression.bases.predictors.two_predictors import predictors_of
 from sgmc.models.regression.latent.shrunk.conditionals import conditioned

@@ -6,15 +6,15 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from sgmc.arguments.tables import CHUNK_ROWS
-from sgmc.coordinates.dispersion import dispersed_mode
-from sgmc.coordinates.mode import PriorTerms, posterior_mode
-from sgmc.coordinates.modes import ModeSearch
-from sgmc.coordinates.prior_table import density_of, resolve
-from sgmc.coordinates.prior_tails import tail_bounds
-from sgmc.coordinates.whitening import undo_centring
-from sgmc.core.deadline import OutOfTime
-from sgmc.core.design import design
+from sgmc.arguments.data.tables import CHUNK_ROWS
+from sgmc.coordinates.approximations.mode import PriorTerms, posterior_mode
+from sgmc.coordinates.approximations.modes import ModeSearch
+from sgmc.coordinates.priors.prior_table import density_of, resolve
+from sgmc.coordinates.priors.prior_tails import tail_bounds
+from sgmc.coordinates.shapes.dispersion import dispersed_mode
+from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core.designs.design import design
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.fit.parts import (
     Defaults,
     Observations,
@@ -25,7 +25,7 @@ from sgmc.fit.parts import (
 )
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
-from sgmc.formula.coded import CodedTable
+from sgmc.formula.designs.coded import CodedTable
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
 from sgmc.models.regression.latent.shrunk.centre import (
     LearnedScales,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.coordinates.propagation import Sites, propagate
+from sgmc.coordinates.approximations.propagation import Sites, propagate
 
 
 class Shrunken(NamedTuple):

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
-from sgmc.formula.coded import CodedTable, grown
+from sgmc.formula.designs.coded import CodedTable, grown
 from sgmc.models.regression.latent.densities.effects_prior import Blocks
 from sgmc.models.regression.rows.prepare import DesignTable, copied, permutation
 

@@ -9,7 +9,7 @@ from scipy import linalg, sparse
 from scipy.linalg.lapack import dtrtrs
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.core import deadline
+from sgmc.core.system import deadline
 
 NEARLY_DENSE = 0.25  # share of numbers of the coefficients' columns that are not zero
 

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from scipy import sparse
 
-from sgmc.formula.coded import CodedTable
+from sgmc.formula.designs.coded import CodedTable
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from sgmc.coordinates.arrow import Arrow
+from sgmc.coordinates.whitened.arrow import Arrow
 
 
 @dataclass(frozen=True)

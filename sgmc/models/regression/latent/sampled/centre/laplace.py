@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sgmc.coordinates.newton import Slope, Target, find_mode
-from sgmc.core import deadline
+from sgmc.coordinates.approximations.newton import Slope, Target, find_mode
 from sgmc.core.expansion import of_prior, of_rows, row_curvatures
+from sgmc.core.system import deadline
 from sgmc.errors import DataError
 from sgmc.models.regression.latent.sampled.blocks.precision import precision_of
 

@@ -16,10 +16,10 @@ from functools import reduce
 
 import numpy as np
 
-from sgmc.coordinates.composed import Composed
-from sgmc.coordinates.newton import MarginalTarget, find_marginal_mode, limit_step
+from sgmc.coordinates.approximations.newton import MarginalTarget, find_marginal_mode, limit_step
+from sgmc.coordinates.transforms.composed import Composed
 from sgmc.core.expansion import of_rows
-from sgmc.core.limits import MAX_LOG
+from sgmc.core.numerics.limits import MAX_LOG
 from sgmc.errors import DataError
 from sgmc.models.regression.latent.sampled.centre.edf import variances
 from sgmc.models.regression.latent.sampled.centre.laplace import CrossedConditional

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.grid import NATS_OFF, is_right
-from sgmc.coordinates.integrated import ConditionallyNormal
+from sgmc.coordinates.independent.grid import NATS_OFF, is_right
+from sgmc.coordinates.independent.integrated import ConditionallyNormal
 from sgmc.core.contract import Map, Model
 from sgmc.models.regression.latent.sampled.blocks.crossed_rows import CrossedRows
 from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination

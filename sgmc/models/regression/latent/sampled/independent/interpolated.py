@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg.lapack import dtrtrs
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.grid import mesh
-from sgmc.coordinates.integrated import Sums
-from sgmc.coordinates.interpolation import chebyshev_axes, chebyshev_weights
+from sgmc.coordinates.independent.grid import mesh
+from sgmc.coordinates.independent.integrated import Sums
+from sgmc.coordinates.independent.interpolation import chebyshev_axes, chebyshev_weights
 from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination
 from sgmc.models.regression.latent.sampled.blocks.inverse_root import inverse_root_times
 from sgmc.models.regression.rows.effect_sums import kept_effects, roots_of

@@ -10,8 +10,8 @@ import numpy as np
 from scipy import linalg
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.grid import mesh
-from sgmc.coordinates.interpolation import (
+from sgmc.coordinates.independent.grid import mesh
+from sgmc.coordinates.independent.interpolation import (
     ChebyshevPolynomial,
     between_places,
     chebyshev_axes,

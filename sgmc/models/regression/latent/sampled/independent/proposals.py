@@ -11,12 +11,12 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Floats
-from sgmc.coordinates.grid import Grid, grid_of, looked_up
-from sgmc.coordinates.transport import WeightedTransport, spread_at_most
-from sgmc.core.blas import one_blas_thread
+from sgmc.coordinates.independent.grid import Grid, grid_of, looked_up
+from sgmc.coordinates.independent.transport import WeightedTransport, spread_at_most
 from sgmc.core.contract import Map
 from sgmc.core.engine import full_many
 from sgmc.core.expansion import of_prior
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import DataError
 from sgmc.fit.problem import Problem
 from sgmc.models.regression.latent.sampled.centre.laplace import (

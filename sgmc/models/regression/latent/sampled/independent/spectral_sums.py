@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.integrated import Sums
-from sgmc.coordinates.ratios import NormalByTotal, Ratios
+from sgmc.coordinates.independent.integrated import Sums
+from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
 from sgmc.models.regression.rows.effect_sums import (
     MOST_A_DRAW,
     PRODUCTS_AT_ONCE,

@@ -1,0 +1,1 @@
+"""Checks of arrays, tables, rows, draws and outcomes."""

@@ -1,0 +1,1 @@
+"""Declared keywords: the table of fit keywords, signatures made of its rows."""

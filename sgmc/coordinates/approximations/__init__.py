@@ -1,0 +1,1 @@
+"""Searches for modes, and Gaussian approximations of posteriors."""

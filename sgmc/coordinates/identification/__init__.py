@@ -1,0 +1,1 @@
+"""What data leave open: separated outcomes, directions to infinity, collinear columns."""

@@ -1,0 +1,1 @@
+"""Independent draws of posteriors that are normal given few numbers."""

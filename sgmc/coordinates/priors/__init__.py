@@ -1,0 +1,1 @@
+"""Priors of parameters: densities, draws, tails, what does not suit."""

@@ -1,0 +1,1 @@
+"""Coordinates for posteriors of a known shape: horseshoes, lopsided columns, scales."""

@@ -1,0 +1,1 @@
+"""Maps from free numbers to parameters: base classes, constraints, metrics."""

@@ -1,0 +1,1 @@
+"""Storage of tables of predictors: dense, sparse, coded."""

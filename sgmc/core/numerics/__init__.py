@@ -1,0 +1,1 @@
+"""Numerical kernels: vector functions, matrix products, derivatives, limits of numbers."""

@@ -1,0 +1,1 @@
+"""Random streams, and variates drawn from them."""

@@ -1,0 +1,1 @@
+"""What is sampled: its base classes, and what is computed once of it at a centre."""

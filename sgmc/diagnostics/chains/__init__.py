@@ -1,0 +1,1 @@
+"""Diagnostics of chains: moments, effective sizes, R-hat, tails, visits."""

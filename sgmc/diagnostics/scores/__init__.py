@@ -1,0 +1,1 @@
+"""Diagnostics of draws with scores: Stein discrepancies, control variates."""

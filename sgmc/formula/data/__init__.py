@@ -1,0 +1,1 @@
+"""Tables as formulas see them: columns, chunks of rows, labels, gaps."""

@@ -1,0 +1,1 @@
+"""Design matrices: factors, blocks of columns, groups of rows, offsets, scales."""

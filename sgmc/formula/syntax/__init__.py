@@ -1,0 +1,1 @@
+"""The text of a formula: R's words and operators over patsy's grammar."""

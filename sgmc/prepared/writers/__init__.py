@@ -1,0 +1,1 @@
+"""What writes the sealed file: records, buckets in random order, columns."""

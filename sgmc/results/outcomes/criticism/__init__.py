@@ -1,0 +1,1 @@
+"""How well a model fits outcomes: leave-one-out, predictive checks, calibration."""

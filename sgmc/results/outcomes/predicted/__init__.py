@@ -1,0 +1,1 @@
+"""Predictions of outcomes, simulated outcomes, residuals, survival functions."""

@@ -1,0 +1,1 @@
+"""What piecewise-deterministic samplers share: bounces, bands of rates, recorders of paths."""
