@@ -122,6 +122,7 @@ def test_estimates_stay_where_nothing_is_known():
     priors = SimpleNamespace(
         families=["flat"],
         columns=lambda _: [1.0],
+        monotone=[],
         bounds=lambda: (np.array([-np.inf]),) * 2,
         names=["b"],
         centred=False,
