@@ -682,6 +682,9 @@ def drifted(problem, x):
 MANY_TIMES = 4.5  # as many draws, from which other chains are begun instead of more
 PATH, MOST_DOUBLINGS = 63, 8  # gradients of a path of `nuts` there, about, and its most doublings
 PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
+# hierarchies have many parameters, and scales that are learned by draws; of fewer, as of a thin
+# banana or a narrow mode apart, chains in free numbers missed more than at the mode's scales
+FEWEST_FREE, FREE_PATHS_ACCEPTED = 20, 0.99
 
 
 def slow(done, times):
@@ -707,13 +710,20 @@ def livelier(plan) -> Plan:
     # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits;
     # maps of quantiles make numbers of long tails normal ones, whose scales are known
     where, shrunk = plan.problem.coordinates, len(plan.problem.priors.shrunk)
-    learned = {"metric": "diag"} if where.whitened and not (where.walled or shrunk) else {}
+    problem, accepted, learned = plan.problem, PATHS_ACCEPTED, {}
+    if where.whitened and where.free is not None and plan.problem.dim >= FEWEST_FREE:
+        # what draws tell of all directions is nearer to most of the posterior
+        problem = replace(problem, coordinates=where.free, laplace=where)
+        accepted, learned = FREE_PATHS_ACCEPTED, {"metric": "dense"}
+    elif where.whitened and not (where.walled or shrunk):
+        learned = {"metric": "diag"}
     spec = registry.room("samplers")["nuts"](
-        target_accept=PATHS_ACCEPTED, max_depth=MOST_DOUBLINGS, **learned
+        target_accept=accepted, max_depth=MOST_DOUBLINGS, **learned
     )
     why = f"Exact sampler chosen: chains of {plan.spec!r} forget slowly here, or diverge"
     settings = replace(plan.settings, draws=plan.settings.begun or plan.settings.draws)
-    return make_plan(plan.choice(settings=settings, spec=spec, reason=why, counted=None))
+    choice = plan.choice(problem=problem, settings=settings, spec=spec, reason=why, counted=None)
+    return make_plan(choice)
 
 
 def as_saved(plan, name) -> Plan:

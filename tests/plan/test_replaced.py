@@ -152,6 +152,29 @@ def test_chains_of_nuts_are_begun_where_others_forget_slowly(funnel):
     )
 
 
+class WideFunnel(Funnel):
+    """The same with 24 numbers x."""
+
+    parameters = {"v": (), "x": (24,)}
+
+    def log_lik(self, theta, rows):
+        return super().log_lik(theta, rows) - 7.5 * theta["v"]
+
+    def grad(self, theta, rows):
+        slopes = super().grad(theta, rows)
+        return slopes | {"v": slopes["v"] - 7.5}
+
+
+@pytest.mark.extended
+def test_of_many_parameters_they_are_in_free_numbers():
+    """About 35 s; tolerances as above."""
+    found = WideFunnel().fit(seed=1)
+    assert found.sampler == sgmc.NUTS(target_accept=0.99, max_depth=8, metric="dense")
+    v = found.draws_of("v")
+    assert found.verdict.trustworthy
+    assert abs(v.mean() / 0.8) < 0.15 and abs(v.std() / 0.8 - 1) < 0.15
+
+
 @pytest.fixture
 def short(monkeypatch):
     """Chains do not go on."""

@@ -5,7 +5,7 @@ theta = c(u) with c the constraints' map, and u = x, or u = m + B x with B a pre
 mode m of u's density.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -49,6 +49,11 @@ class FreeCoordinates:
 
     heavy = light = walled = False  # no map of quantiles
     affine = False  # constraints bend
+
+    @property
+    def free(self):
+        """The same without a map between free numbers and the sampler's."""
+        return replace(self, between=None)
 
     @property
     def scaled(self):

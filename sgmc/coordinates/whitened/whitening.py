@@ -78,6 +78,7 @@ class Coordinates:
     light: bool = False
     walled: bool = False
     scaled = True  # the Gaussian approximation is known
+    free = None  # of models that are no regressions
 
     @property
     def arrays(self):

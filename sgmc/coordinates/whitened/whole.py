@@ -41,6 +41,7 @@ class WholeCoordinates:
 
     scaled, whitened, rotated, affine = True, True, False, False
     heavy, light, walled = False, False, False
+    free = None  # of models that are no regressions
     max_precision = min_precision = 1.0
 
     @property
