@@ -112,6 +112,7 @@ def test_sums_have_other_priors(prior, frame):
         ({"mo(x)": sgmc.half_normal(1)}, "takes normal"),
         ({"mo(x)[2]": sgmc.normal(0, 1)}, "give it by the name of the term"),
         ({"mo(x)": sgmc.mvnormal([0, 0, 0], np.eye(3))}, "takes normal"),
+        (sgmc.mvnormal([0, 0, 0, 0], np.eye(4)), "takes normal"),
     ],
 )
 def test_other_priors_are_refused(prior, says, frame):

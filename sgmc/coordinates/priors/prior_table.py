@@ -334,9 +334,11 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
     check(specified, names, slopes, family)
     check_together(together, specified, names)
     groups = [np.array(one) + j for one in data.increments for j in range(0, coefficients, d)]
+    joint_places = [j for one in together for j in one.places]
     for where in groups:
         alike = [specified[j] for j in where]
-        if not named_alone(prior, where, data, family) and not suits_sum(alike[0]):
+        own = named_alone(prior, where, data, family) or where[0] in joint_places
+        if not own and not suits_sum(alike[0]):
             alike = [SLOPE] * len(where)  # what is for all slopes may not be for sums of increments
         one = as_increment(alike, [names[j] for j in where])
         specified = [one if j in where else other for j, other in enumerate(specified)]
