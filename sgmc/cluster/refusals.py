@@ -32,7 +32,7 @@ def refuse_in_part(parsed):
 
 def refuse(text):
     """NotSupported, by name."""
-    raise NotSupported(f"data in partitions do not go with {text}", because="limit")
+    raise NotSupported(f"data in partitions do not go with {text}")
 
 
 def refuse_inputs(inputs):

@@ -174,7 +174,6 @@ def refuse_times(parsed):
             f"{'Surv(...)' if times else 'cens(...) and trunc(...)'} in a prepared file, which "
             "holds one number of each outcome: such outcomes are read from tables in memory and "
             "from files that fit into it; select rows or columns, or raise memory_limit=",
-            because="limit",
         )
 
 

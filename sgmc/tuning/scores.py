@@ -100,7 +100,6 @@ def stein(discrepancy, problem, entropy, **options):
         raise NotSupported(
             "tune= does not apply to effects that are sampled, as those of crossed factors: draws "
             "are scored whole, and those of arms are without the effects; leave it out",
-            because="limit",
         )
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.defaults.estimator
 

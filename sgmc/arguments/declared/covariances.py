@@ -42,7 +42,6 @@ def check_covariance_of(groups: object, equations: bool, cov_type: str) -> None:
         raise NotSupported(
             "cov_type='HC3' with outcomes of several kinds: it divides the scores of a row by one "
             "number, and a row has a leverage in each equation; use cov_type='robust'",
-            because="limit",
         )
     if groups is None and cov_type == "cluster":
         raise ArgumentError(

@@ -74,14 +74,12 @@ def refuse_bounded(table):
             f"the monotonic effect of {table.names[j]!r} has one sign, which does not go with "
             "scales that are learned, very many parameters, or data in partitions; give levels a "
             "coefficient each, by C()",
-            because="limit",
         )
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
             "scales that are learned, very many parameters, or data in partitions; use a prior "
             "without ends, e.g. sgmc.normal(0, 2.5)",
-            because="limit",
         )
 
 
@@ -91,5 +89,4 @@ def refuse_joint(table):
         raise NotSupported(
             "prior: mvnormal does not go with scales that are learned, very many parameters, or "
             "data in partitions; give each coefficient a prior of its own",
-            because="limit",
         )

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from patsy.mgcv_cubic_splines import CC, CR, TE
 
-from sgmc.formula.evaluation.monotone import Monotonic
+from sgmc.formula.evaluation.monotone import MOST_ORDERED, Monotonic
 from sgmc.formula.evaluation.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.evaluation.transforms import (
     MOST_DEGREE,
@@ -80,7 +80,7 @@ CHECKS = {
     Center: moments,
     Categories: lambda one: isinstance(one.levels, tuple),
     Relevel: lambda one: isinstance(one.levels, tuple),
-    Monotonic: lambda one: isinstance(one.levels, tuple),
+    Monotonic: lambda one: isinstance(one.levels, tuple) and 2 <= len(one.levels) <= MOST_ORDERED,
     Poly: polynomials,
     NaturalTerm: lambda one: type(one.basis) is NaturalSplines and natural(one.basis),
 }

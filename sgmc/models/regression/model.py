@@ -433,7 +433,6 @@ def refuse_prior_only(model, settings):
         raise NotSupported(
             f"prior_only=True does not go with {model!r}, whose learned scales, updates or "
             "partitions have priors of their own: leave it out",
-            because="limit",
         )
     if settings.batch_size is not None:
         raise NotSupported(

@@ -76,7 +76,6 @@ class TwoDesigns(Regression):
             raise NotSupported(
                 f"{cls.family.name} reads its two designs into memory, not from prepared tables: "
                 "give the rows themselves, or a sample where they are too many",
-                because="limit",
             )
         frame = as_frame(data)
 
