@@ -72,7 +72,5 @@ def with_signs(where: Coordinates, fold: FoldedEffects, x, mode, free, entropy):
     if not changed.any():
         return x
     y, x = y[changed], x.copy()
-    if where.map is not None:  # those that bend take a point at a time
-        y = where.map.inverse(y) if where.map.affine else [where.map.inverse(one) for one in y]
-    x[changed] = y
+    x[changed] = y if where.map is None else [where.map.inverse(one) for one in y]
     return x
