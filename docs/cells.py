@@ -325,9 +325,14 @@ def in_a_file(row, term):
 
 def prepared(row, term):
     """A prepared file."""
-    own = {name: value for name, value in family(row)[3].items() if name == "se"}
+    cls, _, _, given = family(row)
+    own = {name: value for name, value in given.items() if name == "se"}
+    formula = formula_of(row, term)
+    if cls.for_formula(formula, given).family.parts:  # a second part, and its predictors or none
+        second = [value for value in given.values() if str(value).startswith("~")]
+        formula += " | " + (second[0].partition("~")[2] if second else "1")
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        table = sgmc.prepare(formula_of(row, term), DATA, f"{folder}/table.sgmc", **own)
+        table = sgmc.prepare(formula, DATA, f"{folder}/table.sgmc", **own)
         return fit(row, term, table)
 
 

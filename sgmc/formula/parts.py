@@ -73,6 +73,17 @@ def split(formula: "str | SafeFormula", second: str) -> tuple[Any, Any]:
     return like(f"{response}~{before}", formula), like(f"{response}~{after}", formula)
 
 
+def as_one(formula: "str | SafeFormula") -> "str | SafeFormula":
+    """The formula ``"y ~ x + z"`` of ``"y ~ x | z"``, which needs the same columns; others as they
+    are.
+    """
+    response, predictors, bars = bars_of(formula)
+    if not bars:
+        return formula
+    parts = [predictors[i + 1 : j] for i, j in zip([-1, *bars], [*bars, len(predictors)])]
+    return like(f"{response}~{' + '.join(part.strip() for part in parts)}", formula)
+
+
 def with_second(
     formula: "str | SafeFormula", name: str, second: "str | SafeFormula"
 ) -> "str | SafeFormula":

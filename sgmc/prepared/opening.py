@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import tempfile
+from dataclasses import replace
 
 import pandas as pd
 
@@ -13,6 +14,7 @@ from sgmc.core.system.memory import available
 from sgmc.errors import ArgumentError
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
+from sgmc.formula.parts import as_one
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import subset_columns
 from sgmc.formula.syntax import parser
@@ -63,7 +65,7 @@ def opened(formula, data, scope, given):
     limit = MEMORY_SHARE * available()
     if memory_limit is not None:
         limit = min(limit, in_bytes("memory_limit", memory_limit, LEAST_MEMORY))
-    parsed = parser.parse(formula, source.columns, scope)
+    parsed = replace(parser.parse(as_one(formula), source.columns, scope), formula=formula)
     source = source.only(needed(parsed, source.columns, given))
     if source.bytes <= limit:
         return source.read()

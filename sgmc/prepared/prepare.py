@@ -4,6 +4,7 @@ import errno
 import os
 import shutil
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,11 +18,11 @@ from sgmc.arguments.types import FilePath, Progress, Seed
 from sgmc.core.system.interrupts import handled
 from sgmc.core.system.memory import MB, available, shown
 from sgmc.core.system.phases import watched
-from sgmc.errors import ArgumentError, DiskError, NotSupported, SGMCError
+from sgmc.errors import ArgumentError, DiskError, SGMCError
 from sgmc.formula import caller_scope, check_subset_of
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
-from sgmc.formula.evaluation.functions import CALLS_IN_PART
+from sgmc.formula.parts import as_one
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.identity import made_of
 from sgmc.prepared.file.layout import MAGIC
@@ -29,7 +30,7 @@ from sgmc.prepared.file.prepared import open as opened
 from sgmc.prepared.file.recipe import arrays_of
 from sgmc.prepared.first_pass.cells import compressed
 from sgmc.prepared.first_pass.memory_source import TableSource
-from sgmc.prepared.first_pass.scan import Found, Options, Scan
+from sgmc.prepared.first_pass.scan import Found, Options, Scan, in_columns
 from sgmc.prepared.first_pass.selection import Selection
 from sgmc.prepared.passes import Passes
 from sgmc.prepared.writers.records import Encoder
@@ -78,7 +79,8 @@ def prepare(
     Parameters
     ----------
     formula : str
-        As for the verbs, which are then called with the same formula and the result.
+        As for the verbs, which are then called with the same formula and the result; with ``| z``
+        at its end where another parameter has predictors, ``"y ~ x | z"`` for ``sigma="~ z"``.
     source : path, glob or list of files, or table
         Files of Parquet, CSV or Arrow, a pyarrow Dataset, a polars LazyFrame, a dask DataFrame, or
         a table in memory.
@@ -109,7 +111,8 @@ def prepare(
     Returns
     -------
     Prepared
-        A formula with group terms or smooths keeps columns instead of a design: a fit reads them
+        A formula with group terms, smooths or two parts (``"y ~ x | z"``), and one of outcomes that
+        are known in part (`Surv`, ``cens()``), keeps columns instead of a design: a fit reads them
         into memory.
 
     Raises
@@ -133,8 +136,9 @@ def prepare(
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     check_subset_of(formula, subset)
     source = source_of(source)
-    parsed = parser.parse(formula, source.columns, scope_of(source))
-    refuse_times(parsed)
+    parsed = replace(
+        parser.parse(as_one(formula), source.columns, scope_of(source)), formula=formula
+    )
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     vectors = columns_of(given, source)
     check_subset(subset)
@@ -149,7 +153,7 @@ def prepare(
     with handled(), on_disk(path), watched(progress):
         shop = StagingDirectory(path, mark, parsed.functions)
         try:
-            if parsed.bars or parsed.smooths:
+            if in_columns(parsed):
                 keep(shop, scan, arguments, passes)
             else:
                 write(shop, scan, arguments, limit, passes)
@@ -164,17 +168,6 @@ def prepare(
             shop.leave()
     passes.finish()
     return opened(path, functions=own(parsed.functions), trust_formulas=True)
-
-
-def refuse_times(parsed):
-    """NotSupported for survival times, and other outcomes that are known in part."""
-    times = "Surv" in parsed.functions
-    if times or parsed.response.startswith(CALLS_IN_PART):
-        raise NotSupported(
-            f"{'Surv(...)' if times else 'cens(...) and trunc(...)'} in a prepared file, which "
-            "holds one number of each outcome: such outcomes are read from tables in memory and "
-            "from files that fit into it; select rows or columns, or raise memory_limit=",
-        )
 
 
 def replaceable(path):

@@ -5,6 +5,7 @@ from dataclasses import replace
 from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
 from sgmc.formula.evaluation.safe import SafeFormula
+from sgmc.formula.parts import has_bar, split
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.column_store import ColumnStore
 from sgmc.prepared.file.sealed import SealedTable
@@ -25,10 +26,26 @@ def read(formula, data, *, outcome, scope, **given):
     scope = front.caller_scope() if scope is None else scope
     if not isinstance(data, SealedTable):
         return front.read_with_deadline(formula, data, outcome=outcome, scope=scope, **given)
+    refuse_others(formula, data, scope, given)
+    if isinstance(data, ColumnStore):
+        kept = data.beside
+        table, grouping, partly = front.read_with_deadline(
+            formula, data.frame(), outcome=outcome, scope=scope, **kept
+        )
+        # by which new rows find their offsets and weights
+        return replace(table, arguments=data.arguments), grouping, partly
+    table = data.of_outcome(outcome)
+    return table, table.grouping(), ""
+
+
+def refuse_others(formula, data, scope, given):
+    """FormulaError or ArgumentError where a formula, or what else was given, is not what a table
+    was prepared with.
+    """
     if not same(formula, data, scope):
         raise FormulaError(
-            f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
-            "the same, or prepare the table again"
+            f"{data.path} was prepared with the formula {str(data.formula)!r}, not "
+            f"{str(formula)!r}: give the same, or prepare the table again"
         )
     refuse_groups(given)
     for name, value in given.items():
@@ -44,15 +61,6 @@ def read(formula, data, *, outcome, scope, **given):
             f"{name}={shown} is not what {data.path} was prepared with, {name}={known!r}: leave "
             "it out, or prepare the table again"
         )
-    if isinstance(data, ColumnStore):
-        kept = {name: value for name, value in data.arguments.items() if name != "subset"}
-        table, grouping, partly = front.read_with_deadline(
-            formula, data.frame(), outcome=outcome, scope=scope, **kept
-        )
-        # by which new rows find their offsets and weights
-        return replace(table, arguments=data.arguments), grouping, partly
-    table = data.of_outcome(outcome)
-    return table, table.grouping(), ""
 
 
 def refuse_groups(given):
@@ -73,10 +81,17 @@ def same(formula, prepared, scope):
         return False
     if formula == prepared.formula:
         return True
-    theirs = parser.parse(formula, prepared.columns, scope)
+    theirs = parts_of(formula, prepared.columns, scope)
     try:
-        ours = parser.parse(prepared.formula, prepared.columns, scope)
+        ours = parts_of(prepared.formula, prepared.columns, scope)
     except SGMCError:  # a file may have any text
         return False
+    return ours == theirs
+
+
+def parts_of(formula, columns, scope):
+    """What a formula is made of, of each of its parts, so that spaces do not count."""
+    written = split(formula, "") if has_bar(formula) else (formula,)
+    parsed = [parser.parse(one, columns, scope) for one in written]
     parts = ("response", "predictors", "bars", "smooths", "offset")
-    return all(getattr(ours, part) == getattr(theirs, part) for part in parts)
+    return [[getattr(one, part) for part in parts] for one in parsed]

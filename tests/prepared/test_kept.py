@@ -1,4 +1,4 @@
-"""Formulas with group terms and smooths: columns come back as they were, and so does the fit."""
+"""Formulas whose rows are read into memory: columns come back as they were, and so does the fit."""
 
 import pickle
 import warnings
@@ -57,6 +57,28 @@ def test_fit_is_that_of_the_rows_in_memory(formula, given, frame, tmp_path):
         np.testing.assert_array_equal(ours.fit(**how).params, theirs.fit(**how).params)
 
 
+KNOWN_IN_PART = [
+    ("ols", "y ~ x | w", "y ~ x", {"sigma": "~ w"}),
+    ("zeroinflated", "k ~ x + offset(x) | flag", "k ~ x + offset(x)|flag", {}),
+    ("hurdle", "k ~ x + (1 | g) | w", "k ~ x + (1 | g) | w", {}),
+    ("survreg", "Surv(w, flag) ~ x", "Surv(w, flag) ~ x", {}),
+    ("ols", "trunc(y, high=2) ~ x", "trunc(y, high=2) ~ x", {}),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # few draws
+@pytest.mark.parametrize("verb, formula, ours, beside", KNOWN_IN_PART)
+def test_second_parts_and_outcomes_in_part(verb, formula, ours, beside, frame, tmp_path):
+    fit, how = getattr(sgmc, verb), {"seed": 1, "draws": 40, "chains": 2, **beside}
+    rows = {"subset": "not (y > 2)"}
+    prepared = prepare(formula, Chunked(frame, 70), tmp_path / "a.sgmc", **rows)
+    found, known = fit(ours, prepared, **how), fit(ours, frame, **rows, **how)
+    np.testing.assert_array_equal(found.params, known.params)
+    np.testing.assert_array_equal(found.predict(frame[:5]), known.predict(frame[:5]))
+    with pytest.raises(FormulaError, match="was prepared with the formula"):
+        sgmc.ols("y ~ x", prepared)
+
+
 def test_columns_come_back(frame, tmp_path):
     prepared = prepare("y ~ x + k + c + flag + (1 | g)", Chunked(frame, 70), tmp_path / "a.sgmc")
     found = prepared.frame()
@@ -80,5 +102,5 @@ def test_what_is_refused(frame, tmp_path, monkeypatch):
     with pytest.raises(ArgumentError, match="weights='w' is not what"):
         sgmc.OLS.from_formula("y ~ x + (1 | g)", prepared, weights="w")
     monkeypatch.setattr(column_store, "available", lambda: 1e4)
-    with pytest.raises(OutOfMemoryError, match="with group terms and smooths are read into memory"):
+    with pytest.raises(OutOfMemoryError, match="group terms, smooths or two parts"):
         sgmc.OLS.from_formula("y ~ x + (1 | g)", prepared)

@@ -2,6 +2,7 @@
 own.
 """
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -63,20 +64,19 @@ class TwoDesigns(Regression):
         from sgmc.formula import read
         from sgmc.formula.data.frames import as_frame
         from sgmc.formula.evaluation.safe import like
-        from sgmc.formula.parts import joined, split
+        from sgmc.formula.parts import has_bar, joined
         from sgmc.formula.timed_reading import with_deadline
         from sgmc.prepared.file.sealed import SealedTable
         from sgmc.prepared.opening import opened
+        from sgmc.prepared.reading import refuse_others
 
         second = cls.family.parts
-        first, other = split(formula, second)
-        both = like(f"{first} + {str(other).partition('~')[2]}", formula)
-        data = opened(both, data, scope, inputs)
+        written = formula if has_bar(formula) else like(f"{formula} | 1", formula)
+        data = opened(written, data, scope, inputs)
+        told = {}
         if isinstance(data, SealedTable):
-            raise NotSupported(
-                f"{cls.family.name} reads its two designs into memory, not from prepared tables: "
-                "give the rows themselves, or a sample where they are too many",
-            )
+            refuse_others(written, data, scope, inputs)
+            data, inputs, told = data.frame(), data.beside, data.arguments
         frame = as_frame(data)
 
         def one(text, **more):
@@ -84,6 +84,7 @@ class TwoDesigns(Regression):
 
         def pair(**most):
             table = joined(formula, second, partial(one, **most), frame, cls.second_constant)
+            table = replace(table, arguments=told)  # by which new rows find offsets and weights
             return table, table.grouping()
 
         return with_deadline(pair, len(frame))

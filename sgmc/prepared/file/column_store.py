@@ -1,5 +1,5 @@
 """Columns as they are, in a file: for formulas whose rows are read into memory, those with group
-terms and smooths.
+terms, smooths or two parts, and outcomes that are known in part.
 """
 
 import numpy as np
@@ -20,8 +20,8 @@ NOT_KEPT = ("date", "complex", "other")  # kinds of columns
 
 
 class ColumnStore(SealedTable):
-    """A prepared table of a formula with group terms or smooths: the columns that it needs, in the
-    order of the source.
+    """A prepared table of a formula whose rows are read into memory: the columns that it needs, in
+    the order of the source.
 
     A fit reads them into memory, and is the fit of these rows in memory, bit by bit.
     """
@@ -37,6 +37,11 @@ class ColumnStore(SealedTable):
         """Columns."""
         return len(self.kept)
 
+    @property
+    def beside(self):
+        """The arguments of a fit of these columns, which are rows of the subset alone."""
+        return {name: value for name, value in self.arguments.items() if name != "subset"}
+
     def frame(self):
         """The columns as a DataFrame.
 
@@ -49,8 +54,8 @@ class ColumnStore(SealedTable):
         if needed > free:
             raise OutOfMemoryError(
                 f"the columns of {str(self.formula)!r} need about {shown(needed)} of memory, and "
-                f"{shown(free)} are available: rows of formulas with group terms and smooths are "
-                "read into memory; prepare a subset of them"
+                f"{shown(free)} are available: rows of formulas with group terms, smooths or two "
+                "parts, and of survival times, are read into memory; prepare a subset of them"
             )
         refuse_cut(self.path, self.nbytes)
         for one in self.kept:

@@ -163,7 +163,7 @@ def open(
     Returns
     -------
     Prepared
-        Or `ColumnStore`, of a formula with group terms or smooths.
+        Or `ColumnStore`, of a formula whose rows are read into memory, see `prepare`.
 
     Raises
     ------

@@ -14,6 +14,8 @@ from sgmc.errors import DataError, warn
 from sgmc.formula.data.chunks import Chunk
 from sgmc.formula.data.columns import refuse_many_strata
 from sgmc.formula.data.labels import cure_of_text
+from sgmc.formula.evaluation.functions import CALLS_IN_PART
+from sgmc.formula.parts import has_bar
 from sgmc.formula.reader import VALID
 from sgmc.formula.subsets import no_row, subset_columns
 from sgmc.formula.terms import ParsedTerms, factors_of
@@ -106,7 +108,7 @@ class Scan(ParsedTerms):
 
     def __init__(self, parsed, source, vectors, subset, options, watch):
         super().__init__(parsed, "binary")
-        if parsed.offset and not (parsed.bars or parsed.smooths):  # these keep its columns
+        if parsed.offset and not in_columns(parsed):  # these keep its columns
             vectors = {**vectors, "offset": column_of_offset(parsed, vectors)}
         self.source, self.vectors, self.subset = source, vectors, subset
         self.options, self.watch = options, watch
@@ -282,6 +284,19 @@ class Scan(ParsedTerms):
                 "true/false or labels"
             )
         return response.found_levels()
+
+
+def in_columns(parsed):
+    """Whether a file of a formula keeps columns: rows of one design and of one number of each
+    outcome are what a fit may read from the file.
+    """
+    return bool(
+        parsed.bars
+        or parsed.smooths
+        or has_bar(parsed.formula)
+        or "Surv" in parsed.functions
+        or parsed.response.startswith(CALLS_IN_PART)
+    )
 
 
 def dot_columns(facts, candidates):

@@ -1,4 +1,4 @@
-"""Writing the columns of formulas with group terms and smooths to a file, in one go."""
+"""Writing the columns of formulas whose rows are read into memory to a file, in one go."""
 
 import os
 from dataclasses import dataclass
