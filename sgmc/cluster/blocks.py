@@ -18,6 +18,10 @@ WANTED = (
 )
 
 
+class RowsNeeded(Exception):
+    """A fit is of rows, not of sums over partitions; the text is why."""
+
+
 @dataclass
 class Traffic:
     """What passes over the partitions have cost.

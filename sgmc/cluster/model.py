@@ -8,15 +8,15 @@ import numpy as np
 from sgmc import formula as front
 from sgmc.arguments.numbers import whole
 from sgmc.cluster import transforms
-from sgmc.cluster.blocks import Traffic, blocks_of
-from sgmc.cluster.recipe import BESIDE, EncodingRecipe
-from sgmc.cluster.refusals import (
-    refuse,
-    refuse_family,
-    refuse_fit,
-    refuse_in_part,
-    refuse_inputs,
+from sgmc.cluster.blocks import RowsNeeded, Traffic, blocks_of
+from sgmc.cluster.collection import (
+    check_inputs,
+    collected,
+    needed_by_fit,
+    needed_by_formula,
+    needed_by_model,
 )
+from sgmc.cluster.recipe import BESIDE, EncodingRecipe
 from sgmc.cluster.schema_sample import SchemaSampling, merge
 from sgmc.cluster.sums import merged
 from sgmc.cluster.transforms import Standardizing
@@ -65,39 +65,71 @@ class PartitionedRegression(Regression):
         options, inputs : dict
             The family's own arguments, and those of ``from_formula``.
         """
-        refuse_family(kind.family)
         inputs = dict(inputs)
         client, asked = inputs.pop("client"), inputs.pop("reservoir")
-        refuse_inputs(inputs)
+        check_inputs(inputs)
         self = cls.__new__(cls)
-        self.written, self.formula = kind, formula
+        self.written, self.formula, self.scope = kind, formula, scope
         self.blocks = blocks_of(data, client)
         self.reservoir = whole("reservoir", asked, FEWEST_RESERVOIR, none=True)
         self.traffic = Traffic()
-        self.options, self.family = options, kind.family
+        self.own, self.inputs = options, inputs
         made = kind.__new__(kind)
         made.set_options(options)
         self.options, self.family = made.options, made.family
-        self.inputs = {**inputs, "nodes": None}
-        self.learn(scope)
+        self.look()
+        try:
+            needed_by_model(kind.family, inputs)
+            self.learn()
+        except RowsNeeded as why:
+            return self.in_memory(str(why))
+        if inputs["nodes"] is not None:
+            raise ArgumentError(
+                f"nodes={inputs['nodes']!r} applies to terms such as (1 | g): leave it out"
+            )
         return self
 
-    def learn(self, scope):
-        """Take from a first pass what all partitions hold: levels, columns, outcomes."""
-        inputs = {name: value for name, value in self.inputs.items() if name != "nodes"}
-        beside = {one: inputs[one] for one in BESIDE if inputs[one] is not None}
+    def look(self):
+        """Take from a first pass rows that show what all partitions hold."""
+        inputs = self.inputs
+        named = [inputs[one] for one in (*BESIDE, "strata", "groups") if inputs[one] is not None]
         subset = inputs["subset"]
-        texts = str(self.formula), *beside.values(), *([subset] if isinstance(subset, str) else [])
+        formula = self.written.both_parts(self.formula, self.own)
+        texts = str(formula), *named, *([subset] if isinstance(subset, str) else [])
+        self.looking = SchemaSampling(texts, subset)
         looked = self.traffic.run(
-            "first look",
-            self.blocks,
-            SchemaSampling(texts, subset),
-            rows=lambda one: len(one.frame),
+            "first look", self.blocks, self.looking, rows=lambda one: len(one.frame)
         )
-        seen = merged(looked, merge)
-        self.seen, self.partitions = seen.rows, len(looked)
-        if seen.frame.empty:
+        self.sample = merged(looked, merge)
+        self.seen, self.partitions = self.sample.rows, len(looked)
+        if self.sample.frame.empty:
             raise DataError("the data are empty: no partition has a row that is used")
+
+    def in_memory(self, why):
+        """The regression of the rows of all partitions in this process, which are needed.
+
+        Raises
+        ------
+        ArgumentError
+            For a reservoir, which it has not.
+        OutOfMemoryError
+            See `collected`.
+        """
+        if self.reservoir is not None:
+            raise ArgumentError(
+                f"reservoir={self.reservoir} does not apply: {why}, so that all rows are read; "
+                "leave it out"
+            )
+        frame = collected(self, self.looking, self.sample, why)
+        return self.written.from_formula(
+            self.formula, frame, scope=self.scope, **self.own, **self.inputs
+        )
+
+    def learn(self):
+        """Take what all partitions hold: levels, columns, outcomes."""
+        beside = {one: self.inputs[one] for one in BESIDE if self.inputs[one] is not None}
+        inputs = {name: value for name, value in self.inputs.items() if name != "nodes"}
+        seen, scope, subset = self.sample, self.scope, inputs["subset"]
         table = front.read(
             self.formula,
             seen.frame,
@@ -106,24 +138,11 @@ class PartitionedRegression(Regression):
             scope=scope,
             standing_for=seen.rows,
         )
-        if table.bars or table.smooths:
-            raise NotSupported(
-                "group terms and smooths do not apply to data in partitions: their effects are not "
-                "sums over rows; fit a sample of the rows in memory, or leave them out",
-                because="mathematics",
-            )
         spec = table.spec
         parsed = parser.parse(self.formula, seen.frame.columns, scope)
-        refuse_in_part(parsed)
+        needed_by_formula(table, parsed, beside)
         if parsed.offset:
-            column = parsed.names.inputs(parsed.offset).get(parsed.offset)
-            if column is None or "offset" in beside:
-                raise NotSupported(
-                    f"{spec.offset.label}: the offset of data in partitions is one column: add it "
-                    "to the data, and give offset= its name",
-                    because="limit",
-                )
-            beside["offset"] = column
+            beside["offset"] = parsed.names.inputs(parsed.offset)[parsed.offset]
         counted = table.trials is not None
         if table.se is not None:
             self.family = errors.with_errors(self.family, self.options, table.weights)
@@ -186,7 +205,10 @@ class PartitionedRegression(Regression):
         begun, rest = time.perf_counter(), dict(arguments)
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
-        refuse_fit(self, prior, checked)
+        try:
+            needed_by_fit(self.parameter_names(), prior, checked)
+        except RowsNeeded as why:
+            return self.in_memory(str(why)).continue_from(saved, arguments, tuned)
         with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
             begin("passes over partitions")
             try:
@@ -208,8 +230,11 @@ class PartitionedRegression(Regression):
         return gathered(self, prior, checked)
 
     def problem(self, prior, checked):
-        """NotSupported: what asks for it would make all passes for each arm of a race."""
-        refuse("tune=: step and batch are derived; leave it out")
+        """The problem of all rows in this process: what asks for it would make all passes for each
+        arm of a race.
+        """
+        rows = self.in_memory("tune= takes passes over all rows for each arm")
+        return rows.suited(prior, checked).problem(prior, checked)
 
     def forecast(self, checked):
         """NotSupported: rows are not in this process."""

@@ -1,5 +1,5 @@
 """Terms of a formula that look at more than their row: means and sds are learned from all
-partitions, others are refused.
+partitions, others need the rows.
 """
 
 from copy import copy
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sgmc.cluster.blocks import RowsNeeded
 from sgmc.cluster.sums import merged
 from sgmc.errors import DataError, FormulaError
 from sgmc.formula.data.chunks import Chunk
@@ -68,10 +69,7 @@ def learners(spec):
         if len(learned) == len(factor.transforms) == 1 and isinstance(learned[0], Standardize):
             found.append(factor)
         elif learned:
-            raise FormulaError(
-                f"{factor.label!r} learns numbers from all rows, which is not there for data in "
-                f"partitions: {INSTEAD}"
-            )
+            raise RowsNeeded(f"{factor.label!r} learns numbers from all rows")
     return found
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.sizes import in_bytes
-from sgmc.core.system.memory import available
+from sgmc.core.system.memory import READING_SHARE, available
 from sgmc.errors import ArgumentError
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
@@ -21,7 +21,7 @@ from sgmc.formula.syntax import parser
 from sgmc.prepared.file.identity import made_of
 from sgmc.prepared.file.prepared import open as sealed
 from sgmc.prepared.file.sealed import SealedTable
-from sgmc.prepared.prepare import LEAST_MEMORY, MEMORY_SHARE, prepare
+from sgmc.prepared.prepare import LEAST_MEMORY, prepare
 from sgmc.prepared.reading import refuse_groups
 from sgmc.sources.opening import is_path, of
 
@@ -62,7 +62,7 @@ def opened(formula, data, scope, given):
         return data
     if cache is not None and not (is_path(cache) and os.path.isdir(cache)):
         raise must_be("cache", cache, "a folder that exists", "create it first")
-    limit = MEMORY_SHARE * available()
+    limit = READING_SHARE * available()
     if memory_limit is not None:
         limit = min(limit, in_bytes("memory_limit", memory_limit, LEAST_MEMORY))
     parsed = replace(parser.parse(as_one(formula), source.columns, scope), formula=formula)

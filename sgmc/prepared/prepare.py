@@ -16,7 +16,7 @@ from sgmc.arguments.seeds import entropy
 from sgmc.arguments.sizes import in_bytes
 from sgmc.arguments.types import FilePath, Progress, Seed
 from sgmc.core.system.interrupts import handled
-from sgmc.core.system.memory import MB, available, shown
+from sgmc.core.system.memory import MB, READING_SHARE, available, shown
 from sgmc.core.system.phases import watched
 from sgmc.errors import ArgumentError, DiskError, SGMCError
 from sgmc.formula import caller_scope, check_subset_of
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 DTYPES = {"float64": np.float64, "float32": np.float32}
 LEAST_MEMORY, MOST_MEMORY = 64 * MB, 1 << 40
 SPARE = 16 * MB  # of disk, beside the rows
-MEMORY_SHARE = 0.25  # of the available memory, by default
 
 
 def prepare(
@@ -131,7 +130,7 @@ def prepare(
     one_of("dtype", dtype, tuple(DTYPES))
     path = replaceable(path)
     if memory_limit is None:
-        limit = min(MEMORY_SHARE * available(), MOST_MEMORY)
+        limit = min(READING_SHARE * available(), MOST_MEMORY)
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     check_subset_of(formula, subset)

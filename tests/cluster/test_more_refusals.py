@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sgmc
-from sgmc.cluster import blocks, gathering, refusals
+from sgmc.cluster import blocks, gathering
 from sgmc.cluster.recipe import EncodingRecipe
-from sgmc.errors import ArgumentError, DataError, MissingExtra, NotSupported, SGMCError
+from sgmc.errors import ArgumentError, DataError, MissingExtra, SGMCError
 
 from .frames import Frames, outcomes
 from .test_refusals import FORMULA, Unread
@@ -33,15 +33,13 @@ REFUSED = {
     "data has no partition; give a table that has rows": lambda t: blocks.Traffic().run(
         "survey", SimpleNamespace(map_blocks=lambda function: []), None
     ),
-    "the offset of data in partitions is one column": lambda t: model(
-        t, "b ~ x + offset(np.log(e))"
-    ),
     "memory() does not apply to data in partitions": lambda t: model(t).memory(),
     "there is no column 'x'": lambda t: EncodingRecipe.check_columns(
         SimpleNamespace(columns=["x"]), t[[]]
     ),
-    "its covariance needs the scores of all rows": lambda t: sgmc.quantreg("y ~ x", Unread()),
-    "data in partitions do not go with groups": lambda t: sgmc.logit(FORMULA, Unread(), groups="g"),
+    "groups must be the name of a column": lambda t: sgmc.logit(
+        FORMULA, Unread(), groups=t.g.to_numpy()
+    ),
     "memory_limit does not apply to data in partitions": lambda t: sgmc.logit(
         FORMULA, Unread(), memory_limit="64MB"
     ),
@@ -77,12 +75,6 @@ def test_rows_that_are_gone_after_the_first_look(table):
     seen.blocks = Frames(table.assign(z=np.nan), 3)
     with pytest.raises(DataError, match="every row of every partition has a missing value"):
         seen.fit()
-
-
-def test_too_many_parameters(table, monkeypatch):
-    monkeypatch.setattr(refusals, "MOST_PARAMETERS", 2)
-    with pytest.raises(NotSupported, match="3 parameters are more than 2: every partition"):
-        model(table).fit()
 
 
 def test_a_reservoir_without_a_mode_names_its_size(table, monkeypatch):

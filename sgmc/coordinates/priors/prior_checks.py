@@ -72,13 +72,13 @@ def refuse_bounded(table):
     if j in table.increments:
         raise NotSupported(
             f"the monotonic effect of {table.names[j]!r} has one sign, which does not go with "
-            "scales that are learned, very many parameters, or data in partitions; give levels a "
+            "scales that are learned or very many parameters; give levels a "
             "coefficient each, by C()",
         )
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
-            "scales that are learned, very many parameters, or data in partitions; use a prior "
+            "scales that are learned or very many parameters; use a prior "
             "without ends, e.g. sgmc.normal(0, 2.5)",
         )
 

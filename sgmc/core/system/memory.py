@@ -9,6 +9,7 @@ from pathlib import Path
 from sgmc.errors import OutOfMemoryError
 
 MB = 1 << 20
+READING_SHARE = 0.25  # of the available memory, that rows which are read at once may take
 UNLIMITED = 1 << 60  # a cgroup of version 1 without a limit has a number beyond it
 
 
