@@ -8,6 +8,8 @@ import numpy as np
 
 from sgmc.errors import ArgumentError
 
+LONGEST_VALUE = 200  # characters of a value in a message
+
 
 def must_be(name: str, value: object, wanted: str, advice: str = "") -> ArgumentError:
     """Return the error for an argument of a wrong value.
@@ -28,7 +30,21 @@ def must_be(name: str, value: object, wanted: str, advice: str = "") -> Argument
     ArgumentError
         To be raised by the caller.
     """
-    return ArgumentError(f"{name}={value!r} must be {wanted}" + (f"; {advice}" if advice else ""))
+    told = f"{name}={value_text(value)} must be {wanted}"
+    return ArgumentError(told + (f"; {advice}" if advice else ""))
+
+
+def value_text(value: object) -> str:
+    """Return a value as users wrote it; of arrays and tables that take many lines, type and shape.
+
+    Parameters
+    ----------
+    value : object
+    """
+    text, shape = repr(value), getattr(value, "shape", None)
+    if len(text) <= LONGEST_VALUE and "\n" not in text:
+        return text
+    return f"<{type(value).__name__} of shape {shape}>" if shape else f"{text[:LONGEST_VALUE]}..."
 
 
 def label_text(label: object) -> str:

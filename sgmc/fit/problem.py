@@ -264,6 +264,10 @@ class Problem:
         record = self.record.settled(self, settings)
         return self if record is self.record else replace(self, record=record)
 
+    def kept_whole(self, settings):
+        """The problem with draws of all parameters; see `settled`."""
+        return replace(self, record=Record()).settled(settings)
+
     def all_rows(self):
         """The exact gradient."""
         if self.summed is not None:

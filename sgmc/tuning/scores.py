@@ -96,11 +96,6 @@ def stein(discrepancy, problem, entropy, **options):
     draws have too, is then no matter of who thinned when.  With 1000 a chain of 1500 effective
     draws looks no better than one of 5000.
     """
-    if problem.partial:
-        raise NotSupported(
-            "tune= does not apply to effects that are sampled, as those of crossed factors: draws "
-            "are scored whole, and those of arms are without the effects; leave it out",
-        )
     kind = "exact" if problem.model.n <= EXACT_ROWS else problem.defaults.estimator
 
     def score(x, weights, most):

@@ -152,6 +152,8 @@ def tune(
         # scales that are learned are parameters of another model of the same rows
         own = model.suited(prior, checked) if learns(prior) else model
         problem = own.problem(prior, checked)
+        if problem.partial:  # draws of arms are scored whole
+            problem = problem.kept_whole(checked)
         check_init(checked, problem.priors)
         if problem.stopped:
             raise OutOfTime

@@ -293,7 +293,6 @@ def test_a_time_limit_leaves_draws():
         (dict(cov_type="robust"), NotSupported, "cov_type='robust'"),
         (dict(prior_only=True), NotSupported, "prior_only=True"),
         (dict(nodes=5), NotSupported, "effects are sampled"),
-        (dict(tune="grid"), NotSupported, "effects that are sampled"),
         (dict(sampler="esgbd"), NotSupported, "use sampler='lmsgld'"),
         (
             dict(prior={"x": sgmc.ridge(), "z": sgmc.horseshoe()}),

@@ -27,6 +27,17 @@ def test_the_posterior_is_the_one_without_a_race():
     assert (np.abs(raced.params - plain.params) < 0.12 * plain.bse).all()
 
 
+@pytest.mark.parametrize("how", [{"tune": "default"}, {"tune": "mamba", "sampler": "lmsgld"}])
+def test_arms_beside_crossed_factors_are_scored_whole(how):
+    """Means within .15 sd, of some 500 effective draws each."""
+    rng = np.random.default_rng(5)
+    d = table().assign(g=rng.integers(0, 8, 300), h=rng.integers(0, 6, 300))
+    formula, usual = "y ~ a + b + (1 | g) + (1 | h)", dict(seed=1, draws=1000)
+    plain, raced = sgmc.logit(formula, d, **usual), sgmc.logit(formula, d, **usual, **how)
+    assert raced.tuning.best["step_size"] is not None
+    assert (np.abs(raced.params - plain.params)[:3] < 0.15 * plain.bse[:3]).all()
+
+
 def test_draws_by_turns_have_no_step_to_tune():
     model = sgmc.OLS.from_formula("z ~ a + b + c + d", table().assign(z=lambda d: d.z + d.y))
     with pytest.raises(sgmc.errors.ArgumentError, match="'gibbs' has no step to tune"):

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.data.arrays import numeric, vector
-from sgmc.arguments.messages import label_text, labels_text
+from sgmc.arguments.messages import label_text, labels_text, value_text
 from sgmc.errors import ArgumentError, DataError, NewLevelsWarning, warn
 from sgmc.formula.data.levels import places_of
 
@@ -116,8 +116,9 @@ def three(ratings, columns, argument):
         return of_frame(ratings, columns, argument)
     if not isinstance(ratings, (tuple, list)) or len(ratings) not in (2, 3):
         raise DataError(
-            f"{argument} must be a DataFrame with columns {', '.join(map(repr, columns))}, a scipy "
-            f"sparse array, or (users, items, ratings); it is {type(ratings).__name__}"
+            f"{argument} must be a DataFrame with columns {', '.join(map(value_text, columns))}, a "
+            f"scipy sparse array, or (users, items, ratings), one argument; it is "
+            f"{type(ratings).__name__}"
         )
     parts = [one if hasattr(one, "dtype") else pd.Series(list(one)) for one in ratings]
     lengths = [np.shape(one) for one in parts]

@@ -430,9 +430,11 @@ class Regression(PriorPredictive):
 def refuse_prior_only(model, settings):
     """NotSupported for models whose prior is not that of single coefficients."""
     if not model.without_outcomes:
+        instead = "take prior_draws() of the model" if model.room == "scales" else "leave it out"
         raise NotSupported(
-            f"prior_only=True does not go with {model!r}, whose learned scales, updates or "
-            "partitions have priors of their own: leave it out",
+            f"prior_only=True does not go with {model!r}: chains do not reach the long tails of "
+            f"learned scales without outcomes, and the prior of an update is a fit; {instead}",
+            because="limit",
         )
     if settings.batch_size is not None:
         raise NotSupported(

@@ -9,6 +9,8 @@ from sgmc.coordinates.whitened.whitening import undo_centring
 from sgmc.errors import NotSupported
 from sgmc.models.regression.mode.search import moments_of_outcomes, resolve_priors
 from sgmc.models.regression.rows.prepare import in_file, prepare
+from sgmc.priors import learns
+from sgmc.registry import room
 from sgmc.results.outcomes.data.rows import Rows
 from sgmc.results.outcomes.predicted.prediction import outcome_draws, outcome_stream
 from sgmc.results.priors.distributions import from_spoken, prior_draws
@@ -23,16 +25,15 @@ def outcomes(model, prior, draws, seed):
             because="mathematics",
         )
     table, frame, seed = before_outcomes(model, prior, draws, seed)
-    k = len(model.family.auxiliary)
+    k, d = len(model.family.auxiliary), model.data.d * max(len(model.data.equations), 1)
     values = frame.to_numpy()
-    d = values.shape[1] - k
     natural = values[:, :d] @ np.linalg.inv(back_of(model, table)).T
     offset = np.zeros(len(table.y)) if table.offset is None else np.asarray(table.offset)
     rows = Rows(
         model.family,
         table.X,
         natural,
-        values[:, d:].T if k else None,
+        values[:, -k:].T if k else None,
         None,
         offset,
         order=table.order,
@@ -61,8 +62,12 @@ def before_outcomes(model, prior, draws, seed):
         else prepare(data, seed, np.dtype(np.float64), centre=True)
     )
     outcome = moments_of_outcomes(table, family)
-    priors = resolve_priors(prior, table, data, family, outcome, every_kind=True)
-    found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
+    if learns(prior):
+        of = room("scales")["learned"].prior_draws_of
+        priors, found = of(table, data, family, prior, outcome, count, seed)
+    else:
+        priors = resolve_priors(prior, table, data, family, outcome, every_kind=True)
+        found = prior_draws(priors, from_spoken(priors, table.mean), count, seed)
     return table, pd.DataFrame(found, columns=priors.names), seed
 
 

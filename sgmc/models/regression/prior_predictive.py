@@ -22,7 +22,8 @@ class PriorPredictive:
         Raises
         ------
         ArgumentError
-            Naming a parameter whose prior is improper (``flat()``), or whose scale is learned.
+            Naming a parameter whose prior is improper (``flat()``), or takes its scale from the
+            outcomes.
         """
         from sgmc.models.regression.prior_outcomes import before_outcomes
 

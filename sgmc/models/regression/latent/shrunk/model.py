@@ -91,6 +91,13 @@ class LearnedRegression(Regression):
         parts = {**fixed.parts, "local scales": local, **own}
         return Forecast(parts, fixed.blame, fixed.available)
 
+    @staticmethod
+    def prior_draws_of(*given):
+        """See `prior_draws.learned_prior_draws`."""
+        from sgmc.models.regression.latent.shrunk.prior_draws import learned_prior_draws
+
+        return learned_prior_draws(*given)
+
     def problem(self, prior, checked):
         from sgmc.models.regression.latent.shrunk.problem import learned_problem
 
