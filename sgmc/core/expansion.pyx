@@ -285,6 +285,59 @@ def squared_lengths(Model model, white, rows):
     return np.asarray(square)
 
 
+def predictor_covariances(Model model, white, rows):
+    """J_i W W' J_i' of each of the rows of a slice, (rows, width, width)."""
+    cdef Py_ssize_t at = 0, width = model.width, i, j, k, l
+    cdef Batch some = neighbours(model, rows), tile
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(white).T)
+    cdef double[::1] eta = np.empty(model.tile * width), work = np.empty(scratch_size(model))
+    cdef double[:, :, ::1] out = np.zeros((some.m, width, width))
+    cdef Scratch s
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    with nogil:
+        while next_tile(&some, model.tile, &at, &tile):
+            for j in range(columns.shape[0]):
+                model.predictors(&columns[j, 0], &tile, &s, &eta[0])
+                for i in range(tile.m):
+                    for k in range(width):
+                        for l in range(width):
+                            out[tile.start - some.start + i, k, l] += (eta[i * width + k]
+                                                                       * eta[i * width + l])
+    return np.asarray(out)
+
+
+def score_products(Model model, theta, const double[:, :, ::1] turn, rows):
+    """sum_i z_i z_i' over the rows of a slice, (dim, dim), with z_i = J_i' T_i r_i: scores whose
+    residuals r_i are multiplied by matrices T_i, (rows, width, width).
+    """
+    cdef Py_ssize_t at = 0, inside, w = model.width, i, k, l, dim = model.dim
+    cdef Py_ssize_t most = max(model.gram_rows, model.tile)
+    cdef Batch some = neighbours(model, rows), block, tile
+    cdef double[::1] x = np.array(theta, dtype=float), work = np.empty(scratch_size(model))
+    cdef double[::1] r = np.empty(model.tile * w), turned = np.empty(w)
+    cdef double[::1] products = np.empty(most * w * w)
+    cdef double[:, ::1] out = np.zeros((dim, dim))
+    cdef Scratch s
+    cdef double *here
+    s.work, s.bits, s.eta = &work[0], NULL, NULL
+    with one_blas_thread(), nogil:
+        while next_tile(&some, most, &at, &block):
+            inside = 0
+            while next_tile(&block, model.tile, &inside, &tile):
+                here = &products[(tile.start - block.start) * w * w]
+                model.scores(&x[0], &tile, &s, &r[0], NULL)
+                for i in range(tile.m):
+                    for k in range(w):
+                        turned[k] = 0
+                        for l in range(w):
+                            turned[k] += turn[tile.start - some.start + i, k, l] * r[i * w + l]
+                    for k in range(w):
+                        for l in range(w):
+                            here[(i * w + k) * w + l] = turned[k] * turned[l]
+            model.add_curvatures(&block, &s, &products[0], &out[0, 0])
+    return np.asarray(out) + np.triu(out, 1).T
+
+
 def leverages(Model model, white, anchor, rows=slice(None)):
     """s_i = |J_i W| for W = `white` (None: identity) and the row curvatures at an anchor:
     (s, w), arrays (n,), or of a slice of the rows.

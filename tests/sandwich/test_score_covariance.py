@@ -94,6 +94,38 @@ def statsmodels(verb, cov_type, **how):
     return sm.GLM(VILLAGES[outcome], design, family=family).fit(cov_type=cov_type, **how)
 
 
+def error_of_several_kinds(weighted, power=1.0):
+    """How far HC3 of three kinds is from its definition: the sum of the products of what a step of
+    Fisher scoring moves the estimate without a row, one of as many equal ones as its weight.
+    """
+    rng = np.random.default_rng(2)
+    X = np.column_stack([np.ones(20), rng.standard_t(3, size=20)])
+    w = rng.integers(1, 4, 20) if weighted else np.ones(20, dtype=int)
+    frame = pd.DataFrame({"x": X[:, 1], "k": np.arange(20) % 3, "w": w})
+    model = sgmc.MNLogit.from_formula("k ~ x", frame, weights="w" if weighted else None)
+    where = model.problem("flat", check_settings(cov_type="HC3", seed=1)).coordinates
+    fit = sm.MNLogit(np.repeat(frame.k.to_numpy(), w), np.repeat(X, w, axis=0)).fit(disp=0)
+    p = np.exp(X @ fit.params)  # (column, equation)
+    p /= 1 + p.sum(axis=1, keepdims=True)
+    each = [np.kron(np.diag(one) - np.outer(one, one), np.outer(x, x)) for one, x in zip(p, X)]
+    whole, moved = np.tensordot(w, each, 1), []
+    for kind, count, one, x, information in zip(frame.k, w, p, X, each):
+        score = np.kron((kind == np.arange(1, 3)) - one, x)
+        moved.append(np.sqrt(count) * np.linalg.solve(whole - power * information, score))
+    return error(where.white @ where.white.T, np.array(moved).T @ np.array(moved))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hc3_of_several_kinds_is_what_fits_without_a_row_move(weighted):
+    assert error_of_several_kinds(weighted) < EXACT
+
+
+@pytest.mark.parametrize("name, power", [("forgotten", 0.0), ("halved", 0.5)])
+@pytest.mark.mistake("HC3 of several kinds, leverages {name}")
+def test_other_leverages_of_several_kinds_are_seen(name, power):
+    assert error_of_several_kinds(False, power) > 1e4 * EXACT
+
+
 @pytest.mark.parametrize("verb", CASES)
 def test_clusters_are_those_of_statsmodels(verb):
     expected = statsmodels(verb, "cluster", cov_kwds={"groups": VILLAGES.k}).cov_params()
@@ -217,8 +249,6 @@ def test_what_does_not_go_together_is_refused(tmp_path):
     ):
         with pytest.raises(kind, match=text):
             sgmc.logit("b ~ x1", VILLAGES, **wrong, **fit)
-    with pytest.raises(NotSupported, match="HC3' with outcomes of several kinds"):
-        sgmc.mnlogit("k ~ x1", VILLAGES[VILLAGES.k < 3], cov_type="HC3", **fit)
     with pytest.raises(DataError, match="groups has 1 clusters"):
         sgmc.logit("b ~ x1", VILLAGES.assign(g=1), groups="g", cov_type="cluster", **fit)
     with pytest.raises(DataError, match="1 rows have leverage one"):

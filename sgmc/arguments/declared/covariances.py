@@ -1,7 +1,7 @@
 """Keywords of the covariance of draws: rows of the table in `sgmc.arguments.declared.keywords`."""
 
 from sgmc.arguments.declared.parameter import Keyword
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 
 COV_TYPES = ("nonrobust", "robust", "HC3", "cluster")
 COVARIANCES = (
@@ -34,15 +34,8 @@ COVARIANCES = (
 )
 
 
-def check_covariance_of(groups: object, equations: bool, cov_type: str) -> None:
-    """ArgumentError where clusters are missing, or have no meaning; NotSupported for leverages of
-    several equations.
-    """
-    if cov_type == "HC3" and equations:
-        raise NotSupported(
-            "cov_type='HC3' with outcomes of several kinds: it divides the scores of a row by one "
-            "number, and a row has a leverage in each equation; use cov_type='robust'",
-        )
+def check_covariance_of(groups: object, cov_type: str) -> None:
+    """ArgumentError where clusters are missing, or have no meaning."""
     if groups is None and cov_type == "cluster":
         raise ArgumentError(
             "cov_type='cluster' needs groups=, the name of a column or a label for each row"

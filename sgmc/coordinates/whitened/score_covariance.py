@@ -4,8 +4,14 @@ rows and for rows that depend on each other.
 
 import numpy as np
 
-from sgmc.coordinates.whitened.sandwich import score_covariance, score_moments
-from sgmc.core.expansion import expand, of_rows, row_curvatures, squared_lengths
+from sgmc.coordinates.whitened.sandwich import score_covariance
+from sgmc.core.expansion import (
+    expand,
+    of_rows,
+    predictor_covariances,
+    row_curvatures,
+    score_products,
+)
 from sgmc.core.system import deadline
 from sgmc.core.system.blas import one_blas_thread
 from sgmc.core.system.storage import spans, too_many
@@ -19,12 +25,14 @@ NO_RESIDUAL = 1e-8  # one less a leverage that leaves a row no residual
 
 
 def leverage_covariance(model, theta, weight, d):
-    """V of HC3 at theta: sum_i w_i s_i s_i' / (1 - h_i)^2, less the same as `score_covariance`.
+    """V of HC3 at theta: the sum of the products of divided scores, less the same as in
+    `score_covariance`.
 
-    h_i = k_i x_i' (X' K X)^-1 x_i is the leverage of a row, k_i its expected curvature: the
+    The residuals r_i of a row, one a linear predictor, are (I - h_i)^-1 r_i in divided scores, with
+    the leverages h_i = k_i x_i' (X' K X)^-1 x_i, k_i the expected curvature of the row: the
     diagonal of the hat matrix of MacKinnon & White (1985), doi:10.1016/0304-4076(85)90158-7, in
     generalised linear models that of the last step of Fisher scoring (Zeileis 2006,
-    doi:10.18637/jss.v016.i09).
+    doi:10.18637/jss.v016.i09).  Without its row, that step is the divided score's.
 
     Parameters
     ----------
@@ -46,33 +54,56 @@ def leverage_covariance(model, theta, weight, d):
             f"cov_type='HC3': {(h > 1 - NO_RESIDUAL).sum()} rows have leverage one, as where a row "
             "has a coefficient of its own; drop those, or use cov_type='robust'"
         )
-    return divided_covariance(model, theta, weight, h)
+    return divided_covariance(model, theta, weight, d)
 
 
-def divided_covariance(model, theta, weight, h):
-    """V at theta with scores divided by 1 - h_i, h the leverages of the rows."""
-    w = np.ones(model.n) if weight is None else weight
-    times = np.divide(1.0, w * (1 - h) ** 2, out=np.zeros(model.n), where=w > 0)
-    total, spread = score_moments(model, theta, times)
-    return spread / model.n + np.outer(total, total) * (1 / model.n - 1 / w.sum())
+def divided_covariance(model, theta, weight, d):
+    """V at theta of divided scores, see `leverage_covariance`."""
+    white, V = white_of_rows(model, theta, d), np.zeros((model.dim, model.dim))
+    for rows in spans(model.n):
+        h = hats(model, theta, weight, white, rows)
+        divide = np.linalg.inv(np.eye(model.width) - h)
+        if weight is not None:  # scores of the model are those of all equal rows
+            w = weight[rows]
+            divide *= np.sqrt(np.divide(1.0, w, out=np.zeros(len(w)), where=w > 0))[:, None, None]
+        V += score_products(model, theta, np.ascontiguousarray(divide), rows)
+    total = of_rows(model, theta)[1]
+    return V - np.outer(total, total) / (model.n if weight is None else weight.sum())
 
 
 def row_leverages(model, theta, weight, d):
-    """Leverages of the rows, (n,), of each of the equal ones that a weight stands for."""
+    """Leverages of the rows, (n,), of each of the equal ones that a weight stands for; of several
+    predictors the largest of a combination.
+    """
+    white, found = white_of_rows(model, theta, d), np.empty(model.n)
+    for rows in spans(model.n):
+        h = hats(model, theta, weight, white, rows)
+        found[rows] = h[:, 0, 0] if model.width == 1 else np.linalg.eigvals(h).real.max(axis=1)
+    return found
+
+
+def white_of_rows(model, theta, d):
+    """W (dim, k) with W W' the inverse of the expected information of coefficients, in directions
+    that rows tell.
+    """
     information = expand(model, theta, expected=True)[2][:d, :d]
     with one_blas_thread():
         values, vectors = np.linalg.eigh(information)
     told = values > UNTOLD * values[-1]  # the rows say nothing of other directions
     white = np.zeros((model.dim, int(told.sum())))
     white[:d] = vectors[:, told] / np.sqrt(values[told])
-    found = np.empty(model.n)
-    for rows in spans(model.n):
-        deadline.check()
-        lengths = squared_lengths(model, white, rows).reshape(-1, model.width)
-        found[rows] = lengths[:, 0] * row_curvatures(model, theta, True, rows)[:, 0, 0]
+    return white
+
+
+def hats(model, theta, weight, white, rows):
+    """h_i of a slice of the rows, (rows, width, width)."""
+    deadline.check()
+    curvature = row_curvatures(model, theta, True, rows)
+    found = curvature @ predictor_covariances(model, white, rows)
     if weight is None:
         return found
-    return np.divide(found, weight, out=np.zeros(model.n), where=weight > 0)
+    w = weight[rows]
+    return found * np.divide(1.0, w, out=np.zeros(len(w)), where=w > 0)[:, None, None]
 
 
 def cluster_covariance(model, theta, codes, weight, d, nobs=None):
@@ -165,7 +196,7 @@ def heavy_leverage(model, mode, where, weight, d):
         ]
     with one_blas_thread():
         half = where.back @ np.linalg.inv(mode.precision)
-        meat = divided_covariance(model, mode.theta, weight, h) + mode.prior
+        meat = divided_covariance(model, mode.theta, weight, d) + mode.prior
         divided = ((half @ meat) * half).sum(axis=1)
     wider = float(np.sqrt(divided / (where.white**2).sum(axis=1))[:d].max() - 1)
     if wider <= NARROW:

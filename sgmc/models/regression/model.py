@@ -463,6 +463,6 @@ def check_beside(data, prior, checked):
         raise ArgumentError(
             f"strata does not apply to subsample={checked.subsample!r}; give subsample='stratified'"
         )
-    check_covariance_of(data.groups, data.equations, checked.cov_type)
+    check_covariance_of(data.groups, checked.cov_type)
     if data.se is not None:
         errors.refuse_beside_errors(prior, checked)
