@@ -1,4 +1,6 @@
-"""What is printed of ordered outcomes: thresholds, where an intercept and gaps are sampled."""
+"""What is printed of ordered outcomes: thresholds, where an intercept and the distances between
+these are sampled.
+"""
 
 from copy import copy
 
@@ -12,6 +14,8 @@ class Thresholds:
     effects, which stand between these, stay as they are.
 
     With intercept b and gaps g_1, .., g_{K-2} the thresholds are c_1 = -b and c_{k+1} = c_k + g_k.
+    Gaps are positive, and their logs are sampled; those of thresholds without an order, called
+    steps, have either sign, and are sampled as they are.
 
     Parameters
     ----------
@@ -21,6 +25,8 @@ class Thresholds:
         Its place.
     thresholds : list of str
         K - 1 names.
+    ordered : bool
+        Whether thresholds increase.
 
     Attributes
     ----------
@@ -31,9 +37,10 @@ class Thresholds:
     """
 
     between = 0
+    ordered = True  # in files of releases where all were
 
-    def __init__(self, coefficients, intercept, thresholds):
-        self.d, self.intercept = len(coefficients), intercept
+    def __init__(self, coefficients, intercept, thresholds, ordered=True):
+        self.d, self.intercept, self.ordered = len(coefficients), intercept, ordered
         self.slopes = [j for j in range(self.d) if j != intercept]
         self.names = [coefficients[j] for j in self.slopes] + list(thresholds)
 
@@ -47,6 +54,11 @@ class Thresholds:
     def gaps(self):
         """Where gaps begin among what is sampled, and thresholds but one among what is printed."""
         return self.d + self.between
+
+    @property
+    def signed(self):
+        """How many of the last numbers that are sampled have either sign, and are no logs."""
+        return 0 if self.ordered else len(self.names) + 1 - self.gaps
 
     def printed(self, values):
         """Points (..., k) as they are printed, from coefficients and gaps."""
@@ -66,8 +78,8 @@ class Thresholds:
         return out
 
     def check_start(self, init):
-        """ArgumentError where thresholds of a start (.., k) do not increase."""
-        if (self.sampled(init)[..., self.gaps :] <= 0).any():
+        """ArgumentError where thresholds of a start (.., k) do not increase, and have to."""
+        if self.ordered and (self.sampled(init)[..., self.gaps :] <= 0).any():
             raise ArgumentError(
                 f"init: thresholds must increase, {', '.join(self.names[self.gaps - 1 :])}"
             )

@@ -1,4 +1,6 @@
-"""The compiled model of ordered outcomes: the probability of an interval between two thresholds."""
+"""Compiled models of ordered outcomes: the probability of an interval between two thresholds, or of
+stopping at one of several stages.
+"""
 import numpy as np
 
 from libc.math cimport exp, expm1, fabs, fmax, fmin, log, log1p
@@ -250,6 +252,109 @@ cdef class Discriminating(TwoDesignsModel):
         w[0] = s * s * V[0]
         w[1] = w[k] = s * (x * V[0] + first - score)
         w[k + 1] = x * (x * V[0] + 2 * first - score) + total
+
+
+cdef class Sequential(Dispersed):
+    """y_i = k where the row passes the stages 0, .., k - 1 and stops at k: P(y_i = k | y_i >= k) =
+    F(c_{k+1} - eta_i), k = 0, .., K - 2 (Tutz 1991).
+
+    c_1 = 0, as eta has an intercept, and c_{k+1} = c_k + u_k, u of either sign.  A stage adds
+    log F(t) where a row stops, log(1 - F(t)) where it passes, t = c_{k+1} - eta.  With slopes s_k
+    in t and curvatures w_k of the stages that a row reaches, scores are -sum_k s_k for eta and
+    sum_{k >= l} s_k for u_l; curvatures are sums of w_k alike, as t is linear.
+
+    Parameters
+    ----------
+    X, y, offset, weight, levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    nanoseconds = 50.0
+
+    def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t levels=0, link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        Dispersed.__init__(self, X, y, offset, weight, levels - 2)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, j, l, width = self.width
+        cdef double cut, value
+        cdef Interval T
+        for i in range(m):
+            memset(r + i * width, 0, width * sizeof(double))
+            cut, value = 0, 0
+            for j in range(min(<Py_ssize_t> y[i] + 1, width)):
+                cut += theta[self.X.d + j - 1] if j > 0 else 0
+                T = stage(self.link, cut - eta[i], j == <Py_ssize_t> y[i])
+                value += T.value
+                r[i * width] -= T.both
+                for l in range(1, j + 1):
+                    r[i * width + l] += T.both
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, j, width = self.width
+        cdef double cut
+        cdef Interval T
+        memset(w, 0, m * width * width * sizeof(double))
+        for i in range(m):
+            cut = 0
+            for j in range(min(<Py_ssize_t> y[i] + 1, width)):
+                cut += theta[self.X.d + j - 1] if j > 0 else 0
+                T = stage(self.link, cut - eta[i], j == <Py_ssize_t> y[i])
+                add_stage(width, j, T.above + T.below, w + i * width * width)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, j, width = self.width
+        cdef double cut, reached
+        memset(w, 0, m * width * width * sizeof(double))
+        for i in range(m):
+            cut, reached = 0, 1
+            for j in range(width):
+                cut += theta[self.X.d + j - 1] if j > 0 else 0
+                reached *= expected_stage(self.link, cut - eta[i], reached,
+                                          w + i * width * width, width, j)
+        return OK
+
+
+cdef inline Interval stage(int link, double t, bint stops) noexcept nogil:
+    """Of log F(t) where a row stops, else of log(1 - F(t)): both ends of `Interval` are t."""
+    if link == LOGIT:
+        return by_logit(t, t, 0, 0, stops, not stops)
+    if link == PROBIT:
+        return by_probit(t, t, 0, stops, not stops)
+    return by_cloglog(t, t, 0, stops, not stops)
+
+
+cdef inline void add_stage(Py_ssize_t width, Py_ssize_t j, double curve, double *w) noexcept nogil:
+    """Add the curvature of stage j to those of a row, by eta and u_1, .., u_j."""
+    cdef Py_ssize_t k, l
+    w[0] += curve
+    for k in range(1, j + 1):
+        w[k] -= curve
+        w[k * width] -= curve
+        for l in range(1, j + 1):
+            w[k * width + l] += curve
+
+
+cdef inline double expected_stage(int link, double t, double reached, double *w, Py_ssize_t width,
+                                  Py_ssize_t j) noexcept nogil:
+    """Add the mean curvature of stage j, which is that of its squared slopes, to those of a row
+    that reaches it with such a probability; the probability of passing it.
+    """
+    cdef Interval S = stage(link, t, True), P = stage(link, t, False)
+    cdef double passes = exp(P.value)
+    add_stage(width, j, reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2), w)
+    return passes
 
 
 cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,
