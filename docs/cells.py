@@ -90,6 +90,7 @@ FORMS = {
     "negativebinomial, dispersion": ("negativebinomial", "count", " | t", {}),
     "ols, sigma": ("ols", "real", "", {"sigma": "~ t"}),
     "ols, se=": ("ols", "real", "", {"se": "se"}),
+    "ordinal, sequential": ("ordinal", "grade", "", {"kind": "sequential"}),
     "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
