@@ -63,13 +63,11 @@ class TwoDesigns(Regression):
         from sgmc.formula import read
         from sgmc.formula.data.frames import as_frame
         from sgmc.formula.evaluation.safe import like
-        from sgmc.formula.parts import joined, split
         from sgmc.formula.timed_reading import with_deadline
         from sgmc.prepared.file.sealed import SealedTable
         from sgmc.prepared.opening import opened
 
-        second = cls.family.parts
-        first, other = split(formula, second)
+        first, other = cls.halves(formula)
         both = like(f"{first} + {str(other).partition('~')[2]}", formula)
         data = opened(both, data, scope, inputs)
         if isinstance(data, SealedTable):
@@ -83,10 +81,24 @@ class TwoDesigns(Regression):
             return read(text, frame, outcome=cls.family.outcome, scope=scope, **{**inputs, **more})
 
         def pair(**most):
-            table = joined(formula, second, partial(one, **most), frame, cls.second_constant)
+            table = cls.joined(formula, partial(one, **most), frame)
             return table, table.grouping()
 
         return with_deadline(pair, len(frame))
+
+    @classmethod
+    def halves(cls, formula):
+        """The formulas of both parts."""
+        from sgmc.formula.parts import split
+
+        return split(formula, cls.family.parts)
+
+    @classmethod
+    def joined(cls, formula, read, frame):
+        """The `PartsTable` of a formula; `read` reads that of one part."""
+        from sgmc.formula.parts import joined
+
+        return joined(formula, cls.family.parts, read, frame, cls.second_constant)
 
     def check_outcomes(self):
         # the family takes the parts of the design

@@ -27,6 +27,9 @@ class Thresholds:
         K - 1 names.
     ordered : bool
         Whether thresholds increase.
+    moved : array (K - 1, d), optional
+        What of the coefficients is added to thresholds as they are printed: those that are sampled
+        belong to predictors less their means.
 
     Attributes
     ----------
@@ -37,9 +40,10 @@ class Thresholds:
     """
 
     between = 0
-    ordered = True  # in files of releases where all were
+    ordered, moved = True, None  # in files of releases where all were so
 
-    def __init__(self, coefficients, intercept, thresholds, ordered=True):
+    def __init__(self, coefficients, intercept, thresholds, ordered=True, moved=None):
+        self.moved = moved
         self.d, self.intercept, self.ordered = len(coefficients), intercept, ordered
         self.slopes = [j for j in range(self.d) if j != intercept]
         self.names = [coefficients[j] for j in self.slopes] + list(thresholds)
@@ -65,6 +69,8 @@ class Thresholds:
         values = np.asarray(values, dtype=float)
         first, between = -values[..., self.intercept, None], values[..., self.d : self.gaps]
         cuts = np.concatenate([first, values[..., self.gaps :]], axis=-1).cumsum(axis=-1)
+        if self.moved is not None:
+            cuts += values[..., : self.d] @ self.moved.T
         return np.concatenate([values[..., self.slopes], between, cuts], axis=-1)
 
     def sampled(self, printed):
@@ -73,6 +79,8 @@ class Thresholds:
         out, cuts = np.empty(printed.shape), printed[..., self.gaps - 1 :]
         out[..., self.slopes] = printed[..., : self.d - 1]
         out[..., self.d : self.gaps] = printed[..., self.d - 1 : self.gaps - 1]
+        if self.moved is not None:
+            cuts = cuts - out[..., self.slopes] @ self.moved[:, self.slopes].T
         out[..., self.intercept] = -cuts[..., 0]
         out[..., self.gaps :] = np.diff(cuts, axis=-1)
         return out

@@ -10,6 +10,7 @@ from sgmc.core.system.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.models.regression.bases.predictors.cumulative import (
     CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating, Sequential,
+    Staged,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
@@ -113,7 +114,7 @@ class OrdinalFamily(Kinds):
             shown = [label_text(one) for one in labels]
             self.auxiliary = tuple(Auxiliary(f"{self.between}[{one}]", self.usual, proper=True)
                                    for one in shown[1:len(shown) - 1])
-            names = [f"{low}|{high}" for low, high in zip(shown, shown[1:])]
+            names = thresholds_between(labels)
             self.report = Thresholds(coefficients, intercept, names, self.increasing)
 
     def kernel(self, X, y, offset=None, weight=None):
@@ -243,6 +244,48 @@ class SequentialFamily(OrdinalFamily):
         return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
 
 
+class CategorySpecificFamily(TwoPredictors, SequentialFamily):
+    """The same with effects of each stage: P(y = k | y >= k) = F(c_k - x . theta - z . gamma_k).
+
+    `eta` is that of `OrdinalFamily`, less z . gamma_k.
+
+    Parameters
+    ----------
+    columns : array (d,) of int, optional
+        0 of a column of x, k of one of z in stage k, -1 of one that is in neither.
+    constants : tuple of int
+        As in `TwoPredictors`.
+    moved : array (K - 1, d), optional
+        As in `Thresholds`.
+    **whole
+        As in `OrdinalFamily`.
+    """
+
+    log_concave = True
+
+    def __init__(self, columns=None, constants=(), moved=None, **whole):
+        TwoPredictors.__init__(self, columns, constants)
+        SequentialFamily.__init__(self, **whole)
+        self.title += " with cs()"
+        if self.labels is not None:
+            self.linear_predictors = len(self.labels)
+            self.report.moved = moved
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
+        return Staged(X, y, offset, weight, self.columns, levels, self.link)
+
+    @staticmethod
+    def placed(eta, extra):
+        return SequentialFamily.placed(eta[0], extra) - eta[1:]
+
+    @staticmethod
+    def directions(count):
+        # thresholds less the first predictor, and each less its own
+        return -np.vstack([np.ones((1, count)), np.eye(count)])
+
+
 class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
     """Ordered outcomes with predictors of the log of the discrimination s: P(y <= k) = F(s (c_k - x
     . theta)), log s = z . gamma.
@@ -311,6 +354,12 @@ def label_text(label):
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
+def thresholds_between(labels):
+    """Names of the thresholds between levels."""
+    shown = [label_text(one) for one in labels]
+    return [f"{low}|{high}" for low, high in zip(shown, shown[1:])]
+
+
 def shares_of(y, weight, levels, label):
     """Shares of the levels among the rows that count, (K,); DataError where a level has no row."""
     rows = np.zeros(len(levels))
@@ -377,6 +426,21 @@ class Ordinal(Regression):
         made = SequentialFamily if sequential else OrdinalFamily
         return made(one_of("link", link, CUMULATIVE_LINKS))
 
+    @classmethod
+    def for_formula(cls, formula, options):
+        from sgmc.formula.stages import has_stages
+
+        if not has_stages(formula):
+            return super().for_formula(formula, options)
+        if one_of("kind", options.get("kind", "cumulative"), KINDS) != "sequential":
+            raise NotSupported(
+                "cs() does not go with kind='cumulative': thresholds with effects of their own "
+                "cross where these are large, and levels between them would have negative "
+                "probabilities; use kind='sequential', whose thresholds need no order",
+                because="mathematics",
+            )
+        return CategorySpecificOrdinal
+
     def check_outcomes(self):
         # the thresholds follow from the levels
         data = self.data
@@ -439,6 +503,49 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
         return DiscriminatingFamily(
             columns, constants, link=whole.link, labels=whole.labels, shares=whole.shares,
             coefficients=data.names, intercept=data.intercept,
+        )
+
+
+class CategorySpecificOrdinal(TwoDesigns, Ordinal):
+    """The sequential regression with ``cs(z)`` among its terms, see `Ordinal`."""
+
+    family = CategorySpecificFamily()
+    by_name = False
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        return Ordinal.for_formula(formula, options)
+
+    @classmethod
+    def both_parts(cls, formula, options):
+        return formula
+
+    @classmethod
+    def chosen_family(cls, link, kind, discrimination):
+        if discrimination is not None:
+            raise NotSupported(
+                "cs() goes with kind='sequential', and discrimination= not yet with that kind; "
+                "leave one of them out"
+            )
+        return CategorySpecificFamily(link=one_of("link", link, CUMULATIVE_LINKS))
+
+    @classmethod
+    def halves(cls, formula):
+        from sgmc.formula.stages import split_stages
+
+        return split_stages(formula)
+
+    @classmethod
+    def joined(cls, formula, read, frame):
+        from sgmc.formula.stages import joined_stages
+
+        return joined_stages(formula, "cs:", read, frame, thresholds_between)
+
+    def placed(self, columns, constants):
+        whole, data = self.family, self.data
+        return CategorySpecificFamily(
+            self.spec.predictor, constants, self.spec.moved, link=whole.link, labels=whole.labels,
+            shares=whole.shares, coefficients=data.names, intercept=data.intercept,
         )
 
 

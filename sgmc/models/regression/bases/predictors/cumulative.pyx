@@ -315,15 +315,109 @@ cdef class Sequential(Dispersed):
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
         cdef Py_ssize_t i, j, width = self.width
-        cdef double cut, reached
+        cdef double cut, reached, curve = 0
         memset(w, 0, m * width * width * sizeof(double))
         for i in range(m):
             cut, reached = 0, 1
             for j in range(width):
                 cut += theta[self.X.d + j - 1] if j > 0 else 0
-                reached *= expected_stage(self.link, cut - eta[i], reached,
-                                          w + i * width * width, width, j)
+                reached *= expected_stage(self.link, cut - eta[i], reached, &curve)
+                add_stage(width, j, curve, w + i * width * width)
         return OK
+
+
+cdef class Staged(TwoDesignsModel):
+    """The same where stages have predictors of their own: P(y_i = k | y_i >= k) = F(c_{k+1} - eta_i
+    - zeta_ik), zeta_ik of stage k.
+
+    Scores and curvatures by eta and u are those of `Sequential`; by zeta_ik they are those of the
+    stage k alone.
+
+    Parameters
+    ----------
+    X, y, offset, weight, predictor
+        As in `TwoDesignsModel`; of the predictors the first is eta.
+    levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t levels=2,
+                 link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, levels - 2, levels)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, j, l, k = self.width, stages = self.parts - 1
+        cdef double cut, value
+        cdef Interval T
+        for i in range(m):
+            memset(r + i * k, 0, k * sizeof(double))
+            cut, value = 0, 0
+            for j in range(min(<Py_ssize_t> y[i] + 1, stages)):
+                cut += eta[i * k + stages + j] if j > 0 else 0
+                T = stage(self.link, cut - eta[i * k] - eta[i * k + 1 + j],
+                          j == <Py_ssize_t> y[i])
+                value += T.value
+                r[i * k] -= T.both
+                r[i * k + 1 + j] = -T.both
+                for l in range(1, j + 1):
+                    r[i * k + stages + l] += T.both
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef double cut
+        cdef double curve[LEVELS_AT_MOST]
+        cdef Interval T
+        for i in range(m):
+            cut = 0
+            memset(curve, 0, LEVELS_AT_MOST * sizeof(double))
+            for j in range(min(<Py_ssize_t> y[i] + 1, stages)):
+                cut += eta[i * k + stages + j] if j > 0 else 0
+                T = stage(self.link, cut - eta[i * k] - eta[i * k + 1 + j],
+                          j == <Py_ssize_t> y[i])
+                curve[j] = T.above + T.below
+            join_stages(stages, curve, w + i * k * k)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef double cut, reached
+        cdef double curve[LEVELS_AT_MOST]
+        for i in range(m):
+            cut, reached = 0, 1
+            for j in range(stages):
+                cut += eta[i * k + stages + j] if j > 0 else 0
+                reached *= expected_stage(
+                    self.link, cut - eta[i * k] - eta[i * k + 1 + j], reached, curve + j)
+            join_stages(stages, curve, w + i * k * k)
+        return OK
+
+
+cdef void join_stages(Py_ssize_t stages, const double *curve, double *w) noexcept nogil:
+    """Curvatures of a row by eta, each zeta, and u, from those of its stages."""
+    cdef Py_ssize_t i, j, k, l, width = 2 * stages
+    cdef double sign
+    cdef Py_ssize_t place[2 * LEVELS_AT_MOST]
+    memset(w, 0, width * width * sizeof(double))
+    for j in range(stages):
+        # eta, the stage's own, and steps up to it; t falls with the first two
+        place[0], place[1] = 0, 1 + j
+        for l in range(1, j + 1):
+            place[1 + l] = stages + l
+        for k in range(j + 2):
+            for l in range(j + 2):
+                sign = 1.0 if (k < 2) == (l < 2) else -1.0
+                w[place[k] * width + place[l]] += sign * curve[j]
 
 
 cdef inline Interval stage(int link, double t, bint stops) noexcept nogil:
@@ -346,14 +440,14 @@ cdef inline void add_stage(Py_ssize_t width, Py_ssize_t j, double curve, double 
             w[k * width + l] += curve
 
 
-cdef inline double expected_stage(int link, double t, double reached, double *w, Py_ssize_t width,
-                                  Py_ssize_t j) noexcept nogil:
-    """Add the mean curvature of stage j, which is that of its squared slopes, to those of a row
-    that reaches it with such a probability; the probability of passing it.
+cdef inline double expected_stage(int link, double t, double reached,
+                                  double *curve) noexcept nogil:
+    """The mean curvature of a stage that is reached with such a probability, which is the mean of
+    its squared slopes, into `curve`; the probability of passing it.
     """
     cdef Interval S = stage(link, t, True), P = stage(link, t, False)
     cdef double passes = exp(P.value)
-    add_stage(width, j, reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2), w)
+    curve[0] = reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2)
     return passes
 
 
