@@ -24,21 +24,34 @@ CALL = re.compile(r"(?<![\w.`])cs\s*\(")
 QUOTED = re.compile(r"'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`")
 
 
-def calls_of(formula: "str | SafeFormula") -> list[tuple[int, int, str]]:
-    """Terms ``cs(..)`` that are added to the others: (start, end, what is between the parentheses),
-    places in the right side.
+def taken(formula: "str | SafeFormula") -> tuple[str, list[str]]:
+    """The right side of a formula without the terms ``cs(..)`` that are added to the others, and
+    what is between their parentheses; one that is subtracted takes the same one out.
     """
     right = str(formula).partition("~")[2]
     blank = QUOTED.sub(lambda match: "_" * len(match[0]), right)
-    found = []
+    inner: dict[str, str] = {}  # spaces aside
+    rest, at = "", 0
     for match in CALL.finditer(blank):
-        inside = blank[: match.start()]
-        end = closing(blank, match.end())
-        before, after = inside.rstrip()[-1:], blank[end:].lstrip()[:1]
-        nested = inside.count("(") + inside.count("[") > inside.count(")") + inside.count("]")
-        if end and not nested and before in ("", "+") and after in ("", "+", "-", "|"):
-            found.append((match.start(), end, right[match.end() : end - 1]))
-    return found
+        end, before = closing(blank, match.end()), blank[: match.start()]
+        nested = before.count("(") + before.count("[") > before.count(")") + before.count("]")
+        sign, after = before.rstrip()[-1:], blank[end:].lstrip()[:1]
+        if not end or nested or sign not in ("", "+", "-") or after not in ("", "+", "-", "|"):
+            continue  # left to the parser, which refuses it
+        inside = right[match.end() : end - 1].strip()
+        same = "".join(inside.split())
+        if sign == "-" and same not in inner:
+            raise FormulaError(
+                f"cs({inside}) is taken out of {str(formula)!r}, and is not in it: leave it out"
+            )
+        inner[same] = inside
+        if sign == "-":
+            del inner[same]
+        kept = right[at : match.start()].rstrip()
+        rest, at = rest + (kept[:-1] if sign else kept), end
+    rest += right[at:]
+    first = rest.lstrip()
+    return (first[1:] if first.startswith("+") else rest).strip() or "1", list(inner.values())
 
 
 def closing(text: str, at: int) -> int:
@@ -53,25 +66,17 @@ def closing(text: str, at: int) -> int:
 
 def has_stages(formula: Any) -> bool:
     """Whether a formula has category-specific effects."""
-    return bool(calls_of(formula))
+    return bool(taken(formula)[1])
 
 
 def split_stages(formula: "str | SafeFormula") -> tuple[Any, Any]:
     """The formulas of what is common to all stages, and of what is in each."""
-    left, _, right = str(formula).partition("~")
-    calls, inner = calls_of(formula), []
-    for start, end, inside in reversed(calls):
-        before, after = right[:start].rstrip(), right[end:].lstrip()
-        if before.endswith("+"):
-            before = before[:-1]
-        elif after.startswith("+"):
-            after = after[1:]
-        right = f"{before} {after}"
-        inner.insert(0, inside)
-    if not all(one.strip() for one in inner):
+    left = str(formula).partition("~")[0]
+    right, inner = taken(formula)
+    if not all(inner):
         raise FormulaError(f"cs() in {str(formula)!r} has no predictor: write cs(z)")
     terms = " + ".join(with_plus(one) for one in inner)
-    return like(f"{left}~ {right.strip() or 1}", formula), like(f"{left}~ {terms}", formula)
+    return like(f"{left}~ {right}", formula), like(f"{left}~ {terms}", formula)
 
 
 def with_plus(inside: str) -> str:

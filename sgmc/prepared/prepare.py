@@ -22,6 +22,7 @@ from sgmc.formula import caller_scope, check_subset_of
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
 from sgmc.formula.evaluation.functions import CALLS_IN_PART
+from sgmc.formula.stages import has_stages
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.identity import made_of
 from sgmc.prepared.file.layout import MAGIC
@@ -132,6 +133,11 @@ def prepare(
     else:
         limit = in_bytes("memory_limit", memory_limit, LEAST_MEMORY)
     check_subset_of(formula, subset)
+    if has_stages(formula):
+        raise NotSupported(
+            "cs() is of effects for each stage, whose columns are not in prepared tables yet: give "
+            "the rows themselves to ordinal, or a sample where they are too many"
+        )
     source = source_of(source)
     parsed = parser.parse(formula, source.columns, scope_of(source))
     refuse_times(parsed)
