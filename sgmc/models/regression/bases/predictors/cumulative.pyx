@@ -420,10 +420,31 @@ cdef void join_stages(Py_ssize_t stages, const double *curve, double *w) noexcep
                 w[place[k] * width + place[l]] += sign * curve[j]
 
 
+cdef struct Logistic:
+    # F(t), F(-t) and log F(t), F the logistic function
+    double below
+    double above
+    double log
+
+
+cdef inline Logistic logistic(double t) noexcept nogil:
+    """By a single exponential."""
+    cdef Logistic F
+    cdef double e = exp(-fabs(t)), near = 1 / (1 + e), far = e / (1 + e)
+    F.below, F.above = (near, far) if t > 0 else (far, near)
+    F.log = -log1p(e) if t > 0 else t - log1p(e)
+    return F
+
+
 cdef inline Interval stage(int link, double t, bint stops) noexcept nogil:
     """Of log F(t) where a row stops, else of log(1 - F(t)): both ends of `Interval` are t."""
-    if link == LOGIT:
-        return by_logit(t, t, 0, 0, stops, not stops)
+    cdef Interval T
+    cdef Logistic F
+    if link == LOGIT:  # a single exponential, where an interval has one for each end
+        F = logistic(t if stops else -t)
+        T.value, T.both = F.log, F.above if stops else -F.above
+        T.above, T.below, T.upper, T.curve = F.below * F.above, 0, 0, 0
+        return T
     if link == PROBIT:
         return by_probit(t, t, 0, stops, not stops)
     return by_cloglog(t, t, 0, stops, not stops)
@@ -458,22 +479,6 @@ cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const
     r[0] = -T.both
     for l in range(1, width):
         r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
-
-
-cdef struct Logistic:
-    # F(t), F(-t) and log F(t), F the logistic function
-    double below
-    double above
-    double log
-
-
-cdef inline Logistic logistic(double t) noexcept nogil:
-    """By a single exponential."""
-    cdef Logistic F
-    cdef double e = exp(-fabs(t)), near = 1 / (1 + e), far = e / (1 + e)
-    F.below, F.above = (near, far) if t > 0 else (far, near)
-    F.log = -log1p(e) if t > 0 else t - log1p(e)
-    return F
 
 
 cdef Interval by_logit(double a, double b, double h, double width, bint first,
