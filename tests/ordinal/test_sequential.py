@@ -204,7 +204,7 @@ def test_a_cumulative_model_is_another_one():
 
 
 def test_mini_batches_have_the_same_posterior():
-    """Of mini-batches, whose error is held below 1 % of the variance; some 2,000 effective draws."""
+    """Of mini-batches, whose error is held below 1 % of the variance; some 2,000 draws count."""
     mean, sd = of_stages()
     off, wide = apart(sequential(sampler="lmsgld", batch_size=60, draws=1000), mean, sd)
     assert off < 0.15 and wide < 0.1

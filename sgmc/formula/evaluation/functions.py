@@ -15,7 +15,6 @@ from sgmc.formula.evaluation.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.evaluation.transforms import BSplines, Categories, Center, Standardize
 
 
-
 def cs(*columns: Any) -> Any:
     """Refuse category-specific effects where no sequential model has taken them off."""
     raise FormulaError(

@@ -118,6 +118,41 @@ class TwoDesigns(Regression):
         return super().suited(prior, checked) if learns(prior) else self
 
 
+class StageDesigns(TwoDesigns):
+    """Base of regressions of stages, each of which has coefficients of its own of what is in
+    ``cs()``.
+    """
+
+    by_name = False
+
+    @staticmethod
+    def suits(formula):
+        from sgmc.formula.stages import has_stages
+
+        return has_stages(formula)
+
+    @classmethod
+    def both_parts(cls, formula, options):
+        return formula
+
+    @classmethod
+    def halves(cls, formula):
+        from sgmc.formula.stages import split_stages
+
+        return split_stages(formula)
+
+    @classmethod
+    def joined(cls, formula, read, frame):
+        from sgmc.formula.stages import joined_stages
+
+        return joined_stages(formula, "cs:", read, frame, cls.stages)
+
+    @staticmethod
+    def stages(levels):
+        """Names of the stages of outcomes with such levels, a list."""
+        raise NotImplementedError("stages")
+
+
 class TwoParts(TwoDesigns):
     """Base of `ZeroInflated` and `Hurdle`."""
 

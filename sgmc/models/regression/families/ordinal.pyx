@@ -17,7 +17,7 @@ from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
 from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
-from sgmc.models.regression.two_parts import TwoDesigns
+from sgmc.models.regression.two_parts import StageDesigns, TwoDesigns
 from sgmc.priors import exponential, normal
 
 GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
@@ -428,9 +428,7 @@ class Ordinal(Regression):
 
     @classmethod
     def for_formula(cls, formula, options):
-        from sgmc.formula.stages import has_stages
-
-        if not has_stages(formula):
+        if not StageDesigns.suits(formula):
             return super().for_formula(formula, options)
         if one_of("kind", options.get("kind", "cumulative"), KINDS) != "sequential":
             raise NotSupported(
@@ -506,19 +504,15 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
         )
 
 
-class CategorySpecificOrdinal(TwoDesigns, Ordinal):
+class CategorySpecificOrdinal(StageDesigns, Ordinal):
     """The sequential regression with ``cs(z)`` among its terms, see `Ordinal`."""
 
     family = CategorySpecificFamily()
-    by_name = False
+    stages = staticmethod(thresholds_between)
 
     @classmethod
     def for_formula(cls, formula, options):
         return Ordinal.for_formula(formula, options)
-
-    @classmethod
-    def both_parts(cls, formula, options):
-        return formula
 
     @classmethod
     def chosen_family(cls, link, kind, discrimination):
@@ -528,18 +522,6 @@ class CategorySpecificOrdinal(TwoDesigns, Ordinal):
                 "leave one of them out"
             )
         return CategorySpecificFamily(link=one_of("link", link, CUMULATIVE_LINKS))
-
-    @classmethod
-    def halves(cls, formula):
-        from sgmc.formula.stages import split_stages
-
-        return split_stages(formula)
-
-    @classmethod
-    def joined(cls, formula, read, frame):
-        from sgmc.formula.stages import joined_stages
-
-        return joined_stages(formula, "cs:", read, frame, thresholds_between)
 
     def placed(self, columns, constants):
         whole, data = self.family, self.data
