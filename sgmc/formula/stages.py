@@ -147,9 +147,11 @@ class StagesSpec(PartsSpec):
 
     @property
     def numbers(self) -> tuple[list[tuple[Any, ...]], list[bool]]:
-        first, other = (one.numbers for one in self.specs)
-        return tuple(  # type: ignore[return-value]
-            a + [one for one in b for _ in self.stages] for a, b in zip(first, other)
+        (members, alone), (own, single) = (one.numbers for one in self.specs)
+        every = self.stages
+        return (
+            members + [one for one in own for _ in every],
+            alone + [one for one in single for _ in every],
         )
 
     def columns_within(self, sets: Iterable[Set[Any]]) -> list[int]:

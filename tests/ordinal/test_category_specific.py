@@ -266,10 +266,10 @@ def test_ranks_are_uniform_and_those_of_a_mistake_are_not():
 # ---- results -------------------------------------------------------------------------------------
 
 
-def levels_of(draws, frame):
+def levels_of(draws, frame, effects=0.0):
     """Probabilities (draw, row, level) at draws of x, z in each stage, and thresholds."""
     x, z = frame.x.to_numpy(), frame.z.to_numpy()
-    eta = (draws[:, :1] * x)[:, :, None] + draws[:, None, 1:4] * z[:, None]
+    eta = (draws[:, :1] * x + effects)[:, :, None] + draws[:, None, 1:4] * z[:, None]
     stops = special.expit(draws[:, None, -3:] - eta)
     left = np.cumprod(1 - stops, axis=2)
     return np.concatenate([stops[..., :1], left[..., :2] * stops[..., 1:], left[..., 2:]], axis=2)
@@ -294,6 +294,34 @@ def test_predictions_effects_and_log_densities_by_hand():
     np.testing.assert_allclose(found, slope.mean(axis=(0, 1)), atol=5e-3)  # of a 40th of the draws
     shares = np.array([(fit.posterior_predict(some, seed=3) == k).mean() for k in range(4)])
     np.testing.assert_allclose(shares, levels_of(fit.flat, some).mean(axis=(0, 1)), atol=0.005)
+
+
+def test_predictions_of_known_groups_by_hand():
+    """Given draws of effects, which fits keep fewer of; loo has the same log densities."""
+    fit, frame = fitted("z", " + (1 | g)"), table()[:20]
+    effects = fit.ranef_draws("g", levels=list(range(12)))[:, frame.g, 0]
+    whole, where = fit.whole("this"), fit._fit.problem.coordinates
+    draws = where.printed(whole[:, where.places])
+    right = levels_of(draws, frame, effects)
+    found = fit.get_prediction(frame).summary_frame()["mean"].to_numpy().reshape(20, 4)
+    np.testing.assert_allclose(found, right.mean(axis=0), atol=1e-10)
+    codes = frame.y.cat.codes.to_numpy()
+    own = np.take_along_axis(right, codes[None, :, None], axis=2)[:, :, 0]
+    np.testing.assert_allclose(fit.log_lik()[:, :20], np.log(own), atol=1e-8)
+    typical = levels_of(draws, frame, 0 * effects).mean(axis=0)
+    np.testing.assert_allclose(fit.predict(frame, random=False), typical, atol=0.01)
+
+
+def test_offsets_move_all_stages():
+    frame = table().assign(o=0.7 * table().x)
+    fit = sgmc.ordinal("y ~ x + cs(z)", frame, kind="sequential", offset="o", seed=1)
+    plain = sgmc.ordinal("y ~ x + cs(z)", frame, kind="sequential", seed=1)
+    change = fit.params - plain.params
+    assert change["x"] == pytest.approx(-0.7, abs=0.02)
+    assert np.abs(change.drop("x") / plain.bse.drop("x")).max() < 0.15  # Monte Carlo errors
+    np.testing.assert_allclose(
+        fit.predict(frame[:9], offset=frame.o[:9]), plain.predict(frame[:9]), atol=0.01
+    )
 
 
 def test_marginal_effects_are_average_slopes():

@@ -391,11 +391,12 @@ class Ordinal(Regression):
     normal(0, 2.5) at centred predictors, and ``"gap[medium]"``, the width of the level medium on
     the scale of x . theta, by default exponential(scale=2.5).  The Jacobian of the logs is counted.
 
-    With ``kind="sequential"`` the levels are reached one after the other, as stages, degrees or
-    terms of a contract are: P(y = k | y >= k) = F(c_k - x . theta - offset) (the stopping ratio
-    model, brms' and VGAM's ``sratio``).  Thresholds then have no order; sampled are the first one
-    and the steps between them, ``"step[medium]"`` in the place of ``"gap[medium]"``, of either
-    sign, by default normal(0, 2.5).
+    With ``kind="sequential"`` the levels are reached one after the other, as stages and degrees
+    are: P(y = k | y >= k) = F(c_k - x . theta - offset) (the stopping ratio model, brms' and VGAM's
+    ``sratio``).  Thresholds then have no order; sampled are the first one and the steps between
+    them, ``"step[medium]"`` in the place of ``"gap[medium]"``, of either sign, by default normal(0,
+    2.5).  There a formula may have category-specific effects, ``y ~ x + cs(z)``: P(y = k | y >= k)
+    = F(c_k - x . theta - z . gamma_k - offset), with coefficients ``z[low|medium]``.
 
     ``discrimination``, an argument of the verb and of `from_formula`, is a formula ``"~ z"`` with
     predictors of the log of a factor of thresholds and x . theta: P(y <= k) = F(s (c_k - x . theta
