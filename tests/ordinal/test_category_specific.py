@@ -232,6 +232,22 @@ def test_robust_sds_are_those_of_clusters_of_stages():
     assert np.abs(found / plain - 1).max() > 0.01  # it is another one
 
 
+@pytest.mark.extended
+def test_the_truth_of_many_rows():
+    """100,000 rows, five levels: within four sds of all coefficients and thresholds."""
+    rng, n = np.random.default_rng(6), 100_000
+    d = pd.DataFrame(rng.normal(size=(n, 2)), columns=list("ab")).assign(z=rng.normal(3, 2, n))
+    gamma, cuts = np.array([0.3, -0.2, 0.0, 0.1]), np.array([0.2, -1.0, 0.4, -0.3])
+    eta = 0.5 * d.a - 0.3 * d.b
+    stops = special.expit(cuts - eta.to_numpy()[:, None] - gamma * d.z.to_numpy()[:, None])
+    left = rng.random((n, 4)) < stops
+    d["y"] = np.where(left.any(axis=1), left.argmax(axis=1), 4)
+    fit = sgmc.ordinal("y ~ a + b + cs(z)", d, kind="sequential", seed=1)
+    assert str(fit.verdict).startswith("trustworthy")
+    z = (fit.params.to_numpy() - [0.5, -0.3, *gamma, *cuts]) / fit.bse.to_numpy()
+    assert np.abs(z).max() < 4
+
+
 def replicate(seed):
     """Ranks of parameters from the prior among the draws of the posterior of outcomes of them."""
     rng, n = np.random.default_rng([5, seed]), 150
