@@ -281,48 +281,37 @@ cdef class Sequential(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, l, width = self.width
-        cdef double cut, value
-        cdef Interval T
+        cdef Py_ssize_t i, j, stages = self.width
+        cdef double value
+        cdef Passage one
         for i in range(m):
-            memset(r + i * width, 0, width * sizeof(double))
-            cut, value = 0, 0
-            for j in range(min(<Py_ssize_t> y[i] + 1, width)):
-                cut += theta[self.X.d + j - 1] if j > 0 else 0
-                T = stage(self.link, cut - eta[i], j == <Py_ssize_t> y[i])
-                value += T.value
-                r[i * width] -= T.both
-                for l in range(1, j + 1):
-                    r[i * width + l] += T.both
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
+                         theta + self.X.d - 1, &value)
+            r[i * stages] = -one.rest[0]
+            for j in range(1, stages):
+                r[i * stages + j] = one.rest[j]
             if density != NULL:
                 density[i] = value
         return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i, j, width = self.width
-        cdef double cut
-        cdef Interval T
-        memset(w, 0, m * width * width * sizeof(double))
+        cdef Py_ssize_t i, stages = self.width
+        cdef double value
+        cdef Passage one
         for i in range(m):
-            cut = 0
-            for j in range(min(<Py_ssize_t> y[i] + 1, width)):
-                cut += theta[self.X.d + j - 1] if j > 0 else 0
-                T = stage(self.link, cut - eta[i], j == <Py_ssize_t> y[i])
-                add_stage(width, j, T.above + T.below, w + i * width * width)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
+                         theta + self.X.d - 1, &value)
+            join(stages, &one, w + i * stages * stages)
         return OK
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i, j, width = self.width
-        cdef double cut, reached, curve = 0
-        memset(w, 0, m * width * width * sizeof(double))
+        cdef Py_ssize_t i, stages = self.width
+        cdef Passage one
         for i in range(m):
-            cut, reached = 0, 1
-            for j in range(width):
-                cut += theta[self.X.d + j - 1] if j > 0 else 0
-                reached *= expected_stage(self.link, cut - eta[i], reached, &curve)
-                add_stage(width, j, curve, w + i * width * width)
+            one = expected(self.link, stages, eta[i], NULL, theta + self.X.d - 1)
+            join(stages, &one, w + i * stages * stages)
         return OK
 
 
@@ -352,72 +341,127 @@ cdef class Staged(TwoDesignsModel):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, l, k = self.width, stages = self.parts - 1
-        cdef double cut, value
-        cdef Interval T
+        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef double value
+        cdef Passage one
         for i in range(m):
-            memset(r + i * k, 0, k * sizeof(double))
-            cut, value = 0, 0
-            for j in range(min(<Py_ssize_t> y[i] + 1, stages)):
-                cut += eta[i * k + stages + j] if j > 0 else 0
-                T = stage(self.link, cut - eta[i * k] - eta[i * k + 1 + j],
-                          j == <Py_ssize_t> y[i])
-                value += T.value
-                r[i * k] -= T.both
-                r[i * k + 1 + j] = -T.both
-                for l in range(1, j + 1):
-                    r[i * k + stages + l] += T.both
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
+                         eta + i * k + stages, &value)
+            r[i * k] = -one.rest[0]
+            for j in range(stages):
+                r[i * k + 1 + j] = -one.slope[j]
+            for j in range(1, stages):
+                r[i * k + stages + j] = one.rest[j]
             if density != NULL:
                 density[i] = value
         return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
-        cdef double cut
-        cdef double curve[LEVELS_AT_MOST]
-        cdef Interval T
+        cdef Py_ssize_t i, k = self.width, stages = self.parts - 1
+        cdef double value
+        cdef Passage one
         for i in range(m):
-            cut = 0
-            memset(curve, 0, LEVELS_AT_MOST * sizeof(double))
-            for j in range(min(<Py_ssize_t> y[i] + 1, stages)):
-                cut += eta[i * k + stages + j] if j > 0 else 0
-                T = stage(self.link, cut - eta[i * k] - eta[i * k + 1 + j],
-                          j == <Py_ssize_t> y[i])
-                curve[j] = T.above + T.below
-            join_stages(stages, curve, w + i * k * k)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
+                         eta + i * k + stages, &value)
+            join_stages(stages, &one, w + i * k * k)
         return OK
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
-        cdef double cut, reached
-        cdef double curve[LEVELS_AT_MOST]
+        cdef Py_ssize_t i, k = self.width, stages = self.parts - 1
+        cdef Passage one
         for i in range(m):
-            cut, reached = 0, 1
-            for j in range(stages):
-                cut += eta[i * k + stages + j] if j > 0 else 0
-                reached *= expected_stage(
-                    self.link, cut - eta[i * k] - eta[i * k + 1 + j], reached, curve + j)
-            join_stages(stages, curve, w + i * k * k)
+            one = expected(self.link, stages, eta[i * k], eta + i * k + 1, eta + i * k + stages)
+            join_stages(stages, &one, w + i * k * k)
         return OK
 
 
-cdef void join_stages(Py_ssize_t stages, const double *curve, double *w) noexcept nogil:
-    """Curvatures of a row by eta, each zeta, and u, from those of its stages."""
-    cdef Py_ssize_t i, j, k, l, width = 2 * stages
-    cdef double sign
-    cdef Py_ssize_t place[2 * LEVELS_AT_MOST]
-    memset(w, 0, width * width * sizeof(double))
+cdef struct Passage:
+    # of a row, for each stage: slope and curvature in t, and their sums over this and later ones
+    double[LEVELS_AT_MOST] slope
+    double[LEVELS_AT_MOST] curve
+    double[LEVELS_AT_MOST] rest
+    double[LEVELS_AT_MOST] bend
+
+
+cdef inline void add_up(Py_ssize_t stages, Passage *one) noexcept nogil:
+    """The sums, from the last stage on."""
+    cdef Py_ssize_t j
+    cdef double slope = 0, curve = 0
+    for j in range(stages - 1, -1, -1):
+        slope += one.slope[j]
+        curve += one.curve[j]
+        one.rest[j], one.bend[j] = slope, curve
+
+
+cdef Passage passed(int link, Py_ssize_t stages, Py_ssize_t y, double eta, const double *zeta,
+                    const double *steps, double *value) noexcept nogil:
+    """Of a row that stops at stage y, and the log of its probability; `zeta` may be NULL, and
+    `steps` begins with a number that is not read.
+    """
+    cdef Passage one
+    cdef Interval T
+    cdef Py_ssize_t j
+    cdef double cut = 0
+    value[0] = 0
     for j in range(stages):
-        # eta, the stage's own, and steps up to it; t falls with the first two
-        place[0], place[1] = 0, 1 + j
-        for l in range(1, j + 1):
-            place[1 + l] = stages + l
-        for k in range(j + 2):
-            for l in range(j + 2):
-                sign = 1.0 if (k < 2) == (l < 2) else -1.0
-                w[place[k] * width + place[l]] += sign * curve[j]
+        one.slope[j] = one.curve[j] = 0
+    for j in range(min(y + 1, stages)):
+        cut += steps[j] if j > 0 else 0
+        T = stage(link, cut - eta - (0 if zeta == NULL else zeta[j]), j == y)
+        value[0] += T.value
+        one.slope[j], one.curve[j] = T.both, T.above + T.below
+    add_up(stages, &one)
+    return one
+
+
+cdef Passage expected(int link, Py_ssize_t stages, double eta, const double *zeta,
+                      const double *steps) noexcept nogil:
+    """Means of curvatures, which are those of squared slopes, over where a row may stop."""
+    cdef Passage one
+    cdef Interval S, P
+    cdef Py_ssize_t j
+    cdef double cut = 0, reached = 1, t, passes
+    for j in range(stages):
+        cut += steps[j] if j > 0 else 0
+        t = cut - eta - (0 if zeta == NULL else zeta[j])
+        S, P = stage(link, t, True), stage(link, t, False)
+        passes = exp(P.value)
+        one.slope[j] = 0
+        one.curve[j] = reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2)
+        reached *= passes
+    add_up(stages, &one)
+    return one
+
+
+cdef void join(Py_ssize_t stages, const Passage *one, double *w) noexcept nogil:
+    """Curvatures of a row by eta and steps: t of a stage falls with eta, and rises with all steps
+    up to it.
+    """
+    cdef Py_ssize_t k, l
+    w[0] = one.bend[0]
+    for k in range(1, stages):
+        w[k] = w[k * stages] = -one.bend[k]
+        for l in range(1, stages):
+            w[k * stages + l] = one.bend[max(k, l)]
+
+
+cdef void join_stages(Py_ssize_t stages, const Passage *one, double *w) noexcept nogil:
+    """The same by eta, each zeta, and steps."""
+    cdef Py_ssize_t k, l, width = 2 * stages, first = stages
+    cdef double by_step
+    memset(w, 0, width * width * sizeof(double))
+    w[0] = one.bend[0]
+    for k in range(stages):
+        w[1 + k] = w[(1 + k) * width] = w[(1 + k) * width + 1 + k] = one.curve[k]
+        for l in range(1, stages):
+            by_step = -one.curve[k] if l <= k else 0
+            w[(1 + k) * width + first + l] = w[(first + l) * width + 1 + k] = by_step
+    for k in range(1, stages):
+        w[first + k] = w[(first + k) * width] = -one.bend[k]
+        for l in range(1, stages):
+            w[(first + k) * width + first + l] = one.bend[max(k, l)]
 
 
 cdef struct Logistic:
@@ -448,28 +492,6 @@ cdef inline Interval stage(int link, double t, bint stops) noexcept nogil:
     if link == PROBIT:
         return by_probit(t, t, 0, stops, not stops)
     return by_cloglog(t, t, 0, stops, not stops)
-
-
-cdef inline void add_stage(Py_ssize_t width, Py_ssize_t j, double curve, double *w) noexcept nogil:
-    """Add the curvature of stage j to those of a row, by eta and u_1, .., u_j."""
-    cdef Py_ssize_t k, l
-    w[0] += curve
-    for k in range(1, j + 1):
-        w[k] -= curve
-        w[k * width] -= curve
-        for l in range(1, j + 1):
-            w[k * width + l] += curve
-
-
-cdef inline double expected_stage(int link, double t, double reached,
-                                  double *curve) noexcept nogil:
-    """The mean curvature of a stage that is reached with such a probability, which is the mean of
-    its squared slopes, into `curve`; the probability of passing it.
-    """
-    cdef Interval S = stage(link, t, True), P = stage(link, t, False)
-    cdef double passes = exp(P.value)
-    curve[0] = reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2)
-    return passes
 
 
 cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,
