@@ -193,6 +193,25 @@ def test_weighted_rows_are_those_of_expanded_ones():
     assert off < 0.1 and wide < 0.05
 
 
+@pytest.mark.parametrize("terms, prior", [("x + w", "ridge"), ("w + gp(x, k=8)", "numbers")])
+def test_other_logs_beside_steps_stay_logs(terms, prior):
+    """Learned scales of priors and length scales stand before the steps, which are no logs."""
+    own = {one: sgmc.ridge() if prior == "ridge" else sgmc.normal(0, 1) for one in ("x", "w")}
+    own = {name: one for name, one in own.items() if name in terms.split(" + ")}
+    own |= {"Intercept": PRIOR["Intercept"]}
+    how = {"sampler": "hmc", "draws": 3000, "seed": 1}
+    found = sgmc.ordinal(f"y ~ {terms}", table(), kind="sequential", prior=own | OF_STEPS, **how)
+    rows = expanded().assign(w=lambda d: -d.w)
+    if prior == "numbers":
+        rows["x"] = -rows["x"]  # a curve, of the other sign
+    steps = {name[5:-1]: one for name, one in OF_STEPS.items()}
+    other = sgmc.logit(f"stops ~ {terms} + mid + high", rows, prior=own | steps, **how)
+    names = [name for name in found.names if "|" not in name]
+    off = (found.params - other.params)[names] / other.bse[names]
+    assert np.abs(off).max() < 0.1  # of 3,000 effective draws each
+    np.testing.assert_allclose(found.bse[names], other.bse[names], rtol=0.1)  # of heavy tails
+
+
 def test_a_cumulative_model_is_another_one():
     """Planted: outcomes of the wrong kind, and thresholds in the order of the others."""
     mean, sd = of_stages()
@@ -264,6 +283,14 @@ def test_predictions_and_log_densities_by_hand():
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_steps_alone_are_no_logs():
+    report = family("logit").report
+    assert report.signed == 2 and report.with_between(["sd(1|g)"]).signed == 2
+    theta = np.array([0.5, -0.8, 1.3])
+    np.testing.assert_allclose(report.printed(theta), [-0.5, -1.3, 0.0])
+    np.testing.assert_allclose(report.sampled(report.printed(theta)), theta)
+
+
 def test_thresholds_need_no_order_and_steps_have_priors():
     fit = short()
     assert (np.diff(fit.params.iloc[-3:]) < 0).any()

@@ -62,7 +62,7 @@ class Thresholds:
     @property
     def signed(self):
         """How many of the last numbers that are sampled have either sign, and are no logs."""
-        return 0 if self.ordered else len(self.names) + 1 - self.gaps
+        return 0 if self.ordered else len(self.names) - self.gaps
 
     def printed(self, values):
         """Points (..., k) as they are printed, from coefficients and gaps."""
