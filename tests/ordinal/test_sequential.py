@@ -193,6 +193,7 @@ def test_weighted_rows_are_those_of_expanded_ones():
     assert off < 0.1 and wide < 0.05
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ResolutionWarning")  # the same basis in both
 @pytest.mark.parametrize("terms, prior", [("x + w", "ridge"), ("w + gp(x, k=8)", "numbers")])
 def test_other_logs_beside_steps_stay_logs(terms, prior):
     """Learned scales of priors and length scales stand before the steps, which are no logs."""
@@ -282,7 +283,6 @@ def test_predictions_and_log_densities_by_hand():
     assert np.isfinite(fit.loo().elpd) and list(fit.pp_check().index)
 
 
-@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_steps_alone_are_no_logs():
     report = family("logit").report
     assert report.signed == 2 and report.with_between(["sd(1|g)"]).signed == 2
@@ -291,6 +291,7 @@ def test_steps_alone_are_no_logs():
     np.testing.assert_allclose(report.sampled(report.printed(theta)), theta)
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
 def test_thresholds_need_no_order_and_steps_have_priors():
     fit = short()
     assert (np.diff(fit.params.iloc[-3:]) < 0).any()
