@@ -90,6 +90,8 @@ FORMS = {
     "negativebinomial, dispersion": ("negativebinomial", "count", " | t", {}),
     "ols, sigma": ("ols", "real", "", {"sigma": "~ t"}),
     "ols, se=": ("ols", "real", "", {"se": "se"}),
+    "ordinal, sequential": ("ordinal", "grade", "", {"kind": "sequential"}),
+    "ordinal, cs()": ("ordinal", "grade", " + cs(h)", {"kind": "sequential"}),
     "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
@@ -438,6 +440,7 @@ def drawn(name):
 BOTH = ("ols", "logit")  # families with which tables, options and priors are tried
 # families whose methods are tried with every term; all have theirs tried with plain terms
 KINDS = ("ols", "logit", "survreg", "mnlogit", "ordinal", "zeroinflated", "ols, sigma")
+KINDS += ("ordinal, sequential", "ordinal, cs()")
 # those that tables, options and samplers are tried with: one of each shape of a density
 SHAPES = (*BOTH, "poisson", "gamma", "negativebinomial", "quantreg", *KINDS[2:])
 

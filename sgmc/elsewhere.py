@@ -325,6 +325,7 @@ def on_results(name: str) -> str | None:
 
 # ---- the module ----------------------------------------------------------------------------------
 
+SEQUENTIAL = "use sgmc.ordinal(formula, data, kind='sequential')"
 SAME_IN_MODULE = {
     **dict.fromkeys(("lm", "lmer", "linear", "linear_regression", "gaussian"), "ols"),
     **dict.fromkeys(("logistic", "logistic_regression", "bernoulli", "binomial"), "logit"),
@@ -377,6 +378,8 @@ IN_MODULE = {
         ("t", "t_distribution"),
         "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
     ),
+    **dict.fromkeys(("sratio", "cratio", "sequential"), SEQUENTIAL),
+    "acat": f"models of adjacent categories are not here: {SEQUENTIAL}",
     "brm": "a verb is a family: sgmc.ols, sgmc.logit, ..., or sgmc.glm(family=)",
     **dict.fromkeys(("bf", "Formula"), "a formula is text: sgmc.ols('y ~ x', df)"),
     **dict.fromkeys(("as_factor", "factor", "C"), "write C(x) in the formula: 'y ~ C(x)'"),
@@ -476,6 +479,7 @@ FAMILIES_ELSEWHERE = {  # verbs of their own
     **dict.fromkeys(
         ("cumulative", "ordinal", "ordered", "polr"), "use sgmc.ordinal(formula, data)"
     ),
+    **dict.fromkeys(("sratio", "cratio", "sequential"), SEQUENTIAL),
     **dict.fromkeys(
         ("zeroinflatedpoisson", "zip", "zinb", "zeroinflatednegbinomial"),
         "use sgmc.zeroinflated(formula, data)",

@@ -23,6 +23,7 @@ OWN = {
     "ols": {"sigma": sgmc.exponential(scale=2.0)},
     "negativebinomial": {"alpha": sgmc.exponential(1.0)},
     "ordinal": {"gap[1]": sgmc.exponential(scale=1.5), "gap[2]": sgmc.exponential(scale=1.5)},
+    "sequential": {"step[1]": sgmc.normal(0, 1.0), "step[2]": sgmc.normal(0, 1.0)},
     "beta": {"phi": sgmc.exponential(scale=20.0)},
 }
 ZEROS = {"zero:Intercept": sgmc.normal(-0.5, 1), "zero:b": sgmc.normal(0, 1)}
@@ -44,7 +45,8 @@ OWN["discrimination"] = OWN["ordinal"]
 BARS = ("zeroinflated", "hurdle", "dispersion")  # whose formulas have two parts
 # where the name is another
 VERBS = {"dispersion": "negativebinomial", "sigma": "ols", "phi": "beta"}
-VERBS["discrimination"] = "ordinal"
+VERBS["discrimination"] = VERBS["sequential"] = "ordinal"
+ARGUMENTS = {"sequential": {"kind": "sequential"}}
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -60,7 +62,8 @@ OUTCOMES = {
     "beta": lambda eta, rng, phi: rng.beta(phi * special.expit(eta), phi * special.expit(-eta)),
 }
 # all of which must occur
-LEVELS = {"logit": 2, "probit": 2, "cloglog": 2, "ordinal": 4, "discrimination": 4}
+LEVELS = {"logit": 2, "probit": 2, "cloglog": 2}
+LEVELS |= dict.fromkeys(("ordinal", "discrimination", "sequential"), 4)
 
 
 def zero_inflated(eta, zeta, rng):
@@ -86,14 +89,28 @@ def discriminated(eta, zeta, rng, *gaps):
     return np.searchsorted(np.cumsum([0.0, *gaps]), eta + errors)
 
 
+def in_stages(eta, rng, *steps):
+    """Levels at which a row stops, passing each stage where a latent variable is above it."""
+    errors = rng.logistic(size=(len(eta), 1 + len(steps)))
+    stops = eta[:, None] + errors < np.cumsum([0.0, *steps])
+    return np.where(stops.any(axis=1), stops.argmax(axis=1), 1 + len(steps))
+
+
 OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
 OUTCOMES |= {name: of_second(family) for name, family in VERBS.items()}
-OUTCOMES["discrimination"] = discriminated
+OUTCOMES |= {"discrimination": discriminated, "sequential": in_stages}
 
 
 def names(family):
     """Of the parameters."""
     return [*NAMES, *SECOND.get(family, {}), *OWN.get(family, {})]
+
+
+def drawn(prior, rng):
+    """A number from an exponential or a normal prior."""
+    if prior.family == "normal":
+        return rng.normal(prior.location, prior.scale)
+    return rng.exponential(prior.scale)
 
 
 def simulated(family, rng):
@@ -109,7 +126,7 @@ def simulated(family, rng):
                 if p is not None
             ]
         )
-        own = np.array([rng.exponential(one.scale) for one in OWN.get(family, {}).values()])
+        own = np.array([drawn(one, rng) for one in OWN.get(family, {}).values()])
         X = np.column_stack([np.ones(ROWS), rng.normal(size=(ROWS, 2))])
         if family in SECOND:
             Z = X[:, [0, 2][-len(SECOND[family]) :]]  # an intercept and b, or b alone
@@ -143,6 +160,7 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
             results = getattr(sgmc, VERBS.get(family, family))(
                 "y ~ a + b | b" if family in BARS else "y ~ a + b",
                 frame,
+                **ARGUMENTS.get(family, {}),
                 **({family: "~ b"} if family in SECOND and family not in BARS else {}),
                 prior=prior | OWN.get(family, {}) | SECOND.get(family, {}),
                 sampler=sampler,

@@ -73,17 +73,6 @@ def split(formula: "str | SafeFormula", second: str) -> tuple[Any, Any]:
     return like(f"{response}~{before}", formula), like(f"{response}~{after}", formula)
 
 
-def as_one(formula: "str | SafeFormula") -> "str | SafeFormula":
-    """The formula ``"y ~ x + z"`` of ``"y ~ x | z"``, which needs the same columns; others as they
-    are.
-    """
-    response, predictors, bars = bars_of(formula)
-    if not bars:
-        return formula
-    parts = [predictors[i + 1 : j] for i, j in zip([-1, *bars], [*bars, len(predictors)])]
-    return like(f"{response}~{' + '.join(part.strip() for part in parts)}", formula)
-
-
 def with_second(
     formula: "str | SafeFormula", name: str, second: "str | SafeFormula"
 ) -> "str | SafeFormula":
@@ -209,11 +198,16 @@ class PartsSpec:
 
     def matrix(self, data: Any) -> Floats:
         """Return the design of both parts at new rows, NaN where one of them is missing."""
-        out = np.hstack([one.matrix(data) for one in self.specs])
+        blocks = (one.matrix(data) for one in self.specs)
+        out = np.hstack([self.placed(part, block) for part, block in enumerate(blocks)])
         out[np.isnan(out).any(axis=1)] = np.nan
         return out
 
     table = matrix
+
+    def placed(self, part: int, block: Array) -> Array:
+        """The columns of the design that a part's are, (n, ..)."""
+        return block
 
 
 def without_intercept(spec: "DesignSpec", second: str) -> "DesignSpec":
@@ -266,9 +260,9 @@ class PartsTable(Table):
         for a in range(0, len(self.rows), step):
             span = slice(a, min(a + step, len(self.rows)))
             out = buffer[: span.stop - a]
-            for one, columns in zip(self.spec.specs, self.spec.parts):
+            for part, (one, columns) in enumerate(zip(self.spec.specs, self.spec.parts)):
                 for inner, block in one.blocks(self.frame, self.rows[span], step, dtype):
-                    out[inner, columns] = block
+                    out[inner, columns] = self.spec.placed(part, block)
             out = out if change is None else change(out, span)
             if not np.isfinite(out).all():
                 raise self._infinite(span, out)

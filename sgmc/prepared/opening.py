@@ -14,8 +14,8 @@ from sgmc.core.system.memory import READING_SHARE, available
 from sgmc.errors import ArgumentError
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
-from sgmc.formula.parts import as_one
 from sgmc.formula.reader import VALID
+from sgmc.formula.stages import as_one
 from sgmc.formula.subsets import subset_columns
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.identity import made_of

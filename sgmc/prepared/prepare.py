@@ -22,7 +22,7 @@ from sgmc.errors import ArgumentError, DiskError, SGMCError
 from sgmc.formula import caller_scope, check_subset_of
 from sgmc.formula.data.frames import no_column
 from sgmc.formula.evaluation.allowlist import own
-from sgmc.formula.parts import as_one
+from sgmc.formula.stages import as_one
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.identity import made_of
 from sgmc.prepared.file.layout import MAGIC

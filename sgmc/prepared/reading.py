@@ -6,6 +6,7 @@ from sgmc import formula as front
 from sgmc.errors import ArgumentError, FormulaError, NotSupported, SGMCError
 from sgmc.formula.evaluation.safe import SafeFormula
 from sgmc.formula.parts import has_bar, split
+from sgmc.formula.stages import has_stages, split_stages
 from sgmc.formula.syntax import parser
 from sgmc.prepared.file.column_store import ColumnStore
 from sgmc.prepared.file.sealed import SealedTable
@@ -91,7 +92,9 @@ def same(formula, prepared, scope):
 
 def parts_of(formula, columns, scope):
     """What a formula is made of, of each of its parts, so that spaces do not count."""
-    written = split(formula, "") if has_bar(formula) else (formula,)
+    written = (formula,)
+    if has_bar(formula) or has_stages(formula):
+        written = split(formula, "") if has_bar(formula) else split_stages(formula)
     parsed = [parser.parse(one, columns, scope) for one in written]
     parts = ("response", "predictors", "bars", "smooths", "offset")
     return [[getattr(one, part) for part in parts] for one in parsed]

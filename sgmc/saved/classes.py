@@ -82,6 +82,7 @@ HOMES = {
     "sgmc.formula.data.undefined": "Undefined",
     "sgmc.formula.designs.design": "DesignSpec",
     "sgmc.formula.parts": "PartsSpec",
+    "sgmc.formula.stages": "StagesSpec",
     "sgmc.formula.designs.factors": "Factor",
     "sgmc.formula.designs.offsets": "Offset",
     "sgmc.formula.response": "Response",

@@ -79,6 +79,14 @@ FIELDS: dict[str | None, dict[str, Any]] = {
     },
     "Recipe": {"sizes": list[COUNT], "names": list[str], "spec": Optional["DesignSpec"]},
     "PartsSpec": DESIGN | {"specs": tuple["DesignSpec", ...], "first": COUNT, "second": str},
+    "StagesSpec": DESIGN
+    | {
+        "specs": tuple["DesignSpec", ...],
+        "first": COUNT,
+        "second": str,
+        "stages": list[str],
+        "centre": NUMBERS,
+    },
     "GeneralInfo": INFO | {"dims": dict[str, list[str]], "coords": dict[str, list]},
     "NetworkInfo": {"recipe": "Recipe"},
     "SourcesInfo": {
@@ -105,7 +113,7 @@ FIELDS: dict[str | None, dict[str, Any]] = {
         "kind": type,
         "options": dict[str, object],
         "family_name": str,
-        "spec": Union["DesignSpec", "PartsSpec", "Split", None],
+        "spec": Union["DesignSpec", "PartsSpec", "StagesSpec", "Split", None],
         "levels": tuple | None,
         "inputs": dict[str, object],
         "endog_names": str,

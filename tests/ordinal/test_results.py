@@ -10,7 +10,6 @@ from scipy.special import ndtr
 import sgmc
 from sgmc.errors import ArgumentError, DataError, NotSupported
 
-from ..cluster.frames import Frames
 from .cases import fitted, small
 
 NAMES = ["no", "low", "mid", "high"]
@@ -153,11 +152,6 @@ REFUSED = {
     "link": (ArgumentError, "link='log' must be one of 'logit', 'probit'", lambda: of(link="log")),
     "zigzag": (NotSupported, "gaps between thresholds", lambda: of(sampler="zigzag")),
     "exposure": (ArgumentError, "exposure does not apply to ordinal", lambda: of(exposure="x")),
-    "partitions": (
-        NotSupported,
-        "do not go with ordinal: its thresholds",
-        lambda: of(Frames(small(), 3)),
-    ),
     "residuals": (NotSupported, "are kinds", lambda: fitted("small").resid_response),
     "logit": (
         DataError,

@@ -7,7 +7,7 @@ import sgmc
 
 from ..formula.reference import values_of
 from .comparing import RTOL, assert_near, assert_refused, assert_same, quiet
-from .factors import DATA, FAMILIES, LABELS, SECOND, SEVERAL, TWO_PARTS, ZEROS
+from .factors import DATA, FAMILIES, LABELS, ORDERED, SECOND, SEVERAL, TWO_PARTS, ZEROS
 from .made import beside_of
 
 SLOPES = 1e-3  # differences are one-sided at the ends of a range, to the share of their step
@@ -123,7 +123,7 @@ def effects(made):
         ends = np.quantile(mean, [0.025, 0.975], axis=0)
         assert_same(made, found[["conf_low", "conf_high"]], ends.T, "predictions' intervals")
         assert_same(made, found["std_error"], mean.std(axis=0, ddof=1), "predictions' std_error")
-        if made.case.family not in (*TWO_PARTS, "ordinal"):
+        if made.case.family not in (*TWO_PARTS, *ORDERED):
             eta = reference.eta(draws, rows)
             link = quiet(lambda: results.predictions(type="link", **how))
             assert_same(made, link["estimate"], eta.mean(axis=0), "predictions of the link")
@@ -290,7 +290,7 @@ def moments(made):
     assert results.nobs == w, f"nobs {results.nobs}, {w} wanted"
     columns = made.reference.X(made.rows).shape[1]
     equations = 2 if made.case.family == "mnlogit" else 1
-    if made.case.family not in (*TWO_PARTS, "ordinal"):
+    if made.case.family not in (*TWO_PARTS, *ORDERED):
         assert results.df_model == equations * (columns - 1)
         assert results.k_constant == equations and results.df_resid == w - equations * columns
     if made.grouped:
@@ -307,14 +307,14 @@ def priors(made):
     results, reference = made.results, made.reference
     if made.case.life in ("updated",):
         return
-    columns = len(reference.scales) - (made.case.family == "ordinal")
-    first = made.case.family == "ordinal"
+    columns = len(reference.scales) - (made.case.family in ORDERED)
+    first = made.case.family in ORDERED
     used = results.prior_summary()["used"].iloc[: columns + first]
     told = np.array([float(str(one).split(",")[1].rstrip(") ")) for one in used])
     assert_same(
         made, told, reference.scales, "scales of the default prior", 5e-4
     )  # four digits printed
-    if made.case.groups != "none" or made.case.family == "ordinal":
+    if made.case.groups != "none" or made.case.family in ORDERED:
         return
     draws = made.draws.copy()
     k = draws.shape[1] - len(reference.law.auxiliary)

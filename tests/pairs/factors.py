@@ -42,6 +42,7 @@ FAMILIES = {
     "beta": ("share", "beta", {}, "Beta"),
     "mnlogit": ("kind", "mnlogit", {}, "MNLogit"),
     "ordinal": ("grade", "ordinal", {}, "Ordinal"),
+    "ordinal sequential": ("grade", "ordinal", {"kind": "sequential"}, "Ordinal"),
     "zeroinflated": ("count", "zeroinflated", {}, "ZeroInflated"),
     "hurdle": ("count", "hurdle", {}, "Hurdle"),
     "ols sigma": ("real", "ols", {"sigma": "~ 1"}, "OLS"),
@@ -140,6 +141,7 @@ GROUPED = tuple(one for one in GROUPS if one != "none")
 ZEROS = ("zeroinflated", "hurdle")
 SECOND = ("ols sigma", "gamma dispersion", "beta phi")  # predictors of a second parameter
 TWO_PARTS = (*ZEROS, *SECOND)
+ORDERED = ("ordinal", "ordinal sequential")
 SEVERAL = ("mnlogit", *TWO_PARTS)  # linear predictors: effects of levels are sampled
 COUNTS = tuple(one for one in FAMILIES if FAMILIES[one][0] == "count")
 

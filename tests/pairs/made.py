@@ -21,6 +21,7 @@ from .factors import (
     MORE,
     NEW,
     OFFSETS,
+    ORDERED,
     SECOND,
     SEVERAL,
     TERMS,
@@ -141,7 +142,7 @@ def array_model(case, table):
     X, y = of.design(table), table[of.outcome].to_numpy()  # ordinal: with a column of ones
     names = [f"b{k}" for k in range(X.shape[1])]
     *_, given, name = FAMILIES[case.family]
-    given = given if case.family in SECOND else {}  # else of the verb alone
+    given = given if case.family in (*SECOND, *ORDERED) else {}  # else of the verb alone
     return getattr(sgmc, name)(y, X, names=names, **given, **inputs_of(case, table))
 
 

@@ -63,6 +63,7 @@ KNOWN_IN_PART = [
     ("hurdle", "k ~ x + (1 | g) | w", "k ~ x + (1 | g) | w", {}),
     ("survreg", "Surv(w, flag) ~ x", "Surv(w, flag) ~ x", {}),
     ("ols", "trunc(y, high=2) ~ x", "trunc(y, high=2) ~ x", {}),
+    ("ordinal", "k ~ x + cs(w)", "k ~ x+cs( w )", {"kind": "sequential"}),
 ]
 
 

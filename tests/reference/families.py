@@ -66,6 +66,21 @@ class Family:
         )
 
 
+class Stages(Family):
+    """Ordered levels that are reached one after the other: a row stops at level k with probability
+    expit(threshold_k - eta), if it has passed those below.
+    """
+
+    def mean(self, eta, extra):
+        """P(y = k | eta), (draw, kind, row)."""
+        stops = [special.expit(one - eta) for one in extra["thresholds"]]
+        left, found = 1.0, []
+        for one in [*stops, 0 * eta + 1]:  # all stop at the last
+            found.append(left * one)
+            left = left * (1 - one)
+        return np.stack(found, axis=1)
+
+
 def exponential(scale):
     """Log density of the exponential distribution, whose mean is a function of the outcomes."""
     return lambda value, y: -np.log(scale(y)) - value / scale(y)
@@ -229,6 +244,7 @@ FAMILIES = {
     ),
     "mnlogit": Family("logit", None, None, {}, equations="kinds"),
     "ordinal": Family("logit", None, None, {}, equations="ordered"),
+    "ordinal sequential": Stages("logit", None, None, {}, equations="ordered"),
     "zeroinflated": Inflated("log", inflated_variance, inflated, {}, equations="zero"),
     "hurdle": Hurdle("log", hurdle_variance, hurdle, {}, equations="zero"),
 }

@@ -82,6 +82,7 @@ OWN = {
     "tau",
     "zero",
     "discrimination",
+    "kind",
 }  # families' own arguments
 
 

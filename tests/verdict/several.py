@@ -28,10 +28,14 @@ SEVERAL = {
     "kinds, horseshoe": ("mnlogit", "kind ~ x + z", {"prior": sgmc.horseshoe(1, learned=True)}),
     "regions": ("poisson", "count ~ x + car(g, RING)", {}),
     "discriminations": ("ordinal", "grade ~ x", {"discrimination": "~ z"}),
+    "stages": ("ordinal", "stage ~ x + z", {"kind": "sequential"}),
+    "stages of groups": ("ordinal", "stage ~ x + (1 | g)", {"kind": "sequential"}),
+    "effects of stages": ("ordinal", "stage ~ x + cs(z)", {"kind": "sequential"}),
+    "stages, crossed": ("ordinal", "stage ~ x + cs(z) + (1 | g)", {"kind": "sequential"}),
     "series": ("poisson", "count ~ x + ar1(g)", {}),
 }
 # which mini-batches and other samplers take, too
-FIXED = "scales", "dispersions", "discriminations"
+FIXED = "scales", "dispersions", "discriminations", "stages", "effects of stages"
 WAYS = (
     {},
     {"sampler": "mala"},
@@ -57,18 +61,17 @@ def frame():
     eta, zeta = 0.6 + 0.4 * x + b[g], -0.3 + 0.5 * z + c[g]
     shares = special.softmax([0 * eta, eta, zeta], axis=0)
     kind = (rng.random(ROWS) > np.cumsum(shares, axis=0)[:-1]).sum(axis=0)
-    return pd.DataFrame(
-        {
-            "g": g,
-            "x": x,
-            "z": z,
-            "y": eta + np.exp(zeta) * rng.normal(size=ROWS),
-            "positive": np.exp(eta) * rng.gamma(np.exp(-zeta)) * np.exp(zeta),
-            "count": np.where(rng.random(ROWS) < special.expit(zeta), 0, rng.poisson(np.exp(eta))),
-            "kind": np.array(["a", "b", "c"])[kind],
-            "grade": np.searchsorted([0.0, 1.0], eta + rng.logistic(size=ROWS) * np.exp(-zeta)),
-        }
-    )
+    outcomes = {
+        "y": eta + np.exp(zeta) * rng.normal(size=ROWS),
+        "positive": np.exp(eta) * rng.gamma(np.exp(-zeta)) * np.exp(zeta),
+        "count": np.where(rng.random(ROWS) < special.expit(zeta), 0, rng.poisson(np.exp(eta))),
+        "kind": np.array(["a", "b", "c"])[kind],
+        "grade": np.searchsorted([0.0, 1.0], eta + rng.logistic(size=ROWS) * np.exp(-zeta)),
+    }
+    # three stages, the second of which few rows leave where z is small
+    passed = eta[:, None] + np.outer(z, [0.0, 0.8, -0.4]) + rng.logistic(size=(ROWS, 3))
+    stops = np.column_stack([passed < [0.5, -0.5, 1.0], np.ones(ROWS, dtype=bool)])
+    return pd.DataFrame({"g": g, "x": x, "z": z, **outcomes, "stage": stops.argmax(axis=1)})
 
 
 def fit(name, **how):

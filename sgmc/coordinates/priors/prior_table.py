@@ -100,7 +100,7 @@ class PriorTable:
         Whether the intercepts' priors speak of the intercept at centred predictors.
     auxiliary : int
         Number of auxiliary parameters; their priors are densities of the parameters, whose logs are
-        sampled.
+        sampled, but for those that `report` says are `signed`.
     unit : str
         What autoscaled priors are scaled by, a key of `SCALED_BY`.
     report : Thresholds or None
@@ -263,11 +263,17 @@ class PriorTable:
     @property
     def logged(self):
         """Whether the log of a parameter is sampled, an array (parameter,)."""
-        return np.arange(len(self.names)) >= len(self.names) - self.auxiliary
+        places, size = np.arange(len(self.names)), len(self.names)
+        return (places >= size - self.auxiliary) & (places < size - signed_of(self.report))
 
     def columns(self, attribute):
         """One attribute of all used priors, as a list."""
         return [getattr(p, attribute) for p in self.used]
+
+
+def signed_of(report):
+    """How many of the last parameters have either sign, and are no logs, though auxiliary ones."""
+    return 0 if report is None else report.signed
 
 
 def first_few(texts):
@@ -286,7 +292,7 @@ def density_of(priors, shift=None, bent=None, logged=None):
         priors.columns("shape"),
         priors.intercepts,
         shift,
-        priors.auxiliary if logged is None else logged,
+        priors.logged if logged is None else logged,
         bent,
     )
     return reduce(lambda inner, one: one.compiled(inner), priors.together, alone)
@@ -342,7 +348,8 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
             alike = [SLOPE] * len(where)  # what is for all slopes may not be for sums of increments
         one = as_increment(alike, [names[j] for j in where])
         specified = [one if j in where else other for j, other in enumerate(specified)]
-    check_ends(names[coefficients:], specified[coefficients:])
+    positive = slice(coefficients, len(names) - signed_of(family.report))
+    check_ends(names[positive], specified[positive])
     if not learned:
         refuse_learned(specified)
     of_part = np.where(second, 1.0, scales.unit)
@@ -354,7 +361,7 @@ def resolve(prior, data, family, scales, learned=False, bounded=False, joint=Fal
         replace(p, scale=p.scale * unit, slab=p.slab * unit, autoscale=False) if p.autoscale else p
         for p, unit in zip(specified, [*units, *scales.auxiliary])
     ]
-    used[coefficients:] = [replace(p, low=max(p.low, 0.0)) for p in used[coefficients:]]
+    used[positive] = [replace(p, low=max(p.low, 0.0)) for p in used[positive]]
     for where in groups:  # columns of a product with a number differ in their units
         widest = max((used[j] for j in where), key=lambda one: one.scale)
         used = [widest if j in where else other for j, other in enumerate(used)]

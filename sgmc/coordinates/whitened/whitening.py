@@ -103,11 +103,8 @@ class Coordinates:
     @property
     def spread_of_logs(self):
         """The largest sd of the logs among theta; 0 where there are none."""
-        return float(
-            np.sqrt((self.white[len(self.white) - self.log_params :] ** 2).sum(axis=1)).max(
-                initial=0.0
-            )
-        )
+        logs = self.white[self.report.logs(len(self.white))]
+        return float(np.sqrt((logs**2).sum(axis=1)).max(initial=0.0))
 
     @cached_property
     def inner(self):

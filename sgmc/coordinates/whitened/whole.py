@@ -53,7 +53,7 @@ class WholeCoordinates:
     def spread_of_logs(self) -> float:
         """The largest sd of the logs among what is printed; 0 where there are none."""
         printed = self.white[: len(self.places)]
-        logs = printed[len(printed) - self.log_params :]
+        logs = printed[self.report.logs(len(printed))]
         return float(np.sqrt((logs**2).sum(axis=1)).max(initial=0.0))
 
     @cached_property

@@ -1,5 +1,7 @@
 """The functions that formulas may call besides the user's: patsy's, and R's."""
 
+from typing import Any
+
 import numpy as np
 import patsy
 import patsy.builtins
@@ -7,9 +9,19 @@ import patsy.builtins
 from sgmc.arguments.data.limited import cens, trunc
 from sgmc.arguments.data.survival import Surv
 from sgmc.arguments.types import Same
+from sgmc.errors import FormulaError
 from sgmc.formula.evaluation.monotone import Monotonic
 from sgmc.formula.evaluation.r_words import NaturalTerm, Poly, Relevel
 from sgmc.formula.evaluation.transforms import BSplines, Categories, Center, Standardize
+
+
+def cs(*columns: Any) -> Any:
+    """Refuse category-specific effects where no sequential model has taken them off."""
+    raise FormulaError(
+        "cs(z) has an effect for each stage of a sequential model: add it as a term of its own, "
+        "'y ~ x + cs(z)', in sgmc.ordinal(formula, data, kind='sequential')"
+    )
+
 
 # ours take the place of patsy's functions of the same name
 FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__all__} | {
@@ -25,6 +37,7 @@ FUNCTIONS = {name: getattr(patsy.builtins, name) for name in patsy.builtins.__al
     "factor": patsy.stateful_transform(Categories),
     "relevel": patsy.stateful_transform(Relevel),
     "mo": patsy.stateful_transform(Monotonic),
+    "cs": cs,
     "poly": patsy.stateful_transform(Poly),
     "ns": patsy.stateful_transform(NaturalTerm),
     "log": np.log,

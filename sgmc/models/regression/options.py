@@ -10,6 +10,12 @@ CHOICES = {
         '{"logit", "probit", "cloglog"}',
         'Literal["logit", "probit", "cloglog"]',
     ),
+    ("kind", "cumulative"): (
+        """Whether thresholds divide one latent variable, or levels are reached one after the other:
+P(y <= k), or P(y = k | y >= k), is F(c_k - x . theta).""",
+        '{"cumulative", "sequential"}',
+        'Literal["cumulative", "sequential"]',
+    ),
     ("dist", "poisson"): (
         "Distribution of the counts, zeros of their own aside.",
         '{"poisson", "negativebinomial"}',

@@ -63,17 +63,13 @@ class TwoDesigns(Regression):
     def table_of(cls, formula, data, scope, inputs):
         from sgmc.formula import read
         from sgmc.formula.data.frames import as_frame
-        from sgmc.formula.evaluation.safe import like
-        from sgmc.formula.parts import has_bar, joined
         from sgmc.formula.timed_reading import with_deadline
         from sgmc.prepared.file.sealed import SealedTable
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import refuse_others
 
-        second = cls.family.parts
-        written = formula if has_bar(formula) else like(f"{formula} | 1", formula)
+        written, told = cls.in_parts(formula), {}
         data = opened(written, data, scope, inputs)
-        told = {}
         if isinstance(data, SealedTable):
             refuse_others(written, data, scope, inputs)
             data, inputs, told = data.frame(), data.beside, data.arguments
@@ -83,11 +79,26 @@ class TwoDesigns(Regression):
             return read(text, frame, outcome=cls.family.outcome, scope=scope, **{**inputs, **more})
 
         def pair(**most):
-            table = joined(formula, second, partial(one, **most), frame, cls.second_constant)
+            table = cls.joined(formula, partial(one, **most), frame)
             table = replace(table, arguments=told)  # by which new rows find offsets and weights
             return table, table.grouping()
 
         return with_deadline(pair, len(frame))
+
+    @classmethod
+    def in_parts(cls, formula):
+        """The formula with its second part, also where it is empty."""
+        from sgmc.formula.evaluation.safe import like
+        from sgmc.formula.parts import has_bar
+
+        return formula if has_bar(formula) else like(f"{formula} | 1", formula)
+
+    @classmethod
+    def joined(cls, formula, read, frame):
+        """The `PartsTable` of a formula; `read` reads that of one part."""
+        from sgmc.formula.parts import joined
+
+        return joined(formula, cls.family.parts, read, frame, cls.second_constant)
 
     def check_outcomes(self):
         # the family takes the parts of the design
@@ -105,6 +116,39 @@ class TwoDesigns(Regression):
 
     def suited(self, prior, checked):
         return super().suited(prior, checked) if learns(prior) else self
+
+
+class StageDesigns(TwoDesigns):
+    """Base of regressions of stages, each of which has coefficients of its own of what is in
+    ``cs()``.
+    """
+
+    by_name = False
+
+    @staticmethod
+    def suits(formula):
+        from sgmc.formula.stages import has_stages
+
+        return has_stages(formula)
+
+    @classmethod
+    def both_parts(cls, formula, options):
+        return formula
+
+    @classmethod
+    def in_parts(cls, formula):
+        return formula
+
+    @classmethod
+    def joined(cls, formula, read, frame):
+        from sgmc.formula.stages import joined_stages
+
+        return joined_stages(formula, "cs:", read, frame, cls.stages)
+
+    @staticmethod
+    def stages(levels):
+        """Names of the stages of outcomes with such levels, a list."""
+        raise NotImplementedError("stages")
 
 
 class TwoParts(TwoDesigns):

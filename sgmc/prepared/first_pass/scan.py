@@ -17,6 +17,7 @@ from sgmc.formula.data.labels import cure_of_text
 from sgmc.formula.evaluation.functions import CALLS_IN_PART
 from sgmc.formula.parts import has_bar
 from sgmc.formula.reader import VALID
+from sgmc.formula.stages import has_stages
 from sgmc.formula.subsets import no_row, subset_columns
 from sgmc.formula.terms import ParsedTerms, factors_of
 from sgmc.prepared.first_pass.cells import Cells
@@ -294,6 +295,7 @@ def in_columns(parsed):
         parsed.bars
         or parsed.smooths
         or has_bar(parsed.formula)
+        or has_stages(parsed.formula)
         or "Surv" in parsed.functions
         or parsed.response.startswith(CALLS_IN_PART)
     )

@@ -1,4 +1,4 @@
-"""Ordinal regression: cumulative link models of ordered outcomes."""
+"""Ordinal regression: cumulative and sequential models of ordered outcomes."""
 from copy import copy
 
 import numpy as np
@@ -7,19 +7,22 @@ from scipy.special import expit, log_expit, log_ndtr, ndtr, ndtri
 from sgmc.arguments.choices import one_of
 from sgmc.core.numerics.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.system.storage import spans
-from sgmc.errors import ArgumentError, DataError, FormulaError
+from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.models.regression.bases.predictors.cumulative import (
-    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,
+    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating, Sequential,
+    Staged,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
 from sgmc.models.regression.bases.thresholds import Thresholds
 from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
-from sgmc.models.regression.two_parts import TwoDesigns
-from sgmc.priors import exponential
+from sgmc.models.regression.two_parts import StageDesigns, TwoDesigns
+from sgmc.priors import exponential, normal
 
 GAP = exponential(scale=2.5)           # default prior of the distance of two thresholds
+STEP = normal(0, 2.5)                  # and of thresholds without an order
+KINDS = "cumulative", "sequential"
 FEWEST_OF_LEVEL = 0.5                             # rows that a level has at least in a first guess
 SHORT_INTERVAL = 1e-2                  # below: a series around its middle, of error 1e-14
 
@@ -40,6 +43,21 @@ LATENT = {
     "probit": (ndtr, lambda z: ndtr(-z), ndtri),
     "cloglog": (inverse_cloglog, survival_of_cloglog, lambda p: np.log(-np.log1p(-p))),
 }
+
+
+def log_below(link, z):
+    """log F(z), elementwise."""
+    if link == "cloglog":
+        with np.errstate(divide="ignore"):
+            return np.log(inverse_cloglog(z))
+    return log_expit(z) if link == "logit" else log_ndtr(z)
+
+
+def log_above(link, z):
+    """log(1 - F(z)), elementwise."""
+    if link == "cloglog":
+        return -np.exp(np.minimum(z, MAX_LOG))
+    return log_expit(-z) if link == "logit" else log_ndtr(-z)
 
 
 def log_interval(link, a, b, gap):
@@ -84,22 +102,25 @@ class OrdinalFamily(Kinds):
     outcome = "ordered"
     accepts = "ordered categories, or numbers of few distinct values"
     report = None
+    # what is between two thresholds: its name, its default prior, and whether it is positive
+    between, usual, increasing = "gap", GAP, True
+    compiled = Cumulative
 
     def __init__(self, link="logit", labels=None, shares=None, coefficients=(), intercept=0):
         self.link, self.labels, self.shares = link, labels, shares
-        self.title = f"Ordinal ({link} link)"
+        self.title = f"{type(self).title} ({link} link)"
         self.auxiliary = ()
         if labels is not None:
             shown = [label_text(one) for one in labels]
-            self.auxiliary = tuple(Auxiliary(f"gap[{one}]", GAP, proper=True)
+            self.auxiliary = tuple(Auxiliary(f"{self.between}[{one}]", self.usual, proper=True)
                                    for one in shown[1:len(shown) - 1])
-            names = [f"{low}|{high}" for low, high in zip(shown, shown[1:])]
-            self.report = Thresholds(coefficients, intercept, names)
+            names = thresholds_between(labels)
+            self.report = Thresholds(coefficients, intercept, names, self.increasing)
 
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
         levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
-        return Cumulative(X, y, offset, weight, levels, self.link)
+        return self.compiled(X, y, offset, weight, levels, self.link)
 
     def unbounded(self):
         return "gaps between thresholds, sampled too, scale its curvature without limit"
@@ -159,14 +180,9 @@ class OrdinalFamily(Kinds):
         high, low = at(eta, np.minimum(chosen, last - 1)), at(eta, np.maximum(chosen - 1, 0))
         widths = np.broadcast_to(gaps, (len(gaps), *eta.shape[1:]))
         gap = at(widths, np.clip(chosen - 1, 0, last - 2))
-        below, above, _ = LATENT[self.link]
-        logs = {"logit": (log_expit, lambda z: log_expit(-z)),
-                "probit": (log_ndtr, lambda z: log_ndtr(-z))}
-        of, beyond = logs.get(self.link, (lambda z: np.log(below(z)),
-                                          lambda z: -np.exp(np.minimum(z, MAX_LOG))))
-        with np.errstate(divide="ignore"):
-            inner = log_interval(self.link, high, low, gap)
-            return np.where(chosen == 0, of(high), np.where(chosen == last, beyond(low), inner))
+        inner = log_interval(self.link, high, low, gap)
+        ends = np.where(chosen == 0, log_below(self.link, high), log_above(self.link, low))
+        return np.where((chosen == 0) | (chosen == last), ends, inner)
 
     @staticmethod
     def directions(count):
@@ -181,6 +197,93 @@ class OrdinalFamily(Kinds):
     def open_sides(self, y, trials=None):
         # up for the highest level, down for the lowest
         return y == len(self.labels) - 1, y == 0
+
+
+class SequentialFamily(OrdinalFamily):
+    """Outcomes of levels that are reached one after the other: P(y = k | y >= k) = F(c_k - x .
+    theta), thresholds c_1, .., c_{K-1} without an order.
+
+    Sampled are an intercept, which is -c_1, and the steps c_{k+1} - c_k, of either sign.  `eta` is
+    that of `OrdinalFamily`.
+
+    Parameters
+    ----------
+    **whole
+        As in `OrdinalFamily`.
+    """
+
+    title = "Sequential ordinal"
+    between, usual, increasing = "step", STEP, False
+    compiled = Sequential
+
+    def unbounded(self):
+        return "rows have a score for each threshold, for which there are no bounds here"
+
+    def start(self, mean, variance):
+        # thresholds of the shares that stop at each stage
+        left = np.cumsum(self.shares[::-1])[::-1]
+        cuts = LATENT[self.link][2]((self.shares / left)[:-1])
+        return -cuts[0], list(np.diff(cuts))
+
+    def mean(self, eta):
+        """Probabilities (level, row, draw): of passing all stages before, and stopping."""
+        below, above, _ = LATENT[self.link]
+        edge = np.ones((1, *eta.shape[1:]))
+        passed = np.concatenate([edge, np.cumprod(above(eta), axis=0)])
+        return passed * np.concatenate([below(eta), edge])
+
+    def log_density(self, y, eta, extra=None):
+        chosen = np.broadcast_to(np.asarray(y, dtype=int), eta.shape[1:])
+        stage = np.arange(len(eta)).reshape(-1, *[1] * chosen.ndim)
+        passed = np.where(stage < chosen, log_above(self.link, eta), 0.0)
+        return (passed + np.where(stage == chosen, log_below(self.link, eta), 0.0)).sum(axis=0)
+
+    def simulate(self, eta, rng, extra=None):
+        """Numbers of the levels, 0, 1, .., (row, draw)."""
+        below = np.cumsum(self.mean(eta), axis=0)[:-1]
+        return (rng.random(eta.shape[1:]) > below).sum(axis=0).astype(float)
+
+
+class CategorySpecificFamily(TwoPredictors, SequentialFamily):
+    """The same with effects of each stage: P(y = k | y >= k) = F(c_k - x . theta - z . gamma_k).
+
+    `eta` is that of `OrdinalFamily`, less z . gamma_k.
+
+    Parameters
+    ----------
+    columns : array (d,) of int, optional
+        0 of a column of x, k of one of z in stage k, -1 of one that is in neither.
+    constants : tuple of int
+        As in `TwoPredictors`.
+    moved : array (K - 1, d), optional
+        As in `Thresholds`.
+    **whole
+        As in `OrdinalFamily`.
+    """
+
+    log_concave = True
+
+    def __init__(self, columns=None, constants=(), moved=None, **whole):
+        TwoPredictors.__init__(self, columns, constants)
+        SequentialFamily.__init__(self, **whole)
+        self.title += " with cs()"
+        if self.labels is not None:
+            self.linear_predictors = len(self.labels)
+            self.report.moved = moved
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
+        return Staged(X, y, offset, weight, self.columns, levels, self.link)
+
+    @staticmethod
+    def placed(eta, extra):
+        return SequentialFamily.placed(eta[0], extra) - eta[1:]
+
+    @staticmethod
+    def directions(count):
+        # thresholds less the first predictor, and each less its own
+        return -np.vstack([np.ones((1, count)), np.eye(count)])
 
 
 class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
@@ -251,6 +354,12 @@ def label_text(label):
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
+def thresholds_between(labels):
+    """Names of the thresholds between levels."""
+    shown = [label_text(one) for one in labels]
+    return [f"{low}|{high}" for low, high in zip(shown, shown[1:])]
+
+
 def shares_of(y, weight, levels, label):
     """Shares of the levels among the rows that count, (K,); DataError where a level has no row."""
     rows = np.zeros(len(levels))
@@ -269,7 +378,7 @@ def shares_of(y, weight, levels, label):
 
 class Ordinal(Regression):
     """Bayesian ordinal regression: P(y <= k) = F(c_k - x . theta - offset), c_1 < .. < c_{K-1} (a
-    cumulative link model).
+    cumulative link model); or, by `kind`, a sequential one.
 
     The response is an ordered categorical, or numbers of at most 20 distinct values, lowest first.
     With ``link="logit"``, the default, it is the proportional odds model, F(z) = 1 / (1 + exp(-z));
@@ -282,6 +391,13 @@ class Ordinal(Regression):
     normal(0, 2.5) at centred predictors, and ``"gap[medium]"``, the width of the level medium on
     the scale of x . theta, by default exponential(scale=2.5).  The Jacobian of the logs is counted.
 
+    With ``kind="sequential"`` the levels are reached one after the other, as stages and degrees
+    are: P(y = k | y >= k) = F(c_k - x . theta - offset) (the stopping ratio model, brms' and VGAM's
+    ``sratio``).  Thresholds then have no order; sampled are the first one and the steps between
+    them, ``"step[medium]"`` in the place of ``"gap[medium]"``, of either sign, by default normal(0,
+    2.5).  There a formula may have category-specific effects, ``y ~ x + cs(z)``: P(y = k | y >= k)
+    = F(c_k - x . theta - z . gamma_k - offset), with coefficients ``z[low|medium]``.
+
     ``discrimination``, an argument of the verb and of `from_formula`, is a formula ``"~ z"`` with
     predictors of the log of a factor of thresholds and x . theta: P(y <= k) = F(s (c_k - x . theta
     - offset)), log s = z . gamma, with coefficients ``discrimination:z``.  It has no intercept,
@@ -293,19 +409,36 @@ class Ordinal(Regression):
     doi:10.1111/j.2517-6161.1980.tb01109.x.  Pratt (1981), Concavity of the log likelihood, JASA 76,
     103-106, doi:10.1080/01621459.1981.10477613.  Bürkner & Vuorre (2019), Ordinal regression
     models in psychology, AMPPS 2, 77-101, doi:10.1177/2515245918823199, for discrimination.
+    Tutz (1991), Sequential models in categorical regression, Computational Statistics & Data
+    Analysis 11, 275-295, doi:10.1016/0167-9473(91)90086-H.
     """
 
     family = OrdinalFamily()
-    options = {"link": "logit", "discrimination": None}
+    options = {"link": "logit", "kind": "cumulative", "discrimination": None}
 
     @classmethod
-    def chosen_family(cls, link, discrimination):
+    def chosen_family(cls, link, kind, discrimination):
         if discrimination is not None:
             raise ArgumentError(
                 f"discrimination={discrimination!r} must be a formula of from_formula or of the "
                 "verb, such as '~ z'; None: it is 1"
             )
-        return OrdinalFamily(one_of("link", link, CUMULATIVE_LINKS))
+        sequential = one_of("kind", kind, KINDS) == "sequential"
+        made = SequentialFamily if sequential else OrdinalFamily
+        return made(one_of("link", link, CUMULATIVE_LINKS))
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        if not StageDesigns.suits(formula):
+            return super().for_formula(formula, options)
+        if one_of("kind", options.get("kind", "cumulative"), KINDS) != "sequential":
+            raise NotSupported(
+                "cs() does not go with kind='cumulative': thresholds with effects of their own "
+                "cross where these are large, and levels between them would have negative "
+                "probabilities; use kind='sequential', whose thresholds need no order",
+                because="mathematics",
+            )
+        return CategorySpecificOrdinal
 
     def check_outcomes(self):
         # the thresholds follow from the levels
@@ -329,7 +462,8 @@ class Ordinal(Regression):
                 "leave '0 +' or '- 1' out"
             )
         shares = shares_of(data.y, data.weight, levels, label)
-        self.family = OrdinalFamily(self.family.link, levels, shares, data.names, data.intercept)
+        made = SequentialFamily if isinstance(self.family, SequentialFamily) else OrdinalFamily
+        self.family = made(self.family.link, levels, shares, data.names, data.intercept)
         super().check_outcomes()
 
     def parameter_names(self):
@@ -344,7 +478,12 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
     by_name, second, second_constant, one = False, "discrimination", False, Ordinal
 
     @classmethod
-    def chosen_family(cls, link, discrimination):
+    def chosen_family(cls, link, kind, discrimination):
+        if one_of("kind", kind, KINDS) == "sequential":
+            raise NotSupported(
+                "discrimination= goes with kind='cumulative', not yet with kind='sequential'; "
+                "leave one of them out"
+            )
         return DiscriminatingFamily(link=one_of("link", link, CUMULATIVE_LINKS))
 
     @classmethod
@@ -363,6 +502,33 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
         return DiscriminatingFamily(
             columns, constants, link=whole.link, labels=whole.labels, shares=whole.shares,
             coefficients=data.names, intercept=data.intercept,
+        )
+
+
+class CategorySpecificOrdinal(StageDesigns, Ordinal):
+    """The sequential regression with ``cs(z)`` among its terms, see `Ordinal`."""
+
+    family = CategorySpecificFamily()
+    stages = staticmethod(thresholds_between)
+
+    @classmethod
+    def for_formula(cls, formula, options):
+        return Ordinal.for_formula(formula, options)
+
+    @classmethod
+    def chosen_family(cls, link, kind, discrimination):
+        if discrimination is not None:
+            raise NotSupported(
+                "cs() goes with kind='sequential', and discrimination= not yet with that kind; "
+                "leave one of them out"
+            )
+        return CategorySpecificFamily(link=one_of("link", link, CUMULATIVE_LINKS))
+
+    def placed(self, columns, constants):
+        whole, data = self.family, self.data
+        return CategorySpecificFamily(
+            self.spec.predictor, constants, self.spec.moved, link=whole.link, labels=whole.labels,
+            shares=whole.shares, coefficients=data.names, intercept=data.intercept,
         )
 
 

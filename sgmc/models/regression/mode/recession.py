@@ -147,7 +147,7 @@ class Likelihood:
 
     def refuse_improper(self):
         """DataError where flat priors leave coefficients, or a scale, unbounded."""
-        if self.family.parts and self.flat.any():
+        if self.data.parts and self.flat.any():
             raise DataError(
                 f"the prior of {self.priors.names[np.flatnonzero(self.flat)[0]]!r} is flat, under "
                 f"which posteriors of {self.family.name} may be improper: {CURE}"
@@ -226,7 +226,7 @@ class Likelihood:
         """
         family = self.family
         separable = family.outcome != "numeric" or family.counts or family.limited
-        if family.parts or not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
+        if self.data.parts or not separable or self.flat.all() and self.size <= LARGEST_PROGRAMME:
             return []  # no maximum to lose, or the posterior would be improper
         if self.size <= LARGEST_PROGRAMME and any(part.overlaps(mode) for part in self.parts()):
             return []

@@ -77,9 +77,8 @@ def weighed(results, model, back):
     """
     draws = results.draws
     theta = results.model.family.sampled(draws.reshape(-1, draws.shape[2])).copy()
-    log_params = results.priors.auxiliary
-    if log_params:
-        theta[:, -log_params:] = np.log(theta[:, -log_params:])
+    logged = results.priors.logged
+    theta[:, logged] = np.log(theta[:, logged])
     most = int(WEIGHED_WORK / (model.n * model.dim))
     kept = evenly(len(theta), most)
     if len(kept) < FEWEST_OLD_DRAWS:

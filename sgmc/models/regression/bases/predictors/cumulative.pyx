@@ -1,4 +1,6 @@
-"""The compiled model of ordered outcomes: the probability of an interval between two thresholds."""
+"""Compiled models of ordered outcomes: the probability of an interval between two thresholds, or of
+stopping at one of several stages.
+"""
 import numpy as np
 
 from libc.math cimport exp, expm1, fabs, fmax, fmin, log, log1p
@@ -252,13 +254,214 @@ cdef class Discriminating(TwoDesignsModel):
         w[k + 1] = x * (x * V[0] + 2 * first - score) + total
 
 
-cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,
-                        double *r) noexcept nogil:
-    """Scores of level j by eta and the logs of the gaps."""
-    cdef Py_ssize_t l
-    r[0] = -T.both
-    for l in range(1, width):
-        r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
+cdef class Sequential(Dispersed):
+    """y_i = k where the row passes the stages 0, .., k - 1 and stops at k: P(y_i = k | y_i >= k) =
+    F(c_{k+1} - eta_i), k = 0, .., K - 2 (Tutz 1991).
+
+    c_1 = 0, as eta has an intercept, and c_{k+1} = c_k + u_k, u of either sign.  A stage adds
+    log F(t) where a row stops, log(1 - F(t)) where it passes, t = c_{k+1} - eta.  With slopes s_k
+    in t and curvatures w_k of the stages that a row reaches, scores are -sum_k s_k for eta and
+    sum_{k >= l} s_k for u_l; curvatures are sums of w_k alike, as t is linear.
+
+    Parameters
+    ----------
+    X, y, offset, weight, levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    nanoseconds = 50.0
+
+    def __init__(self, Design X, y, offset=None, weight=None, Py_ssize_t levels=0, link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        Dispersed.__init__(self, X, y, offset, weight, levels - 2)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, j, stages = self.width
+        cdef double value
+        cdef Passage one
+        for i in range(m):
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
+                         theta + self.X.d - 1, &value)
+            r[i * stages] = -one.rest[0]
+            for j in range(1, stages):
+                r[i * stages + j] = one.rest[j]
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, stages = self.width
+        cdef double value
+        cdef Passage one
+        for i in range(m):
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
+                         theta + self.X.d - 1, &value)
+            join(stages, &one, w + i * stages * stages)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, stages = self.width
+        cdef Passage one
+        for i in range(m):
+            one = expected(self.link, stages, eta[i], NULL, theta + self.X.d - 1)
+            join(stages, &one, w + i * stages * stages)
+        return OK
+
+
+cdef class Staged(TwoDesignsModel):
+    """The same where stages have predictors of their own: P(y_i = k | y_i >= k) = F(c_{k+1} - eta_i
+    - zeta_ik), zeta_ik of stage k.
+
+    Scores and curvatures by eta and u are those of `Sequential`; by zeta_ik they are those of the
+    stage k alone.
+
+    Parameters
+    ----------
+    X, y, offset, weight, predictor
+        As in `TwoDesignsModel`; of the predictors the first is eta.
+    levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t levels=2,
+                 link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, levels - 2, levels)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef double value
+        cdef Passage one
+        for i in range(m):
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
+                         eta + i * k + stages, &value)
+            r[i * k] = -one.rest[0]
+            for j in range(stages):
+                r[i * k + 1 + j] = -one.slope[j]
+            for j in range(1, stages):
+                r[i * k + stages + j] = one.rest[j]
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.parts - 1
+        cdef double value
+        cdef Passage one
+        for i in range(m):
+            one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
+                         eta + i * k + stages, &value)
+            join_stages(stages, &one, w + i * k * k)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.parts - 1
+        cdef Passage one
+        for i in range(m):
+            one = expected(self.link, stages, eta[i * k], eta + i * k + 1, eta + i * k + stages)
+            join_stages(stages, &one, w + i * k * k)
+        return OK
+
+
+cdef struct Passage:
+    # of a row, for each stage: slope and curvature in t, and their sums over this and later ones
+    double[LEVELS_AT_MOST] slope
+    double[LEVELS_AT_MOST] curve
+    double[LEVELS_AT_MOST] rest
+    double[LEVELS_AT_MOST] bend
+
+
+cdef inline void add_up(Py_ssize_t stages, Passage *one) noexcept nogil:
+    """The sums, from the last stage on."""
+    cdef Py_ssize_t j
+    cdef double slope = 0, curve = 0
+    for j in range(stages - 1, -1, -1):
+        slope += one.slope[j]
+        curve += one.curve[j]
+        one.rest[j], one.bend[j] = slope, curve
+
+
+cdef Passage passed(int link, Py_ssize_t stages, Py_ssize_t y, double eta, const double *zeta,
+                    const double *steps, double *value) noexcept nogil:
+    """Of a row that stops at stage y, and the log of its probability; `zeta` may be NULL, and
+    `steps` begins with a number that is not read.
+    """
+    cdef Passage one
+    cdef Interval T
+    cdef Py_ssize_t j
+    cdef double cut = 0
+    value[0] = 0
+    for j in range(stages):
+        one.slope[j] = one.curve[j] = 0
+    for j in range(min(y + 1, stages)):
+        cut += steps[j] if j > 0 else 0
+        T = stage(link, cut - eta - (0 if zeta == NULL else zeta[j]), j == y)
+        value[0] += T.value
+        one.slope[j], one.curve[j] = T.both, T.above + T.below
+    add_up(stages, &one)
+    return one
+
+
+cdef Passage expected(int link, Py_ssize_t stages, double eta, const double *zeta,
+                      const double *steps) noexcept nogil:
+    """Means of curvatures, which are those of squared slopes, over where a row may stop."""
+    cdef Passage one
+    cdef Interval S, P
+    cdef Py_ssize_t j
+    cdef double cut = 0, reached = 1, t, passes
+    for j in range(stages):
+        cut += steps[j] if j > 0 else 0
+        t = cut - eta - (0 if zeta == NULL else zeta[j])
+        S, P = stage(link, t, True), stage(link, t, False)
+        passes = exp(P.value)
+        one.slope[j] = 0
+        one.curve[j] = reached * (exp(S.value) * S.both ** 2 + passes * P.both ** 2)
+        reached *= passes
+    add_up(stages, &one)
+    return one
+
+
+cdef void join(Py_ssize_t stages, const Passage *one, double *w) noexcept nogil:
+    """Curvatures of a row by eta and steps: t of a stage falls with eta, and rises with all steps
+    up to it.
+    """
+    cdef Py_ssize_t k, l
+    w[0] = one.bend[0]
+    for k in range(1, stages):
+        w[k] = w[k * stages] = -one.bend[k]
+        for l in range(1, stages):
+            w[k * stages + l] = one.bend[max(k, l)]
+
+
+cdef void join_stages(Py_ssize_t stages, const Passage *one, double *w) noexcept nogil:
+    """The same by eta, each zeta, and steps."""
+    cdef Py_ssize_t k, l, width = 2 * stages, first = stages
+    cdef double by_step
+    memset(w, 0, width * width * sizeof(double))
+    w[0] = one.bend[0]
+    for k in range(stages):
+        w[1 + k] = w[(1 + k) * width] = w[(1 + k) * width + 1 + k] = one.curve[k]
+        for l in range(1, stages):
+            by_step = -one.curve[k] if l <= k else 0
+            w[(1 + k) * width + first + l] = w[(first + l) * width + 1 + k] = by_step
+    for k in range(1, stages):
+        w[first + k] = w[(first + k) * width] = -one.bend[k]
+        for l in range(1, stages):
+            w[(first + k) * width + first + l] = one.bend[max(k, l)]
 
 
 cdef struct Logistic:
@@ -275,6 +478,29 @@ cdef inline Logistic logistic(double t) noexcept nogil:
     F.below, F.above = (near, far) if t > 0 else (far, near)
     F.log = -log1p(e) if t > 0 else t - log1p(e)
     return F
+
+
+cdef inline Interval stage(int link, double t, bint stops) noexcept nogil:
+    """Of log F(t) where a row stops, else of log(1 - F(t)): both ends of `Interval` are t."""
+    cdef Interval T
+    cdef Logistic F
+    if link == LOGIT:  # a single exponential, where an interval has one for each end
+        F = logistic(t if stops else -t)
+        T.value, T.both = F.log, F.above if stops else -F.above
+        T.above, T.below, T.upper, T.curve = F.below * F.above, 0, 0, 0
+        return T
+    if link == PROBIT:
+        return by_probit(t, t, 0, stops, not stops)
+    return by_cloglog(t, t, 0, stops, not stops)
+
+
+cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const double *gap,
+                        double *r) noexcept nogil:
+    """Scores of level j by eta and the logs of the gaps."""
+    cdef Py_ssize_t l
+    r[0] = -T.both
+    for l in range(1, width):
+        r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
 
 
 cdef Interval by_logit(double a, double b, double h, double width, bint first,

@@ -107,10 +107,12 @@ class TwoPredictors:
         return self.placed(self.linear(X, coefficients, offset), extra)
 
     def linear(self, X, coefficients, offset):
-        """Both linear predictors, auxiliary parameters aside, see `Family`."""
+        """All linear predictors, auxiliary parameters aside, see `Family`."""
         of = self.predictors_of(coefficients.shape[1])
-        first, second = (X @ np.where(of == k, coefficients, 0.0).T for k in (0, 1))
-        return np.array([first + offset[:, None], second])
+        each = range(self.linear_predictors)
+        found = np.array([X @ np.where(of == k, coefficients, 0.0).T for k in each])
+        found[0] += offset[:, None]
+        return found
 
     def centre(self, eta, extra=None):
         """E[y | x], what predictions average over draws."""

@@ -39,8 +39,8 @@ class CurveDraws:
         if draws is None:
             return None
         d, log_params = problem.own.rows.blocks.d, problem.own.rows.blocks.log_params
-        extra = np.exp(draws[:, draws.shape[1] - log_params :]).T if log_params else None
-        where = problem.coordinates
+        where, last = problem.coordinates, draws[:, draws.shape[1] - log_params :]
+        extra = where.report.numbers(last).T if log_params else None
         beta, printed = where.as_given(draws[:, :d]), where.printed(draws[:, where.places])
         return cls(beta, draws[:, problem.own.rows.dense[d:]], extra, printed)
 

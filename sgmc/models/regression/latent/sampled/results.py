@@ -361,8 +361,8 @@ class CrossedResults(Smooths, MixedResults):
 
     def auxiliary_at(self, draws):
         """Return auxiliary parameters (k, m) of whole draws, or None."""
-        k = len(self.model.family.auxiliary)
-        return np.exp(draws[:, draws.shape[1] - k :]).T if k else None
+        k, report = len(self.model.family.auxiliary), self._fit.problem.coordinates.report
+        return report.numbers(draws[:, draws.shape[1] - k :]).T if k else None
 
     def left_out(self, group):
         factors = self.model.effects.factors
