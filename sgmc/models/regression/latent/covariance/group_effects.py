@@ -170,6 +170,18 @@ class MixedPriors(PriorTable):
         covariance = self.covariance
         return [j for j in super().slopes if j not in covariance]
 
+    @property
+    def shown(self):
+        # not the symmetric densities of signed sds, and of partial correlations, that are sampled
+        both = list(zip(self.specified, self.used))
+        for j in self.covariance:
+            told, used = both[j]
+            if self.names[j].startswith("sd("):
+                both[j] = told, replace(told, scale=used.scale, autoscale=False)
+            elif self.names[j].startswith("cor("):
+                both[j] = told, told
+        return [used for _, used in both]
+
     def described(self):
         covariance = self.covariance
         fixed = [j for j in range(len(self.names)) if j not in covariance]
