@@ -8,13 +8,8 @@ from typing import Any
 from sgmc import priors
 from sgmc.arguments.choices import nearest
 from sgmc.errors import ArgumentError
+from sgmc.priors.names import MAKERS
 from sgmc.registry import room
-
-MAKERS = (
-    "normal", "student_t", "cauchy", "laplace", "horseshoe", "ridge", "r2d2", "flat", "gamma",
-    "inverse_gamma", "lognormal", "exponential", "half_t", "half_normal", "lkj",
-    "uniform", "truncated", "mvnormal",
-)  # fmt: skip
 
 
 def prior_of(text: str) -> Any:
