@@ -1,5 +1,7 @@
 """Priors of sds and correlations: as the user writes them, and in the sampler's coordinates."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -99,3 +101,12 @@ def test_priors_of_sds_are_shown_as_the_densities_of_sds(prior, used):
     found = sgmc.ols("y ~ x + (x | g)", frame, prior=prior, prior_only=True, seed=1)
     shown = found.prior_summary().loc[["sd(1|g)", "sd(x|g)", "cor(1,x|g)"], "used"]
     assert list(shown) == used
+
+
+@pytest.mark.parametrize("key", ["1|g", "(1|g)", "(1 | g)", "sd(1 | g)", "sd(g)"])
+def test_terms_as_keys_are_refused_by_the_name_of_their_sd(key):
+    """Their message had the columns of the design, of which none was meant."""
+    frame = pd.DataFrame({"g": np.arange(20) % 5, "y": np.arange(20.0) ** 0.5})
+    message = f"prior: there is no {key!r}; did you mean 'sd(1|g)'"
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        sgmc.ols("y ~ (1 | g)", frame, prior={key: sgmc.half_normal(1)}, seed=1)

@@ -264,9 +264,11 @@ def apart(prior, effects):
 
 def refuse_unknown_effects(prior, own):
     """ArgumentError for a key that can only be meant for a parameter of the effects."""
-    for key in prior if isinstance(prior, dict) else ():
-        if str(key).startswith(OF_GROUPS):
-            raise ArgumentError(f"prior: there is no {key!r}{nearest(key, own)}")
+    for key in map(str, prior if isinstance(prior, dict) else ()):
+        sd = f"sd({key.strip('( )')})".replace(" ", "")  # of a term as the formula has it
+        hint = f"; did you mean {sd!r}?" if sd in own else nearest(key, own)
+        if sd in own or key.startswith(OF_GROUPS):
+            raise ArgumentError(f"prior: there is no {key!r}{hint}")
 
 
 def one_of(named, name, every, default):
