@@ -31,13 +31,13 @@ from sgmc.core.contract import Anchor
 from sgmc.core.designs.design import design, products
 from sgmc.core.system.storage import SPAN, is_large, made
 from sgmc.errors import DataError
+from sgmc.models.regression.mode.check_loss import EXACT
 
 MORE_PART_ROWS = 10  # times as many rows has the next part
 CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
 FEW_LEFT = 2  # rows beside the coefficients
 TINY = np.finfo(float).tiny  # variance of a single outcome, whose link is looked for
-EXACT = 1e-12  # residuals of rounding alone, per size of the outcomes
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
 
 
