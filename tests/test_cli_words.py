@@ -9,7 +9,7 @@ import pytest
 import sgmc
 from sgmc.api.as_json import fact, finite
 from sgmc.api.cli import main
-from sgmc.api.prior_text import prior_of
+from sgmc.api.prior_text import prior_of, sampler_of
 from sgmc.errors import ArgumentError
 
 
@@ -72,3 +72,26 @@ def test_prior_weights_and_subset_reach_the_fit(tmp_path, capsys):
     assert found["nobs"] == expected.nobs
     other = sgmc.logit("y ~ x", frame, **how)
     assert abs(other.bse["x"] / expected.bse["x"] - 1) > 0.1  # a prior that is dropped is seen
+
+
+@pytest.mark.parametrize("text", ["sgmc.NUTS(target_accept=0.975)", " NUTS(target_accept=0.975)"])
+def test_samplers_are_calls_as_advice_has_them(text):
+    assert sampler_of(text) == sgmc.NUTS(target_accept=0.975)
+    assert sampler_of("sgld-cv") == "sgld-cv"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("NUTZ()", "there is no sampler 'NUTZ'; did you mean 'NUTS'"),
+        ("NUTS(target=0.9)", "NUTS has no parameter 'target'"),
+        ("NUTS(", "cannot be read"),
+        ("NUTS(metric=open('x'))", "cannot be read"),
+        ("NUTS() + 1", "it is no call with named parameters.: write a name, or a call"),
+        ("NUTS(0.975)", "it is no call with named parameters"),
+        ("(lambda: 1)()", "there is no sampler ''"),
+    ],
+)
+def test_what_is_no_sampler_is_refused_by_name(text, message):
+    with pytest.raises(sgmc.errors.ArgumentError, match=message):
+        sampler_of(text)

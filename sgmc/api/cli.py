@@ -213,7 +213,7 @@ def fit(asked: argparse.Namespace) -> int:
     """Fit, print, and say by the exit status whether the run was interrupted."""
     from sgmc.api import verbs
     from sgmc.api.as_json import as_json
-    from sgmc.api.prior_text import prior_of
+    from sgmc.api.prior_text import prior_of, sampler_of
     from sgmc.arguments.choices import nearest
     from sgmc.registry import room
 
@@ -228,6 +228,8 @@ def fit(asked: argparse.Namespace) -> int:
     verb, chosen = getattr(verbs, model), given(asked, options())
     if "prior" in chosen:
         chosen["prior"] = prior_of(chosen["prior"])
+    if "sampler" in chosen:
+        chosen["sampler"] = sampler_of(chosen["sampler"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them
         results = verb(

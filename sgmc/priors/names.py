@@ -15,6 +15,11 @@ BY_NAME = {
     "cauchy": cauchy(0, 2.5, autoscale=True),
     "horseshoe": horseshoe(),
 }
+MAKERS = (  # priors as functions of the package
+    "normal", "student_t", "cauchy", "laplace", "horseshoe", "ridge", "r2d2", "flat", "gamma",
+    "inverse_gamma", "lognormal", "exponential", "half_t", "half_normal", "lkj",
+    "uniform", "truncated", "mvnormal",
+)  # fmt: skip
 
 
 def as_spec(prior: object, argument: str = "prior") -> PriorSpec:
@@ -29,6 +34,10 @@ def as_spec(prior: object, argument: str = "prior") -> PriorSpec:
             "each parameter a prior of its own, such as sgmc.normal(0, 2.5)",
             because="limit",
         )
+    if isinstance(prior, str) and prior.split("(")[0].removeprefix("sgmc.") in MAKERS:
+        call = prior if prior.startswith("sgmc.") else f"sgmc.{prior}"
+        call = call if "(" in call else f"{call}()"
+        raise ArgumentError(f"{argument}={prior!r} is text: write {call}, without quotes")
     near = nearest(prior, BY_NAME) if isinstance(prior, str) else ""
     hint = near or (
         f"; use one of {', '.join(BY_NAME)}, or sgmc.normal(0, 2.5), sgmc.student_t(df, 0, 2.5), "

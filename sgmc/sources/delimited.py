@@ -17,7 +17,13 @@ from sgmc.sources.part import Column, FilePart, chunk_size, reading
 from sgmc.sources.settling import TEXT, column_of, numbers, with_gaps
 
 LARGE = np.dtype("uint64")  # beside negative ones or gaps pandas reads such numbers as text
+OTHERS = (";", "\t", "|", ",")  # what else is between columns
 PROBED = 1 << 20  # characters by which the size of what is packed is estimated
+
+
+def ragged(frame: Frame) -> bool:
+    """Whether lines have more values than there are names, the first of which are an index then."""
+    return not isinstance(frame.index, pd.RangeIndex)
 
 
 class Commas(FilePart):
@@ -34,10 +40,24 @@ class Commas(FilePart):
         if os.path.getsize(path) == 0:
             raise DataError(f"{path} is empty: it has no line with the names of columns")
         first = self._parsed(LONGEST_LINE, nrows=1)
-        if not isinstance(first.index, pd.RangeIndex):
-            raise DataError(f"{path} has more values in a line than names in the first one")
         self.columns = list(first.columns)
+        self.refuse_other_separator(first)
+        if ragged(first):
+            raise DataError(f"{path} has more values in a line than names in the first one")
         self.size = chunk_size(self.columns)
+
+    def refuse_other_separator(self, first: Frame) -> None:
+        """DataError where names and values are parted by another character."""
+        name, value = self.columns[0], "" if first.empty else str(first.iloc[0, 0])
+        others = [one for one in OTHERS if one != self.separator and one in name]
+        # a single column may have such a name, where its values are no lists, too
+        if others and (ragged(first) or len(self.columns) == 1 and others[0] in value):
+            how = ", decimal=','" if others[0] == ";" and ragged(first) else ""
+            raise DataError(
+                f"{self.path} has {others[0]!r} between its columns, not {self.separator!r}: give "
+                f"the table, pd.read_csv({self.path!r}, sep={others[0]!r}{how}), or write it with "
+                f"{self.separator!r}"
+            )
 
     def look(self, names: list[str]) -> dict[str, Column]:
         """By one pass over the rows, which also counts them."""

@@ -40,6 +40,11 @@ def test_an_exposure_is_the_offset_of_its_log():
     [
         (dict(), ArgumentError, "the model was fitted with an exposure: predict needs exposure="),
         (
+            dict(exposure=1, offset="o"),
+            ArgumentError,
+            "offset='o': give the numbers themselves, e.g. offset=new",
+        ),
+        (
             dict(exposure="hours"),
             ArgumentError,
             "exposure='hours' is not a column of the new data",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import SGMCError
+from sgmc.errors import FormulaError, SGMCError
 from sgmc.formula import read
 from sgmc.formula.data.columns import plain
 from sgmc.formula.evaluation import bounds, safe
@@ -109,3 +109,16 @@ def test_many_smooths_are_refused(monkeypatch):
 def test_formulas_of_files_that_cannot_be_read():
     with pytest.raises(Refused, match="cannot read the formula: .*EOF in multi-line"):
         refuse_text("y ~ (x")
+
+
+@pytest.mark.parametrize(
+    ("formula", "told"),
+    [
+        ("trunc(y, lower=0) ~ x", "keyword argument 'lower'; it takes y, low, high"),
+        ("y ~ np.log(x, foo=1)", "keyword argument 'foo' .in the formula"),  # of C, no signature
+    ],
+)
+def test_unexpected_arguments_of_functions_list_those_that_there_are(formula, told):
+    frame = pd.DataFrame({"x": np.arange(1.0, 9), "y": np.arange(1.0, 9) ** 2})
+    with pytest.raises(FormulaError, match=told):
+        sgmc.ols(formula, frame, seed=1)

@@ -202,3 +202,15 @@ def test_what_does_not_go_with_lists(tmp_path):
         results.update(TABLE)
     with pytest.raises(ArgumentError, match="draws are of several data sets"):
         results.resume(100)
+
+
+def test_tables_that_lose_other_numbers_of_rows_are_refused():
+    """One value that was not imputed: fits of 300 and 299 rows were pooled without a word."""
+    first, second = (one.copy() for one in augmented()[0][:2])
+    second.loc[3, "z"] = np.nan
+    message = r"data\[1\] has 1 row with missing values, and data\[0\] has 0: .* impute these"
+    with pytest.raises(DataError, match=message):
+        sgmc.ols("y ~ x + z", [first, second], seed=1)
+    first.loc[3, "y"] = second.loc[3, "y"] = np.nan
+    second.loc[3, "z"] = 0.0
+    assert [one.nobs for one in sgmc.ols("y ~ x", [first, second], seed=1).fits] == [299, 299]

@@ -274,6 +274,12 @@ ARGUMENTS = [
     ),
     *[(dict(progress=v), ArgumentError, f"progress={v!r}") for v in ("yes", 1, [True])],
     (dict(prior="norml"), ArgumentError, "prior='norml' is not a prior"),
+    (dict(prior="normal(0, 1)"), ArgumentError, "is text: write sgmc.normal(0, 1), without"),
+    (
+        dict(prior={"x1": "half_normal"}),
+        ArgumentError,
+        "prior['x1']='half_normal' is text: write sgmc.half_normal(), without quotes",
+    ),
     (dict(prior=2.5), ArgumentError, "prior=2.5 is not a prior"),
     (
         dict(prior={"x3": "normal"}),

@@ -149,3 +149,48 @@ def test_no_noise_is_said_and_not_trusted(draws, kind):
 def test_exact_fits_are_a_kind_of_condition():
     """Who filters the one has filtered the other so far."""
     assert issubclass(ExactFitWarning, ConditionWarning)
+
+
+FEW = {
+    "ols": ("ols", "y ~ x", {}),
+    "offset": ("ols", "y ~ x + offset(x**2)", {}),
+    "weights": ("ols", "y ~ x", {"weights": "once"}),
+    "half": ("ols", "y ~ x", {"prior": {"x": sgmc.half_normal(1)}}),
+    "horseshoe": ("ols", "y ~ x", {"prior": "horseshoe"}),
+    "rlm": ("rlm", "y ~ x", {"df": None}),
+    "cens": ("ols", "cens(y, none) ~ x", {}),
+    "gaussianlog": ("gaussianlog", "w ~ x", {}),
+    "survreg": ("survreg", "Surv(w, once) ~ x", {}),
+    "gamma": ("gamma", "w ~ x", {}),
+    "beta": ("beta", "p ~ x", {}),
+}
+
+
+def few_rows(n):
+    """Rows on a line, or on its exp or inverse logit, and one that does not count."""
+    frame = pd.DataFrame({"x": np.arange(1.0, n + 2), "once": 1, "none": "none"})
+    frame["y"] = 0.5 + 0.3 * frame.x
+    frame["w"], frame["p"] = np.exp(frame.y), 1 / (1 + np.exp(-frame.y))
+    frame.loc[n, ["once", "y", "w", "p"]] = 0, 0.1, 0.1, 0.1
+    return frame
+
+
+@pytest.mark.parametrize("n", [3, 4])
+@pytest.mark.parametrize("kind", FEW)
+def test_exact_fits_of_hardly_more_rows_than_coefficients_are_refused(n, kind):
+    """log sigma is flat from rounding errors on: draws were infinite, and NUTS was advised."""
+    verb, formula, options = FEW[kind]
+    frame = few_rows(n) if kind == "weights" else few_rows(n).head(n)
+    if kind == "offset":
+        frame = frame.assign(y=frame.y + frame.x**2)
+    with pytest.raises(sgmc.errors.DataError, match="2 coefficients fit all . outcomes exactly"):
+        getattr(sgmc, verb)(formula, frame, seed=1, draws=100, **options)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_few_rows_that_do_not_fit_exactly_are_fitted():
+    """By 1e-9 alone."""
+    frame = few_rows(4).head(4)
+    frame.loc[2, "y"] += 1e-9
+    found = sgmc.ols("y ~ x", frame, seed=1, draws=200)
+    assert np.isfinite(found.draws).all() and found.params["sigma"] < 1e-8

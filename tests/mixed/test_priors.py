@@ -1,6 +1,9 @@
 """Priors of sds and correlations: as the user writes them, and in the sampler's coordinates."""
 
+import re
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import sgmc
@@ -74,3 +77,36 @@ def test_an_informative_prior_of_the_sd_is_used():
         for scale in (0.05, 10)
     ]
     assert modes[0] < 0.5 * modes[1]
+
+
+@pytest.mark.parametrize(
+    ("prior", "used"),
+    [
+        ({}, ["half_t(3, 5)", "half_t(3, 2.5)", "lkj(1)"]),
+        ({"sd": sgmc.half_normal(0.5)}, ["half_normal(0.5)", "half_normal(0.5)", "lkj(1)"]),
+        (
+            {"sd(x|g)": sgmc.exponential(scale=3), "cor": sgmc.lkj(4)},
+            ["half_t(3, 5)", "exponential(scale=3)", "lkj(4)"],
+        ),
+        ({"sd(1|g)": sgmc.normal(0, 2)}, ["half_normal(2)", "half_t(3, 2.5)", "lkj(1)"]),
+    ],
+)
+def test_priors_of_sds_are_shown_as_the_densities_of_sds(prior, used):
+    """Not as those of signed ones: a half-normal prior was printed as a normal one, an exponential
+    one as that of Laplace.
+    """
+    y = np.repeat([-2.0, 2.0], 40)
+    x = np.sqrt(79 / 80) * np.tile([-2.0, 2.0], 40)  # its sd has n - 1
+    frame = pd.DataFrame({"x": x, "g": np.arange(80) // 2 % 10, "y": y})
+    found = sgmc.ols("y ~ x + (x | g)", frame, prior=prior, prior_only=True, seed=1)
+    shown = found.prior_summary().loc[["sd(1|g)", "sd(x|g)", "cor(1,x|g)"], "used"]
+    assert list(shown) == used
+
+
+@pytest.mark.parametrize("key", ["1|g", "(1|g)", "(1 | g)", "sd(1 | g)", "sd(g)"])
+def test_terms_as_keys_are_refused_by_the_name_of_their_sd(key):
+    """Their message had the columns of the design, of which none was meant."""
+    frame = pd.DataFrame({"g": np.arange(20) % 5, "y": np.arange(20.0) ** 0.5})
+    message = f"prior: there is no {key!r}; did you mean 'sd(1|g)'"
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        sgmc.ols("y ~ (1 | g)", frame, prior={key: sgmc.half_normal(1)}, seed=1)

@@ -242,3 +242,9 @@ def test_hypotheses_of_awkward_names(names):
     for j, name in enumerate(names):
         found = results.hypothesis(f"2*`{name}` > 0.1")
         assert found["mean"] == pytest.approx(2 * results.params.iloc[j] - 0.1, rel=1e-10)
+
+
+def test_line_ends_in_labels_do_not_break_the_summary():
+    frame = pd.DataFrame({"g": ["a\nb", "c\td"] * 10, "y": np.arange(20.0) ** 0.5})
+    text = str(sgmc.ols("y ~ g", frame, seed=1).summary())
+    assert "\ng[T.c\\td]  " in text and "\t" not in text

@@ -278,3 +278,26 @@ ELSEWHERE = {
 def test_models_from_arrays_take_no_paths(call, text, tmp_path):
     with pytest.raises(DataError, match=text):
         call(files(a_csv=FRAME)(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "x;y\n1,5;2,5\n2,5;3,5\n", r"';' between .*read_csv.*sep=';', decimal=','\)"),
+        ("a.csv", "x;y\n1;2\n2;3\n", r"has ';' between its columns, not ','.*, sep=';'\), or"),
+        ("a.csv", "x\ty\n1\t2\n", r"between its columns.*sep='.t'\), or write it with ','"),
+        ("a.csv", "x|y\n1|2\n", r"has '\|' between its columns"),
+        ("a.tsv", "x,y\n1,2\n", r"has ',' between its columns, not '.t'"),
+        ("a.csv", "x,y\n1,2,3,4\n", "more values in a line than names"),
+    ],
+)
+def test_other_separators_are_named(tmp_path, name, text, message):
+    """Spreadsheets of many countries write semicolons, and decimal commas."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        sgmc.ols("y ~ x", str(tmp_path / name))
+
+
+def test_names_may_hold_separators_where_values_do_not(tmp_path):
+    (tmp_path / "a.csv").write_text("a;b\n1\n2\n4\n5\n")
+    assert sgmc.ols("`a;b` ~ 1", str(tmp_path / "a.csv"), seed=1).nobs == 4

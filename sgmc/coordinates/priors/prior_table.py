@@ -123,6 +123,11 @@ class PriorTable:
     together: list = ()
 
     @property
+    def shown(self):
+        """The used priors as tables show them, of parameters as they are named."""
+        return self.used
+
+    @property
     def gaussian(self):
         """Whether every prior is normal or flat."""
         return all(p.family in ("normal", "flat") for p in self.used) and not self.bounded.any()

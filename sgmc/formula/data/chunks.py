@@ -1,5 +1,6 @@
 """Chunks of a table as formulas see them, and the gaps in their columns."""
 
+import inspect
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -143,6 +144,17 @@ def refuse_gaps(
         raise DataError(f"no row is complete: values are missing in {where}")
 
 
+def arguments_of(error: Exception, functions: Mapping[str, Any]) -> str:
+    """What the function takes whose argument a TypeError finds unexpected; else nothing."""
+    name, unexpected, _ = str(error).partition("() got an unexpected keyword argument")
+    if not isinstance(error, TypeError) or not unexpected or name not in functions:
+        return ""
+    try:
+        return f"; it takes {', '.join(inspect.signature(functions[name]).parameters)}"
+    except ValueError:  # functions in C may have no signature
+        return ""
+
+
 def evaluate(
     code: str, functions: Mapping[str, Any], names: Mapping[str, Any], label: str, rows: int
 ) -> Any:
@@ -161,7 +173,8 @@ def evaluate(
     except SGMCError as error:
         raise FormulaError(f"cannot evaluate {label!r}: {error}") from error
     except Exception as error:
-        raise FormulaError(f"cannot evaluate {label!r}: {type(error).__name__}: {error}") from error
+        told = f"{type(error).__name__}: {error}{arguments_of(error, functions)}"
+        raise FormulaError(f"cannot evaluate {label!r}: {told}") from error
     if np.ndim(value) and len(value) != rows:
         raise FormulaError(
             f"{label!r} must have a value in each of the {rows:,} rows, it has {len(value):,}: "

@@ -58,6 +58,7 @@ def fit_imputed(model, formula, tables, of_model, of_fit):
         kind = pooled_kind(one.result_class())
         if fits:
             first = fits[0].model
+            same_gaps(first.dropped, one.data.dropped, k)
             same_columns(first.exog_names, one.data.names, k)
             kind.check_same(first, one.info(), table, k)
             if not same_numbers(first.spec, one.spec, table):
@@ -106,6 +107,16 @@ def check_tables(tables):
                 f"data[{k}] has {len(other)} rows, and data[0] has {len(first)}: imputed data sets "
                 "have the same"
             )
+
+
+def same_gaps(first, other, k):
+    """DataError where a data set loses more rows to missing values than the first, or fewer."""
+    if first != other:
+        raise DataError(
+            f"data[{k}] has {other} row{'s' * (other != 1)} with missing values, and data[0] has "
+            f"{first}: fits of imputed data sets are of the same rows; impute these values, or "
+            "leave such rows out of all tables"
+        )
 
 
 def same_columns(first, other, k):

@@ -228,7 +228,7 @@ class Estimates(ByOtherNames):
         return pd.DataFrame(
             {
                 "specified": [str(p) for p in priors.specified],
-                "used": [str(p) for p in priors.used],
+                "used": [str(p) for p in priors.shown],
                 "note": note,
             },
             index=priors.names,

@@ -186,7 +186,7 @@ def width_for(names, frame):
     """Characters of a line that the longest name needs beside its numbers."""
     if len(frame) > MAX_PRINTED:
         return WIDTH
-    longest = max(map(len, map(str, names)), default=0)
+    longest = max((len(one_line(str(n))) for n in names), default=0)
     needed = longest + 1 + sum(number_widths(frame.iloc[:, :7], tight=True))
     return min(max(needed, WIDTH), MOST_COLUMNS)
 
@@ -438,9 +438,14 @@ def errors(results, names, width=WIDTH):
     return SimpleTable(rows[:MAX_PRINTED], headers=headers, stubs=stubs[:MAX_PRINTED], txt_fmt=text)
 
 
+def one_line(name):
+    """A name with its line ends and tabs escaped: labels may have them."""
+    return name.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
+
+
 def shorten(names, room):
-    """Names that fit; long ones keep both ends, which tell levels of one factor apart."""
-    keep = room - 3
+    """Names that fit in a line; long ones keep both ends, which tell levels of one factor apart."""
+    keep, names = room - 3, [one_line(n) for n in names]
     return [
         n if len(n) <= room - 1 else n[: keep // 2] + ".." + n[-(keep - keep // 2) :] for n in names
     ]

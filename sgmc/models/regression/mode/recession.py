@@ -31,10 +31,13 @@ from sgmc.core.contract import Anchor
 from sgmc.core.designs.design import design, products
 from sgmc.core.system.storage import SPAN, is_large, made
 from sgmc.errors import DataError
+from sgmc.models.regression.mode.check_loss import EXACT
 
 MORE_PART_ROWS = 10  # times as many rows has the next part
 CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
+FEW_LEFT = 2  # rows beside the coefficients
+TINY = np.finfo(float).tiny  # variance of a single outcome, whose link is looked for
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
 
 
@@ -155,6 +158,7 @@ class Likelihood:
         if self.flat.any() and self.flat.sum() <= LARGEST_PROGRAMME:
             self.refuse_flat()
         self.refuse_few_rows()
+        self.refuse_saturated()
 
     def refuse_flat(self):
         """DataError where flat priors leave coefficients unbounded: where all rows do."""
@@ -212,6 +216,30 @@ class Likelihood:
                 f"flat priors leave {freedom:g} degree{'' if freedom == 1 else 's'} of freedom for "
                 f"{own[0].name!r}, whose prior is flat; give it a proper one, e.g. "
                 f"prior={{'*': 'flat', {own[0].name!r}: sgmc.exponential(1)}}"
+            )
+
+    def refuse_saturated(self):
+        """DataError where coefficients fit all outcomes, and hardly a row is left over.
+
+        Given coefficients that do, the density of a scale s is about s^-f ds towards zero, f the
+        rows left over.  Only rounding errors bound it: log s is flat over dozens of units (f = 1),
+        or nearly so (f = 2), where no chain gets anywhere.  With more rows s is at these errors.
+        """
+        own, table, d = self.family.auxiliary, self.table, self.data.d
+        if not own or not own[0].power or self.family.parts:
+            return
+        if not 0 < table.nobs - d <= FEW_LEFT or not self.family.telling(table.y).all():
+            return
+        counted = np.ones(self.n, dtype=bool) if self.kept is None else np.asarray(self.kept)
+        offset = np.zeros(self.n) if table.offset is None else table.offset
+        linked = np.array([self.family.start(y, TINY)[0] for y in self.family.numbers(table.y)])
+        X, rest = (table.X @ np.eye(d))[counted], (linked - offset)[counted]
+        left = rest - X @ np.linalg.lstsq(X, rest)[0]
+        if np.abs(left).max() <= EXACT * max(np.abs(linked).max(), np.abs(offset).max()):
+            raise DataError(
+                f"the posterior is improper: {d} coefficients fit all {table.nobs:g} outcomes "
+                f"exactly, and hardly a row is left to learn {own[0].name!r} from; add rows, or "
+                "leave predictors out"
             )
 
     def separation(self, mode, walls):

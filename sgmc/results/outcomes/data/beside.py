@@ -85,7 +85,8 @@ def with_exposure(results, exog, offset, exposure, transform=True):
     size = values.exposures("exposure", numeric("exposure", exposure))
     if offset is None and asks_offset(results, transform):
         return None  # asked for where it is missed
-    return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
+    given = 0.0 if offset is None else numeric("offset", not_a_name("offset", offset))
+    return np.log(size) + given
 
 
 def column_of(exog, argument, name):

@@ -170,6 +170,18 @@ class MixedPriors(PriorTable):
         covariance = self.covariance
         return [j for j in super().slopes if j not in covariance]
 
+    @property
+    def shown(self):
+        # not the symmetric densities of signed sds, and of partial correlations, that are sampled
+        both = list(zip(self.specified, self.used))
+        for j in self.covariance:
+            told, used = both[j]
+            if self.names[j].startswith("sd("):
+                both[j] = told, replace(told, scale=used.scale, autoscale=False)
+            elif self.names[j].startswith("cor("):
+                both[j] = told, told
+        return [used for _, used in both]
+
     def described(self):
         covariance = self.covariance
         fixed = [j for j in range(len(self.names)) if j not in covariance]
@@ -252,9 +264,11 @@ def apart(prior, effects):
 
 def refuse_unknown_effects(prior, own):
     """ArgumentError for a key that can only be meant for a parameter of the effects."""
-    for key in prior if isinstance(prior, dict) else ():
-        if str(key).startswith(OF_GROUPS):
-            raise ArgumentError(f"prior: there is no {key!r}{nearest(key, own)}")
+    for key in map(str, prior if isinstance(prior, dict) else ()):
+        sd = f"sd({key.strip('( )')})".replace(" ", "")  # of a term as the formula has it
+        hint = f"; did you mean {sd!r}?" if sd in own else nearest(key, own)
+        if sd in own or key.startswith(OF_GROUPS):
+            raise ArgumentError(f"prior: there is no {key!r}{hint}")
 
 
 def one_of(named, name, every, default):

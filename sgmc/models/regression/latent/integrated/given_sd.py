@@ -232,8 +232,8 @@ def with_prior(
     rest = np.delete(np.arange(len(theta)), j)
     more, slope, P = terms(theta)
     A, g = J + P[np.ix_(rest, rest)], gradient + slope[rest]
-    if not np.isfinite(A).all():
-        raise linalg.LinAlgError("the precision is not finite")
+    if not (np.isfinite(A).all() and np.isfinite(g).all()):  # counts' means overflow far out
+        raise linalg.LinAlgError("the gradient or the precision is not finite")
     lower = linalg.cholesky(A, lower=True)
     half = linalg.solve_triangular(lower, g, lower=True)
     root = linalg.solve_triangular(lower, np.eye(len(g)), lower=True).T
