@@ -38,6 +38,9 @@ cdef void logit_density(Py_ssize_t m, const double *eta, const double *y,
 cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
                       double *odds) noexcept nogil
 cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil
+# of m rows at each of some nodes, added to their totals
+cdef void logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const double *odds,
+                     double *total) noexcept nogil
 # the sum of log densities, in float
 cdef double logit_total_single(Py_ssize_t m, const double *eta, const double *y) noexcept nogil
 cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil
