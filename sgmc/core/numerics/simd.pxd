@@ -43,6 +43,7 @@ cdef void logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const
                      double *total) noexcept nogil
 # the sum of log densities, in float
 cdef double logit_total_single(Py_ssize_t m, const double *eta, const double *y) noexcept nogil
+cdef void log1p_unit(Py_ssize_t m, const double *u, double *out) noexcept nogil   # u in [0, 1]
 cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil
 cdef void widen(Py_ssize_t n, const float *x, double *out) noexcept nogil
 cdef void add_single(Py_ssize_t n, const float *x, double *out) noexcept nogil     # out += x

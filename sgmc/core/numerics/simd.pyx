@@ -31,6 +31,7 @@ cdef extern from "vecmath.h" nogil:
     void vm_logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const double *odds,
                        double *total)
     double vm_logit_total_single(Py_ssize_t m, const double *eta, const double *y)
+    void vm_log1p_unit(Py_ssize_t m, const double *u, double *out)
     void vm_narrow(Py_ssize_t n, const double *x, float *out)
     void vm_widen(Py_ssize_t n, const float *x, double *out)
     void vm_add_single(Py_ssize_t n, const float *x, double *out)
@@ -119,6 +120,9 @@ cdef void logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const
 
 cdef double logit_total_single(Py_ssize_t m, const double *eta, const double *y) noexcept nogil:
     return vm_logit_total_single(m, eta, y)
+
+cdef void log1p_unit(Py_ssize_t m, const double *u, double *out) noexcept nogil:
+    vm_log1p_unit(m, u, out)
 
 cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil:
     vm_narrow(n, x, out)

@@ -92,6 +92,10 @@ INLINE double log1p_unit(double u) {
     return 2 * f * (1 + s * p);
 }
 
+CLONES void vm_log1p_unit(ptrdiff_t m, const double *restrict u, double *restrict out) {
+    for (ptrdiff_t i = 0; i < m; i++) out[i] = log1p_unit(u[i]);
+}
+
 CLONES void vm_narrow(ptrdiff_t n, const double *restrict x, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = (float) x[i];
 }
