@@ -7,6 +7,8 @@ cdef enum:
     EXACT_NODES = 3               # integrate the fourth moments of a normal law exactly
     TOGETHER = 4096               # rows times nodes that are given to the family at once
 
+cdef double HALF_LOG_2PI
+
 cdef struct Frame:                # nodes of a group: z_k = centre + B t_k
     double[MOST_EFFECTS] centre
     double[MOST_EFFECTS] score                # h + M (beta - beta_0)
@@ -44,9 +46,9 @@ cdef class Nodes(Marginal):
     cdef Room divided(self, Py_ssize_t m, double *work) noexcept nogil
     # where the nodes of a group are, whose linear predictors without effects are in room.eta
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil
-    # probabilities and scores of all nodes into room; the log density of the group
+    # probabilities and, where asked for, scores of all nodes into room; the log density of the group
     cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
-                   double *value) except -1 nogil
+                   double *value, bint scored=*) except -1 nogil
     cdef int place_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,
                          Room *room) noexcept nogil
     cdef void shift(self, Py_ssize_t start, Py_ssize_t m, const double *eta, const double *b,
@@ -57,5 +59,5 @@ cdef class Nodes(Marginal):
     cdef void collect_nodes(self, Py_ssize_t start, Py_ssize_t m, Room *room) noexcept nogil
     # scores of the first `count` effects of room.b into room.r, log densities added to `total`
     cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
-                           Room *room, double *total) except -1 nogil
+                           Room *room, double *total, bint scored=*) except -1 nogil
     cdef double normalise(self, Room *room) noexcept nogil

@@ -12,7 +12,7 @@ from sgmc.models.regression.latent.densities.small cimport times
 from sgmc.models.regression.bases.glm cimport Glm
 from sgmc.models.regression.latent.densities.rules import normal_rule
 
-cdef double HALF_LOG_2PI = 0.5 * log(2 * M_PI)
+HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
 cdef class Nodes(Marginal):
@@ -165,9 +165,9 @@ cdef class Nodes(Marginal):
             self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)
 
     cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
-                           Room *room, double *total) except -1 nogil:
-        """Scores at the first `count` effects of room.b into r, log densities added to `total`; as
-        many effects at once as fit.
+                           Room *room, double *total, bint scored=True) except -1 nogil:
+        """Scores at the first `count` effects of room.b into r where they are asked for, log
+        densities added to `total`; as many effects at once as fit.
         """
         cdef Py_ssize_t k = 0, l, some, width = self.glm.width
         cdef Py_ssize_t most = max(TOGETHER // m, 1)
@@ -181,8 +181,12 @@ cdef class Nodes(Marginal):
             some = min(most, count - k)
             for l in range(some):
                 self.shift(start, m, room.eta, room.b + (k + l) * self.q, room.block + l * m)
-            self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
-                                 room.r + k * m * width, room.density, total + k)
+            if scored:
+                self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
+                                     room.r + k * m * width, room.density, total + k)
+            else:
+                self.glm.family_values(at.auxiliary, some, m, room.block, y, weight,
+                                       room.r + k * m * width, room.density, total + k)
             k += some
         return OK
 
@@ -201,7 +205,7 @@ cdef class Nodes(Marginal):
         return top + log(total)
 
     cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
-                   double *value) except -1 nogil:
+                   double *value, bint scored=True) except -1 nogil:
         cdef Py_ssize_t k, start = self.starts[group], m = self.starts[group + 1] - start
         cdef Py_ssize_t width = self.glm.width
         cdef double same = 0
@@ -217,6 +221,6 @@ cdef class Nodes(Marginal):
                 room.t[k] += same
             value[0] = self.normalise(room)
             return OK
-        self.score_effects(at, start, m, self.count, room, room.t)
+        self.score_effects(at, start, m, self.count, room, room.t, scored)
         value[0] = self.normalise(room)
         return OK

@@ -11,6 +11,8 @@ cdef class Quadrature(Informed):
                        const double *covariates, Py_ssize_t stride, Py_ssize_t points,
                        const double *moves, double *work, double *total) except -1 nogil
     cdef Py_ssize_t size_at(self, Py_ssize_t points) noexcept nogil
+    cdef void shift_points(self, const Place *at, Py_ssize_t group, Py_ssize_t m, const Frame *f,
+                           const double *eta, double *out, double *t) noexcept nogil
     cdef void recentre(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
                        const double *move, Frame *f) noexcept nogil
     cdef int score_many(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,

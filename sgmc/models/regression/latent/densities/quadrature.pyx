@@ -11,7 +11,7 @@ from sgmc.models.regression.latent.densities.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Place
 from sgmc.models.regression.latent.densities.nodes cimport (
-    MOST_SQUARES, TOGETHER, Frame, NodeSums, Room,
+    HALF_LOG_2PI, MOST_SQUARES, TOGETHER, Frame, NodeSums, Room,
 )
 from sgmc.models.regression.latent.densities.rules import normal_rule
 from sgmc.models.regression.latent.densities.small cimport (
@@ -218,7 +218,7 @@ cdef class Quadrature(Informed):
                          double *value) except -1 nogil:
         cdef Room room = self.divided(self.starts[group + 1] - self.starts[group], work)
         cdef Frame f
-        return self.visit(at, group, &f, &room, value)
+        return self.visit(at, group, &f, &room, value, False)
 
     cdef Py_ssize_t size_at(self, Py_ssize_t points) noexcept nogil:
         """Doubles of scratch that `values_at` takes besides that of a group."""
@@ -253,6 +253,10 @@ cdef class Quadrature(Informed):
                     for j in range(moved):
                         room.eta[i] += covariates[i * stride + j] * moves[(k + l) * moved + j]
                 self.recentre(at, group, first, moved, moves + (k + l) * moved, &f)
+                if self.constant and most > 1:      # the same without calls
+                    self.shift_points(at, group, m, &f, room.eta, wide + l * count * m,
+                                      t + (k + l) * count)
+                    continue
                 self.place_nodes(at, group, &f, &room)
                 if most == 1:                       # as many nodes as fit
                     self.score_effects(at, start, m, count, &room, room.t)
@@ -267,11 +271,32 @@ cdef class Quadrature(Informed):
         self.add_means(points, t, total)
         return OK
 
+    cdef void shift_points(self, const Place *at, Py_ssize_t group, Py_ssize_t m, const Frame *f,
+                           const double *eta, double *out, double *t) noexcept nogil:
+        """Linear predictors of all nodes of one effect that rows have as it is, and what
+        `place_nodes` has for these in the place of log densities.
+        """
+        cdef Py_ssize_t i, k, own = group % self.sets
+        cdef double z, b, same = f.log_det - HALF_LOG_2PI
+        for k in range(self.count):
+            z = f.B[0] * self.t[own, k, 0] + f.centre[0]
+            t[k] = self.weight[own, k] + same - 0.5 * z * z
+            b = at.root[0] * z
+            for i in range(m):
+                out[i] = eta[i] + b
+            out += m
+
     cdef void recentre(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
                        const double *move, Frame *f) noexcept nogil:
         """Nodes around where the mode is with coefficients that have moved."""
         cdef Py_ssize_t a, j, q = self.q
         cdef double[MOST_EFFECTS] score, pulled, half
+        if q == 1:                                  # the same without calls
+            score[0] = f.score[0]
+            for j in range(moved):
+                score[0] -= self.M[group, first + j] * move[j]
+            f.centre[0] = f.B[0] * (f.B[0] * (at.root[0] * score[0]))
+            return
         for a in range(q):
             score[a] = f.score[a]
             for j in range(moved):
@@ -289,8 +314,8 @@ cdef class Quadrature(Informed):
         for k in range(count):
             for i in range(m):
                 y[k * m + i] = self.glm.y[start + i]
-        return self.glm.family_sums(at.auxiliary, count, m, wide, y, weight, y + 2 * TOGETHER,
-                                    y + TOGETHER, t)
+        return self.glm.family_values(at.auxiliary, count, m, wide, y, weight, y + 2 * TOGETHER,
+                                      y + TOGETHER, t)
 
     cdef void add_means(self, Py_ssize_t points, double *t, double *total) noexcept nogil:
         """Add logs of the sums over nodes, whose logs are in t (points, nodes)."""
