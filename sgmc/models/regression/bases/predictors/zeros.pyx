@@ -13,7 +13,7 @@ from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 
 
 cdef enum:
-    AT_ONCE = 128                 # rows whose exponentials and logarithms are taken together
+    COUNTS_AT_ONCE = 128          # rows whose exponentials and logarithms are taken together
 
 cdef double LOG_TWO = log(2.0)    # a mean from which on f(0) / (1 - f(0)) is at most 1
 
@@ -52,9 +52,9 @@ cdef class CountsWithZeros(TwoDesignsModel):
         cdef Count C, O
         if not self.auxiliary:
             while done < m:
-                self.poisson(min(<Py_ssize_t> AT_ONCE, m - done), eta + 2 * done, y + done,
-                             r + 2 * done, density + done if density != NULL else NULL)
-                done += AT_ONCE
+                self.poisson(min(<Py_ssize_t> COUNTS_AT_ONCE, m - done), eta + 2 * done,
+                             y + done, r + 2 * done, density + done if density != NULL else NULL)
+                done += COUNTS_AT_ONCE
             return OK
         for i in range(m):
             zeta = eta[i * width + 1]
@@ -86,11 +86,11 @@ cdef class CountsWithZeros(TwoDesignsModel):
 
     cdef void poisson(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                       double *density) noexcept nogil:
-        """`family` of up to AT_ONCE rows whose counts are Poisson: the same formulas, exponentials
-        and logarithms row beside row.
+        """`family` of up to COUNTS_AT_ONCE rows whose counts are Poisson: the same formulas, all
+        exponentials and logarithms row beside row.
         """
         cdef Py_ssize_t i
-        cdef double[AT_ONCE] mu, tail, log_tail, odds, log_odds
+        cdef double[COUNTS_AT_ONCE] mu, tail, log_tail, odds, log_odds
         cdef double zeta, soft, up, down, value, by_eta, share_of_count
         for i in range(m):
             mu[i], tail[i] = held(eta[2 * i], LARGEST_LOG), -abs_of(eta[2 * i + 1])

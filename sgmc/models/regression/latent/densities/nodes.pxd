@@ -46,7 +46,7 @@ cdef class Nodes(Marginal):
     cdef Room divided(self, Py_ssize_t m, double *work) noexcept nogil
     # where the nodes of a group are, whose linear predictors without effects are in room.eta
     cdef bint frame(self, const Place *at, Py_ssize_t group, Room *room, Frame *f) noexcept nogil
-    # probabilities and, where asked for, scores of all nodes into room; the log density of the group
+    # probabilities and, if asked for, scores of all nodes into room; the log density of the group
     cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
                    double *value, bint scored=*) except -1 nogil
     cdef int place_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,

@@ -167,7 +167,8 @@ cdef class Quadrature(Informed):
                 out[i] += share[k] * one[i * width]
             one += m * width
 
-    cdef void mean_nodes(self, Py_ssize_t group, const double *share, NodeSums *sums) noexcept nogil:
+    cdef void mean_nodes(self, Py_ssize_t group, const double *share,
+                         NodeSums *sums) noexcept nogil:
         """Means of t and t t' over nodes."""
         cdef Py_ssize_t a, b, k, q = self.q, own = group % self.sets
         cdef const double *t = &self.t[own, 0, 0]
