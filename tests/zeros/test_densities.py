@@ -72,6 +72,27 @@ def test_densities_are_scipys(verb, dist):
     np.testing.assert_allclose(off, off[0], rtol=1e-10, atol=1e-9)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_rows_together_are_those_of_one_after_the_other(verb):
+    """Of Poisson counts, of which 128 are computed together: to 1e-12 of the sum of sizes, and
+    of scipy to 1e-9, as logs of differences from 1 lose digits there, where
+    means go from 0.002 to 400 and many are close to log 2, beside which formulas change.
+    """
+    rng = np.random.default_rng(5)
+    eta, zeta = rng.uniform(-6, 6, 300), rng.uniform(-8, 8, 300)
+    eta[:100] = np.log(np.log(2)) + rng.normal(0, 1e-3, 100)
+    y = rng.choice(COUNTS, 300)
+    probe = Probe(model(verb, "poisson", np.column_stack([eta, zeta]), y, 1))
+    value = probe.value(np.ones(2), block(0, 300))
+    one = log_likelihood(verb, "poisson", y, eta, zeta, None) + special.gammaln(y + 1) * (y > 0)
+    fine = np.isfinite(one)  # probabilities of scipy underflow
+    assert fine.sum() > 250
+    alone = np.array([probe.value(np.ones(2), block(i, 1)) for i in range(300)])
+    size = 1 + np.abs(alone)
+    np.testing.assert_allclose((alone - one)[fine] / size[fine], 0, atol=1e-9)
+    assert abs(value - alone.sum()) < 1e-12 * size.sum()
+
+
 @pytest.mark.parametrize("verb, dist", BOTH)
 def test_another_part_is_seen(verb, dist):
     """Planted: the two parts change places."""

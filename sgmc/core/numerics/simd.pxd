@@ -38,8 +38,12 @@ cdef void logit_density(Py_ssize_t m, const double *eta, const double *y,
 cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
                       double *odds) noexcept nogil
 cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil
+# of m rows at each of some nodes, added to their totals
+cdef void logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const double *odds,
+                     double *total) noexcept nogil
 # the sum of log densities, in float
 cdef double logit_total_single(Py_ssize_t m, const double *eta, const double *y) noexcept nogil
+cdef void log1p_unit(Py_ssize_t m, const double *u, double *out) noexcept nogil   # u in [0, 1]
 cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil
 cdef void widen(Py_ssize_t n, const float *x, double *out) noexcept nogil
 cdef void add_single(Py_ssize_t n, const float *x, double *out) noexcept nogil     # out += x

@@ -28,7 +28,10 @@ cdef extern from "vecmath.h" nogil:
     void vm_logit_density(Py_ssize_t m, const double *eta, const double *y, double *value)
     void vm_logit_terms(Py_ssize_t m, double *eta, const double *y, double *r, double *odds)
     double vm_logit_sum(Py_ssize_t m, const double *linear, const double *odds)
+    void vm_logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const double *odds,
+                       double *total)
     double vm_logit_total_single(Py_ssize_t m, const double *eta, const double *y)
+    void vm_log1p_unit(Py_ssize_t m, const double *u, double *out)
     void vm_narrow(Py_ssize_t n, const double *x, float *out)
     void vm_widen(Py_ssize_t n, const float *x, double *out)
     void vm_add_single(Py_ssize_t n, const float *x, double *out)
@@ -111,8 +114,15 @@ cdef void logit_terms(Py_ssize_t m, double *eta, const double *y, double *r,
 cdef double logit_sum(Py_ssize_t m, const double *linear, const double *odds) noexcept nogil:
     return vm_logit_sum(m, linear, odds)
 
+cdef void logit_sums(Py_ssize_t nodes, Py_ssize_t m, const double *linear, const double *odds,
+                     double *total) noexcept nogil:
+    vm_logit_sums(nodes, m, linear, odds, total)
+
 cdef double logit_total_single(Py_ssize_t m, const double *eta, const double *y) noexcept nogil:
     return vm_logit_total_single(m, eta, y)
+
+cdef void log1p_unit(Py_ssize_t m, const double *u, double *out) noexcept nogil:
+    vm_log1p_unit(m, u, out)
 
 cdef void narrow(Py_ssize_t n, const double *x, float *out) noexcept nogil:
     vm_narrow(n, x, out)

@@ -92,6 +92,10 @@ INLINE double log1p_unit(double u) {
     return 2 * f * (1 + s * p);
 }
 
+CLONES void vm_log1p_unit(ptrdiff_t m, const double *restrict u, double *restrict out) {
+    for (ptrdiff_t i = 0; i < m; i++) out[i] = log1p_unit(u[i]);
+}
+
 CLONES void vm_narrow(ptrdiff_t n, const double *restrict x, float *restrict out) {
     for (ptrdiff_t i = 0; i < n; i++) out[i] = (float) x[i];
 }
@@ -177,6 +181,37 @@ CLONES double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds
         total += sum[0] - log(product[0]);
     }
     return total;
+}
+
+/* log x for x in [1, inf), by its exponent and log1p_unit of what is left */
+INLINE double log_(double x) {
+    uint64_t bits, whole;
+    double e;
+    memcpy(&bits, &x, 8);
+    whole = (bits >> 52) | 0x4330000000000000; /* 2^52 and the exponent, as a double */
+    memcpy(&e, &whole, 8);
+    bits = (bits & 0x000fffffffffffff) | 0x3ff0000000000000;
+    memcpy(&x, &bits, 8);
+    e -= 0x1p52 + 1023;
+    return e * 6.93147180369123816490e-01 + (log1p_unit(x - 1) + e * 1.90821492927058770002e-10);
+}
+
+enum { FEW = 32 }; /* rows whose sums are taken node beside node */
+
+CLONES void vm_logit_sums(ptrdiff_t nodes, ptrdiff_t m, const double *restrict linear,
+                          const double *restrict odds, double *restrict total) {
+    ptrdiff_t k = 0;
+    for (; m <= FEW && k + SUMS <= nodes; k += SUMS) {
+        double product[SUMS], sum[SUMS];
+        for (int l = 0; l < SUMS; l++) product[l] = 1, sum[l] = 0;
+        for (ptrdiff_t i = 0; i < m; i++)
+            for (int l = 0; l < SUMS; l++) {
+                sum[l] += linear[(k + l) * m + i];
+                product[l] *= odds[(k + l) * m + i];
+            }
+        for (int l = 0; l < SUMS; l++) total[k + l] += sum[l] - log_(product[l]);
+    }
+    for (; k < nodes; k++) total[k] += vm_logit_sum(m, linear + k * m, odds + k * m);
 }
 
 /* exp(x) in float for x <= 0, clamped at -87: see exp_; relative error below 3e-7 */

@@ -78,8 +78,13 @@ void vm_logit_curvature(ptrdiff_t m, const double *eta, double *w);
 void vm_logit_density(ptrdiff_t m, const double *eta, const double *y, double *value);
 void vm_logit_terms(ptrdiff_t m, double *eta, const double *y, double *r, double *odds);
 double vm_logit_sum(ptrdiff_t m, const double *linear, const double *odds);
+/* of m rows at each of some nodes, added to their totals */
+void vm_logit_sums(ptrdiff_t nodes, ptrdiff_t m, const double *linear, const double *odds,
+                   double *total);
 /* the sum of all log densities, computed in float */
 double vm_logit_total_single(ptrdiff_t m, const double *eta, const double *y);
+/* log(1 + u) for u in [0, 1] */
+void vm_log1p_unit(ptrdiff_t m, const double *u, double *out);
 void vm_narrow(ptrdiff_t n, const double *x, float *out);
 void vm_widen(ptrdiff_t n, const float *x, double *out);
 void vm_add_single(ptrdiff_t n, const float *x, double *out);

@@ -14,7 +14,10 @@ cdef class Glm(Model):
     cdef int family_sums(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
                          const double *y, const double *weight, double *r, double *density,
                          double *total) except -1 nogil
-    # the sums alone: r is scratch
+    # the sums alone: r is scratch; at several nodes, and at one
+    cdef int family_values(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                           const double *y, const double *weight, double *r, double *density,
+                           double *total) except -1 nogil
     cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
                           const double *weight, double *r, double *density,
                           double *total) except -1 nogil

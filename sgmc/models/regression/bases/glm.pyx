@@ -123,6 +123,12 @@ cdef class Glm(Model):
             total[k] += one
         return OK
 
+    cdef int family_values(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                           const double *y, const double *weight, double *r, double *density,
+                           double *total) except -1 nogil:
+        """`family_sums`; a family that has densities without scores leaves r as it is."""
+        return self.family_sums(theta, nodes, m, eta, y, weight, r, density, total)
+
     cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,
                           const double *weight, double *r, double *density,
                           double *total) except -1 nogil:

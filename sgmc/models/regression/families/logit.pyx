@@ -26,12 +26,20 @@ cdef class BernoulliLogit(Glm):
                          const double *y, const double *weight, double *r, double *density,
                          double *total) except -1 nogil:
         """Without weights with one exponential a row, and one logarithm a node."""
-        cdef Py_ssize_t k
         if weight != NULL:
             return Glm.family_sums(self, theta, nodes, m, eta, y, weight, r, density, total)
         simd.logit_terms(nodes * m, eta, y, r, density)
-        for k in range(nodes):
-            total[k] += simd.logit_sum(m, eta + k * m, density + k * m)
+        simd.logit_sums(nodes, m, eta, density, total)
+        return OK
+
+    cdef int family_values(self, const double *theta, Py_ssize_t nodes, Py_ssize_t m, double *eta,
+                           const double *y, const double *weight, double *r, double *density,
+                           double *total) except -1 nogil:
+        """Without weights with no division."""
+        if weight != NULL:
+            return Glm.family_sums(self, theta, nodes, m, eta, y, weight, r, density, total)
+        simd.logit_terms(nodes * m, eta, y, NULL, density)
+        simd.logit_sums(nodes, m, eta, density, total)
         return OK
 
     cdef int family_total(self, const double *theta, Py_ssize_t m, double *eta, const double *y,

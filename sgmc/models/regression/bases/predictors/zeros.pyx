@@ -5,10 +5,17 @@ from libc.math cimport exp, expm1, fmax, hypot, log, log1p
 from libc.string cimport memset
 
 from sgmc.core.contract cimport OK, Design
+from sgmc.core.numerics cimport simd
 from sgmc.models.regression.bases.functions.overdispersed cimport (
     LARGEST_LOG, Count, expected_of, held, overdispersed, share, softplus,
 )
 from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
+
+
+cdef enum:
+    COUNTS_AT_ONCE = 128          # rows whose exponentials and logarithms are taken together
+
+cdef double LOG_TWO = log(2.0)    # a mean from which on f(0) / (1 - f(0)) is at most 1
 
 
 cdef class CountsWithZeros(TwoDesignsModel):
@@ -40,9 +47,15 @@ cdef class CountsWithZeros(TwoDesignsModel):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, width = self.width
+        cdef Py_ssize_t i, done = 0, width = self.width
         cdef double zeta, odds, l
         cdef Count C, O
+        if not self.auxiliary:
+            while done < m:
+                self.poisson(min(<Py_ssize_t> COUNTS_AT_ONCE, m - done), eta + 2 * done,
+                             y + done, r + 2 * done, density + done if density != NULL else NULL)
+                done += COUNTS_AT_ONCE
+            return OK
         for i in range(m):
             zeta = eta[i * width + 1]
             if self.hurdle and y[i] == 0:
@@ -66,11 +79,56 @@ cdef class CountsWithZeros(TwoDesignsModel):
                     C.by_eta += odds * O.by_eta
                     C.by_u += odds * O.by_u
             r[i * width] = C.by_eta
-            if self.auxiliary:
-                r[i * width + 2] = C.by_u
+            r[i * width + 2] = C.by_u
             if density != NULL:
                 density[i] = C.value
         return OK
+
+    cdef void poisson(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                      double *density) noexcept nogil:
+        """`family` of up to COUNTS_AT_ONCE rows whose counts are Poisson: the same formulas, all
+        exponentials and logarithms row beside row.
+        """
+        cdef Py_ssize_t i
+        cdef double[COUNTS_AT_ONCE] mu, tail, log_tail, odds, log_odds
+        cdef double zeta, soft, up, down, value, by_eta, share_of_count
+        for i in range(m):
+            mu[i], tail[i] = held(eta[2 * i], LARGEST_LOG), -abs_of(eta[2 * i + 1])
+        simd.exponential(m, mu, mu)
+        simd.exponential(m, tail, tail)
+        simd.log1p_unit(m, tail, log_tail)
+        for i in range(m):
+            odds[i] = -mu[i] if self.hurdle else -abs_of(mu[i] + eta[2 * i + 1])
+        simd.exponential(m, odds, odds)
+        for i in range(m if self.hurdle else 0):          # f(0) / (1 - f(0))
+            odds[i] = odds[i] / (1 - odds[i]) if mu[i] >= LOG_TWO else 0
+            odds[i] = odds[i] if odds[i] < 1 else 1
+        simd.log1p_unit(m, odds, log_odds)
+        for i in range(m):
+            zeta = eta[2 * i + 1]
+            soft = (zeta if zeta > 0 else 0) + log_tail[i]
+            up, down = 1 / (1 + tail[i]), tail[i] / (1 + tail[i])
+            if zeta < 0:
+                up, down = down, up
+            if y[i] > 0:
+                value, by_eta = y[i] * eta[2 * i] - mu[i] - soft, y[i] - mu[i]
+                r[2 * i + 1] = -up
+                if self.hurdle:
+                    if mu[i] < LOG_TWO:                   # differences from 1 lose digits
+                        odds[i], log_odds[i] = 1 / expm1(mu[i]), -log(-expm1(-mu[i]))
+                    value += log_odds[i]
+                    by_eta -= odds[i] * mu[i]
+            elif self.hurdle:
+                value, by_eta = zeta - soft, 0
+                r[2 * i + 1] = down
+            else:
+                share_of_count = (odds[i] if -mu[i] < zeta else 1) / (1 + odds[i])
+                value = fmax(zeta, -mu[i]) + log_odds[i] - soft
+                by_eta = -share_of_count * mu[i]
+                r[2 * i + 1] = down - share_of_count
+            r[2 * i] = by_eta
+            if density != NULL:
+                density[i] = value
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

@@ -38,6 +38,7 @@ cdef class Informed(Nodes):
         cdef Frame f
         cdef double value
         self.visit(at, group, &f, &room, &value)
+        self.collect_nodes(start, m, &room)
         memset(w, 0, dim * dim * sizeof(double))
         memset(score, 0, self.count * dim * sizeof(double))
         memset(slope, 0, size * sizeof(double))

@@ -8,7 +8,9 @@ from sgmc.core.system import deadline
 from sgmc.core.contract cimport OK, Batch, all_rows
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Marginal, Place
-from sgmc.models.regression.latent.densities.nodes cimport EXACT_NODES, MOST_SQUARES, Frame, Room
+from sgmc.models.regression.latent.densities.nodes cimport (
+    EXACT_NODES, MOST_SQUARES, Frame, NodeSums, Room,
+)
 from sgmc.models.regression.latent.densities.quadrature cimport Quadrature
 from sgmc.models.regression.latent.densities.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
@@ -251,6 +253,7 @@ cdef class Nested(Marginal):
                       double *r) except -1 nogil:
         cdef Space s = self.divided(at, work)
         cdef Py_ssize_t j, k
+        cdef NodeSums sums
         cdef Frame f
         memset(r, 0, self.dim * sizeof(double))
         value[0] = self.visit(group, &s, &f)
@@ -261,7 +264,8 @@ cdef class Nested(Marginal):
             for j in range(self.dim):
                 r[j] += s.room.t[k] * s.by_theta[j]
         if not self.closed:
-            self.places.through_nodes(&s.outer, group, &f, &s.room, r)
+            self.places.mean_sums(group, &s.room, &sums)
+            self.places.through_nodes(&s.outer, group, &f, &sums, r)
         return OK
 
     cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,

@@ -1,7 +1,7 @@
 """Sums over nodes of a group's effects, wherever these are placed."""
 import numpy as np
 
-from libc.math cimport INFINITY, M_PI, exp, log
+from libc.math cimport INFINITY, M_PI, log
 from libc.string cimport memcpy, memset
 
 from sgmc.core.numerics cimport simd
@@ -12,7 +12,7 @@ from sgmc.models.regression.latent.densities.small cimport times
 from sgmc.models.regression.bases.glm cimport Glm
 from sgmc.models.regression.latent.densities.rules import normal_rule
 
-cdef double HALF_LOG_2PI = 0.5 * log(2 * M_PI)
+HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
 cdef class Nodes(Marginal):
@@ -74,9 +74,28 @@ cdef class Nodes(Marginal):
         """z, b = Lambda z, and log weights with the normal density of z."""
         cdef Py_ssize_t a, k, q = self.q, own = group % self.sets
         cdef double *z = room.z
+        cdef const double *t = &self.t[own, 0, 0]
+        cdef const double *weight = &self.weight[own, 0]
+        cdef double first, second, same = f.log_det - q * HALF_LOG_2PI
+        if q == 1:                                        # the same, without calls
+            for k in range(self.count):
+                first = f.B[0] * t[k] + f.centre[0]
+                z[k] = first
+                room.t[k] = weight[k] + same - 0.5 * first * first
+                room.b[k] = at.root[0] * first
+            return OK
+        if q == 2:
+            for k in range(self.count):
+                first = f.B[0] * t[2 * k] + f.B[1] * t[2 * k + 1] + f.centre[0]
+                second = f.B[2] * t[2 * k] + f.B[3] * t[2 * k + 1] + f.centre[1]
+                z[2 * k], z[2 * k + 1] = first, second
+                room.t[k] = weight[k] + same - 0.5 * (first * first + second * second)
+                room.b[2 * k] = at.root[0] * first + at.root[1] * second
+                room.b[2 * k + 1] = at.root[2] * first + at.root[3] * second
+            return OK
         for k in range(self.count):
             times(q, f.B, &self.t[own, k, 0], z)
-            room.t[k] = self.weight[own, k] + f.log_det - q * HALF_LOG_2PI
+            room.t[k] = weight[k] + same
             for a in range(q):
                 z[a] += f.centre[a]
                 room.t[k] -= 0.5 * z[a] * z[a]
@@ -87,24 +106,35 @@ cdef class Nodes(Marginal):
     cdef void shift(self, Py_ssize_t start, Py_ssize_t m, const double *eta, const double *b,
                     double *out) noexcept nogil:
         """Linear predictors of rows whose group has effects b."""
-        cdef Py_ssize_t i, a
+        cdef Py_ssize_t i, a, q = self.q
+        cdef double first = b[0], second, total
         cdef const double *z
         if self.constant:
             for i in range(m):
-                out[i] = eta[i] + b[0]
+                out[i] = eta[i] + first
             return
         z = &self.Z[start, 0]
+        if q == 1:
+            for i in range(m):
+                out[i] = eta[i] + z[i] * first
+            return
+        second = b[1]
+        if q == 2:
+            for i in range(m):
+                out[i] = eta[i] + z[2 * i] * first + z[2 * i + 1] * second
+            return
         for i in range(m):
-            out[i] = eta[i]
-            for a in range(self.q):
-                out[i] += z[i * self.q + a] * b[a]
+            total = eta[i]
+            for a in range(q):
+                total += z[i * q + a] * b[a]
+            out[i] = total
 
     cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,
                       double *out) noexcept nogil:
         """out = sum_i z_i r_i of the first of `width` numbers a row."""
-        cdef Py_ssize_t i, a
+        cdef Py_ssize_t i, a, q = self.q
         cdef const double *z = &self.Z[start, 0]
-        cdef double total = 0
+        cdef double total = 0, second = 0
         if self.constant:
             if width == 1:
                 for i in range(m):
@@ -117,15 +147,27 @@ cdef class Nodes(Marginal):
         if self.q == 1 and width == 1:
             simd.dot_f64(1, m, r, NULL, z, out)
             return
-        memset(out, 0, self.q * sizeof(double))
+        if q == 2:
+            for i in range(m):
+                total += z[2 * i] * r[i * width]
+                second += z[2 * i + 1] * r[i * width]
+            out[0], out[1] = total, second
+            return
+        memset(out, 0, q * sizeof(double))
         for i in range(m):
-            for a in range(self.q):
-                out[a] += z[i * self.q + a] * r[i * width]
+            for a in range(q):
+                out[a] += z[i * q + a] * r[i * width]
+
+    cdef void collect_nodes(self, Py_ssize_t start, Py_ssize_t m, Room *room) noexcept nogil:
+        """R = sum_i z_i r_i of each node."""
+        cdef Py_ssize_t k, width = self.glm.width
+        for k in range(self.count):
+            self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)
 
     cdef int score_effects(self, const Place *at, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
-                           Room *room, double *total) except -1 nogil:
-        """Scores at the first `count` effects of room.b into r, log densities added to `total`; as
-        many effects at once as fit.
+                           Room *room, double *total, bint scored=True) except -1 nogil:
+        """Scores at the first `count` effects of room.b into r where they are asked for, log
+        densities added to `total`; as many effects at once as fit.
         """
         cdef Py_ssize_t k = 0, l, some, width = self.glm.width
         cdef Py_ssize_t most = max(TOGETHER // m, 1)
@@ -139,8 +181,12 @@ cdef class Nodes(Marginal):
             some = min(most, count - k)
             for l in range(some):
                 self.shift(start, m, room.eta, room.b + (k + l) * self.q, room.block + l * m)
-            self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
-                                 room.r + k * m * width, room.density, total + k)
+            if scored:
+                self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
+                                     room.r + k * m * width, room.density, total + k)
+            else:
+                self.glm.family_values(at.auxiliary, some, m, room.block, y, weight,
+                                       room.r + k * m * width, room.density, total + k)
             k += some
         return OK
 
@@ -151,14 +197,15 @@ cdef class Nodes(Marginal):
         for k in range(self.count):
             top = max(top, room.t[k])
         for k in range(self.count):
-            room.t[k] = exp(room.t[k] - top)
-            total += room.t[k]
+            room.t[k] -= top
+        simd.exponential(self.count, room.t, room.t)
         for k in range(self.count):
-            room.t[k] /= total
+            total += room.t[k]
+        simd.scale(self.count, 1 / total, room.t)
         return top + log(total)
 
     cdef int visit(self, const Place *at, Py_ssize_t group, Frame *f, Room *room,
-                   double *value) except -1 nogil:
+                   double *value, bint scored=True) except -1 nogil:
         cdef Py_ssize_t k, start = self.starts[group], m = self.starts[group + 1] - start
         cdef Py_ssize_t width = self.glm.width
         cdef double same = 0
@@ -172,11 +219,8 @@ cdef class Nodes(Marginal):
             for k in range(self.count):
                 memcpy(room.r + k * m * width, room.r, m * width * sizeof(double) if k else 0)
                 room.t[k] += same
-            memset(room.R, 0, self.count * self.q * sizeof(double))
             value[0] = self.normalise(room)
             return OK
-        self.score_effects(at, start, m, self.count, room, room.t)
+        self.score_effects(at, start, m, self.count, room, room.t, scored)
         value[0] = self.normalise(room)
-        for k in range(self.count):
-            self.collect(start, m, room.r + k * m * width, width, room.R + k * self.q)
         return OK

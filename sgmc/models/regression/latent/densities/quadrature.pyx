@@ -10,7 +10,9 @@ from sgmc.core.system import deadline
 from sgmc.models.regression.latent.densities.information cimport Informed
 from sgmc.models.mixed.loading cimport MOST_EFFECTS, Loading
 from sgmc.models.regression.latent.densities.marginal cimport Place
-from sgmc.models.regression.latent.densities.nodes cimport MOST_SQUARES, TOGETHER, Frame, Room
+from sgmc.models.regression.latent.densities.nodes cimport (
+    HALF_LOG_2PI, MOST_SQUARES, TOGETHER, Frame, NodeSums, Room,
+)
 from sgmc.models.regression.latent.densities.rules import normal_rule
 from sgmc.models.regression.latent.densities.small cimport (
     multiply, multiply_transposed, root_of_inverse, times, transposed_times,
@@ -130,34 +132,94 @@ cdef class Quadrature(Informed):
     cdef int of_group(self, const Place *at, Py_ssize_t group, double *work, double *value,
                       double *r) except -1 nogil:
         cdef Py_ssize_t start = self.starts[group], m = self.starts[group + 1] - start
-        cdef Py_ssize_t i, k, c, e, width = self.glm.width
+        cdef Py_ssize_t i, c, e, width = self.glm.width
         cdef Room room = self.divided(m, work)
         cdef Frame f
+        cdef NodeSums sums
         cdef Batch rows = all_rows(m)
-        cdef double *one
         memset(r, 0, self.dim * sizeof(double))
         self.visit(at, group, &f, &room, value)
         if value[0] == -INFINITY:
             return OK
-        memset(room.mean, 0, m * width * sizeof(double))
-        for k in range(self.count):
-            one = room.r + k * m * width
-            for c in range(width):
-                for i in range(m):
-                    room.mean[c * m + i] += room.t[k] * one[i * width + c]
+        self.average(m, width, 0, room.t, &room, room.mean)
+        for c in range(1, width):
+            self.average(m, width, c, room.t, &room, room.mean + c * m)
         rows.start = start
         self.glm.X.tdot(&rows, room.mean, r, room.work)
         for c in range(1, width):
             e = self.p + self.loading.size + c - 1
             for i in range(m):
                 r[e] += room.mean[c * m + i]
-        return self.through_nodes(at, group, &f, &room, r)
+        self.mean_scores(group, start, m, &room, &sums)
+        return self.through_nodes(at, group, &f, &sums, r)
+
+    cdef void average(self, Py_ssize_t m, Py_ssize_t width, Py_ssize_t c, const double *share,
+                      const Room *room, double *out) noexcept nogil:
+        """out = sum_k share_k r_k of the c-th number of each of m rows."""
+        cdef Py_ssize_t i, k
+        cdef const double *one = room.r + c
+        memset(out, 0, m * sizeof(double))
+        if width == 1:
+            simd.tdot_f64(self.count, m, one, NULL, share, out)
+            return
+        for k in range(self.count):
+            for i in range(m):
+                out[i] += share[k] * one[i * width]
+            one += m * width
+
+    cdef void mean_nodes(self, Py_ssize_t group, const double *share,
+                         NodeSums *sums) noexcept nogil:
+        """Means of t and t t' over nodes."""
+        cdef Py_ssize_t a, b, k, q = self.q, own = group % self.sets
+        cdef const double *t = &self.t[own, 0, 0]
+        cdef double total
+        memset(sums.t, 0, q * sizeof(double))
+        memset(sums.TT, 0, q * q * sizeof(double))
+        for k in range(self.count):
+            for a in range(q):
+                total = share[k] * t[a]
+                sums.t[a] += total
+                for b in range(a + 1):
+                    sums.TT[a * q + b] += total * t[b]
+            t += q
+        for a in range(q):
+            for b in range(a):
+                sums.TT[b * q + a] = sums.TT[a * q + b]
+
+    cdef void mean_scores(self, Py_ssize_t group, Py_ssize_t start, Py_ssize_t m, Room *room,
+                          NodeSums *sums) noexcept nogil:
+        """Means over nodes by their scores, of which room.mean has the mean."""
+        cdef Py_ssize_t a, b, k, q = self.q, own = group % self.sets
+        cdef double[MOST_EFFECTS] column
+        self.mean_nodes(group, room.t, sums)
+        self.collect(start, m, room.mean, 1, sums.R)
+        for b in range(q):
+            for k in range(self.count):
+                room.R[k] = room.t[k] * self.t[own, k, b]
+            self.average(m, self.glm.width, 0, room.R, room, room.block)
+            self.collect(start, m, room.block, 1, column)
+            for a in range(q):
+                sums.RT[a * q + b] = column[a]
+
+    cdef void mean_sums(self, Py_ssize_t group, const Room *room, NodeSums *sums) noexcept nogil:
+        """Means over nodes by the sums R of each."""
+        cdef Py_ssize_t a, b, k, q = self.q, own = group % self.sets
+        cdef double total
+        self.mean_nodes(group, room.t, sums)
+        memset(sums.R, 0, q * sizeof(double))
+        memset(sums.RT, 0, q * q * sizeof(double))
+        for k in range(self.count):
+            for a in range(q):
+                total = room.t[k] * room.R[k * q + a]
+                sums.R[a] += total
+                for b in range(q):
+                    sums.RT[a * q + b] += total * self.t[own, k, b]
 
     cdef int group_value(self, const Place *at, Py_ssize_t group, double *work,
                          double *value) except -1 nogil:
         cdef Room room = self.divided(self.starts[group + 1] - self.starts[group], work)
         cdef Frame f
-        return self.visit(at, group, &f, &room, value)
+        return self.visit(at, group, &f, &room, value, False)
 
     cdef Py_ssize_t size_at(self, Py_ssize_t points) noexcept nogil:
         """Doubles of scratch that `values_at` takes besides that of a group."""
@@ -192,6 +254,10 @@ cdef class Quadrature(Informed):
                     for j in range(moved):
                         room.eta[i] += covariates[i * stride + j] * moves[(k + l) * moved + j]
                 self.recentre(at, group, first, moved, moves + (k + l) * moved, &f)
+                if self.constant and most > 1:      # the same without calls
+                    self.shift_points(at, group, m, &f, room.eta, wide + l * count * m,
+                                      t + (k + l) * count)
+                    continue
                 self.place_nodes(at, group, &f, &room)
                 if most == 1:                       # as many nodes as fit
                     self.score_effects(at, start, m, count, &room, room.t)
@@ -206,11 +272,32 @@ cdef class Quadrature(Informed):
         self.add_means(points, t, total)
         return OK
 
+    cdef void shift_points(self, const Place *at, Py_ssize_t group, Py_ssize_t m, const Frame *f,
+                           const double *eta, double *out, double *t) noexcept nogil:
+        """Linear predictors of all nodes of one effect that rows have as it is, and what
+        `place_nodes` has for these in the place of log densities.
+        """
+        cdef Py_ssize_t i, k, own = group % self.sets
+        cdef double z, b, same = f.log_det - HALF_LOG_2PI
+        for k in range(self.count):
+            z = f.B[0] * self.t[own, k, 0] + f.centre[0]
+            t[k] = self.weight[own, k] + same - 0.5 * z * z
+            b = at.root[0] * z
+            for i in range(m):
+                out[i] = eta[i] + b
+            out += m
+
     cdef void recentre(self, const Place *at, Py_ssize_t group, Py_ssize_t first, Py_ssize_t moved,
                        const double *move, Frame *f) noexcept nogil:
         """Nodes around where the mode is with coefficients that have moved."""
         cdef Py_ssize_t a, j, q = self.q
         cdef double[MOST_EFFECTS] score, pulled, half
+        if q == 1:                                  # the same without calls
+            score[0] = f.score[0]
+            for j in range(moved):
+                score[0] -= self.M[group, first + j] * move[j]
+            f.centre[0] = f.B[0] * (f.B[0] * (at.root[0] * score[0]))
+            return
         for a in range(q):
             score[a] = f.score[a]
             for j in range(moved):
@@ -228,8 +315,8 @@ cdef class Quadrature(Informed):
         for k in range(count):
             for i in range(m):
                 y[k * m + i] = self.glm.y[start + i]
-        return self.glm.family_sums(at.auxiliary, count, m, wide, y, weight, y + 2 * TOGETHER,
-                                    y + TOGETHER, t)
+        return self.glm.family_values(at.auxiliary, count, m, wide, y, weight, y + 2 * TOGETHER,
+                                      y + TOGETHER, t)
 
     cdef void add_means(self, Py_ssize_t points, double *t, double *total) noexcept nogil:
         """Add logs of the sums over nodes, whose logs are in t (points, nodes)."""
@@ -251,33 +338,32 @@ cdef class Quadrature(Informed):
                 one += t[k * self.count + j]
             total[k] += log(one)
 
-    cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f, Room *room,
-                           double *r) except -1 nogil:
+    cdef int through_nodes(self, const Place *at, Py_ssize_t group, const Frame *f,
+                           const NodeSums *sums, double *r) except -1 nogil:
         """The gradient by the entries of Lambda, and what the nodes' places add for beta.
 
         With G_k = Lambda' R_k - z_k, the slope of the k-th log term by z_k, g = E G,
         W = B' E[G t'], S = E[R z'] (E over nodes) and, for a change dA of A, D = B' dA B, the
         places add g' dcentre - sum_ij W_ij P_ij - tr D / 2, P the upper triangle of D with half
-        its diagonal.
+        its diagonal.  As z_k = centre + B t_k, all of these follow from E R, E[R t'], E t and
+        E[t t'].
         """
-        cdef Py_ssize_t a, b, c, e, j, k, l, q = self.q, own = group % self.sets
+        cdef Py_ssize_t a, b, c, e, j, l, q = self.q
         cdef double[MOST_SQUARES] S, GT, W
-        cdef double[MOST_EFFECTS] g, G, pulled, back, by_t
-        cdef const double *z
-        cdef const double *R
+        cdef double[MOST_EFFECTS] g, pulled, back, by_t
         cdef double total, product
-        memset(S, 0, q * q * sizeof(double))
-        memset(GT, 0, q * q * sizeof(double))
-        memset(g, 0, q * sizeof(double))
-        for k in range(self.count):
-            z, R = room.z + k * q, room.R + k * q
-            transposed_times(q, at.root, R, G)
-            for a in range(q):
-                G[a] = room.t[k] * (G[a] - z[a])
-                g[a] += G[a]
-                for b in range(q):
-                    GT[a * q + b] += G[a] * self.t[own, k, b]
-                    S[a * q + b] += room.t[k] * R[a] * z[b]
+        multiply_transposed(q, at.root, sums.RT, GT)
+        multiply(q, f.B, sums.TT, W)
+        transposed_times(q, at.root, sums.R, g)
+        times(q, f.B, sums.t, by_t)
+        for a in range(q):
+            g[a] -= f.centre[a] + by_t[a]
+            for b in range(q):
+                GT[a * q + b] -= f.centre[a] * sums.t[b] + W[a * q + b]
+                total = sums.R[a] * f.centre[b]
+                for c in range(q):
+                    total += sums.RT[a * q + c] * f.B[b * q + c]
+                S[a * q + b] = total
         multiply_transposed(q, f.B, GT, W)
         transposed_times(q, f.B, g, by_t)
         times(q, f.B, by_t, pulled)                       # A^-1 g

@@ -8,7 +8,9 @@ import numpy as np
 from scipy import special
 
 FEW_EFFECTS = 3  # that have a grid of nodes by themselves
-FEWEST_NODES = 5  # of an effect: fewer tell densities, but not their curvatures
+# of an effect: fewer than the first tell curvatures of densities only where these are about normal,
+# and fewer than the second not even then, as fourth moments of a normal law need so many
+FEWEST_NODES, FEWEST_OF_NORMAL = 5, 3
 PROPOSALS_WIDER = 1.25  # sd of scattered points
 SCATTERED_ENOUGH = 0.05  # error of many effects, nats: means are within as many posterior sds
 SETS = 64  # of scattered points: groups with different ones have errors that average out
@@ -102,9 +104,9 @@ class Scheme(NamedTuple):
             return 2 * nodes
         return 2 * nodes + 1 if self.effects <= FEW_EFFECTS else nodes + 1
 
-    def coarser(self, nodes):
+    def coarser(self, nodes, least=FEWEST_NODES):
         """The next smaller number of nodes; 0 where there is none that may do."""
-        return nodes - 2 if self.effects <= FEW_EFFECTS and nodes >= FEWEST_NODES + 2 else 0
+        return nodes - 2 if self.effects <= FEW_EFFECTS and nodes >= least + 2 else 0
 
 
 def scheme_of(effects, nested=False):

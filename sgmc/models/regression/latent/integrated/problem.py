@@ -41,7 +41,11 @@ from sgmc.models.regression.latent.covariance.group_warnings import (
 from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal
 from sgmc.models.regression.latent.densities.nested import Nested
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
-from sgmc.models.regression.latent.densities.rules import scheme_of
+from sgmc.models.regression.latent.densities.rules import (
+    FEWEST_NODES,
+    FEWEST_OF_NORMAL,
+    scheme_of,
+)
 from sgmc.models.regression.latent.integrated.coordinates import whitened, with_signs
 from sgmc.models.regression.latent.integrated.direct import grouped_transport, summed_groups
 from sgmc.models.regression.latent.integrated.given_sd import (
@@ -295,7 +299,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
         places = [place for place, _ in modes.gaussians]
         points = [*normal_points(mode, settings.seed), *places]
-        kernel, rule = with_rule(kernel, points, nodes, scheme)
+        # chains ask for densities alone; what weights and laws of groups are chosen by, for more
+        least = FEWEST_OF_NORMAL if bounded else FEWEST_NODES
+        kernel, rule = with_rule(kernel, points, nodes, scheme, least)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, warnings = find(kernel, terms, mode.theta)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)

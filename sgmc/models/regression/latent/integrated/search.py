@@ -13,6 +13,7 @@ from sgmc.core.expansion import expand, of_rows
 from sgmc.core.system import deadline
 from sgmc.core.system.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError
+from sgmc.models.regression.latent.densities.rules import FEWEST_NODES
 from sgmc.models.regression.mode.search import several
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
@@ -25,6 +26,9 @@ FLAT_CURVATURE = 1e-6  # curvature, relative to the diagonal, below which a dire
 LONGEST = 20.0  # steps, in sds of the curvature, before anything is known of the posterior
 DRAWS = 6  # of the Laplace approximation at which two rules are compared
 SAVED = 0.2  # share of what is enough by which rules are made coarser for their speed
+# share with so few nodes that curvatures are right only of densities that are about normal: those
+# of the log posterior are then known to a part in a thousand
+SAVED_OF_NORMAL = 0.04
 CHECKED_ROWS, CHECKED_NODES = 50_000, 3e7  # of the groups that are compared: rows, rows x nodes
 
 
@@ -242,7 +246,7 @@ def normal_points(mode, seed):
     return [mode.theta, *(mode.theta + z @ root.T)]
 
 
-def with_rule(kernel, points, nodes, scheme):
+def with_rule(kernel, points, nodes, scheme, least=FEWEST_NODES):
     """The kernel with enough nodes, and its `IntegrationRule`; its error is NaN where time
     is up before it is known.
 
@@ -255,6 +259,8 @@ def with_rule(kernel, points, nodes, scheme):
     nodes : int or None
         As given; None: as many as differences of log densities need.
     scheme : Scheme
+    least : int
+        The fewest nodes that are tried.
     """
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
@@ -275,7 +281,7 @@ def with_rule(kernel, points, nodes, scheme):
         if nodes or error <= enough or finer.nodes > scheme.most:
             break
         kernel, values = finer, better
-    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes)
+    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes, least)
     while error <= scheme.enough and fewer:  # as few as will do: time goes with their number
         coarser = kernel.with_nodes(fewer)
         try:
@@ -283,9 +289,12 @@ def with_rule(kernel, points, nodes, scheme):
         except OutOfTime:
             break
         apart = float(np.abs(values - values[0] - best).max()) * kernel.n / some
-        if not apart <= SAVED * scheme.enough:  # or no number
-            break
-        kernel, error, fewer = coarser, apart, scheme.coarser(fewer)
+        saved = SAVED if fewer >= FEWEST_NODES else SAVED_OF_NORMAL
+        if not apart <= saved * scheme.enough:  # or no number
+            between = scheme.effects > 1 and fewer + 1 < kernel.nodes and fewer >= FEWEST_NODES
+            fewer = fewer + 1 if between else 0  # grids of several effects are worth a third look
+            continue
+        kernel, error, fewer = coarser, apart, scheme.coarser(fewer, least)
     return kernel, IntegrationRule(kernel.nodes, error, scheme)
 
 

@@ -216,6 +216,10 @@ cdef class ShrunkMap(Map):
         """x for points theta (..., size)."""
         of, points = self.shrunk, np.reshape(np.asarray(theta, dtype=float), (-1, self.size))
         x, m, n, k = np.empty_like(points), of.locals, of.locals + of.groups, of.k
+        if not self.rooted and len(self.rest) < 2:
+            for one, out in zip(points, x):
+                self.back(one, out)
+            return x.reshape(np.shape(theta))
         g, u = points[:, of.first_group:][:, :of.groups], points[:, self.size - of.log_params:]
         group = np.asarray(of.group)[of.has_local]
         x[:, :m] = points[:, of.d:of.d + m]
@@ -234,6 +238,30 @@ cdef class ShrunkMap(Map):
         away -= (b - np.asarray(self.place)) @ np.asarray(self.slope).T
         x[:, n + k:n + of.d] = np.linalg.solve(np.asarray(self.own), away.T).T / np.exp(wide)
         return x.reshape(np.shape(theta))
+
+    cdef void back(self, const double[::1] theta, double[::1] x) noexcept:
+        """`inverse` of a point, without a root, and with one other coefficient at most."""
+        cdef Py_ssize_t j, l, d = self.shrunk.d, m = self.shrunk.locals, first = d + m
+        cdef Py_ssize_t n = m + self.shrunk.groups, k = self.shrunk.k, logs = self.shrunk.log_params
+        cdef double wide = self.log_wide(&theta[0]), spread = exp(2 * wide), away = 0
+        cdef double variance, h, r, b, slope
+        for j in range(self.shrunk.groups):
+            x[m + j] = theta[first + j]
+        for j in range(logs):
+            l = self.size - logs + j
+            x[l] = (theta[l] - self.auxiliary[j, 0]) / self.auxiliary[j, 1]
+        for j in range(k):
+            if self.shrunk.own[j] >= 0:
+                l, b = self.shrunk.own[j] - d, theta[first + self.shrunk.group[j]]
+                x[l] = theta[d + l] + self.turn[l] * (b - self.centre[self.shrunk.group[j]])
+            variance, h = self.shrunk.variance(&theta[0], j, &slope), self.cavity[j] * spread
+            r, b = variance / (variance + h), theta[self.shrunk.where[j]]
+            x[n + j] = (b - self.place[j] * r) / sqrt(r * h)
+            for l in range(self.rest.shape[0]):
+                away += self.slope[l, j] * (b - self.place[j])
+        for l in range(self.rest.shape[0]):
+            away = theta[self.rest[l]] - self.expected[l] - away
+            x[n + k + l] = away / self.own[l, l] / exp(wide)
 
     cdef double log_wide(self, const double *theta) noexcept nogil:
         """p (u_1 - c_1)."""
@@ -263,7 +291,8 @@ cdef class ShrunkMap(Map):
             variance, h = self.shrunk.variance(theta, j, &slope), self.cavity[j] * exp(2 * wide)
             r = variance / (variance + h)
             theta[self.shrunk.where[j]] = self.place[j] * r + sqrt(r * h) * zeta
-            total += 0.5 * log(r * h)
+            if log_jacobian != NULL:
+                total += 0.5 * log(r * h)
         for j in range(q):
             theta[self.rest[j]] = self.expected[j]
             for l in range(k):
