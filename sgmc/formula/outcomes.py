@@ -39,10 +39,10 @@ def numeric(values: Any, label: str) -> tuple[Array, None, None]:
         return limited(values), None, None
     refuse_times(values, label)
     if kind(values) not in ("number", "bool"):
-        raise DataError(
-            f"the response {label!r} must be numeric, it holds "
-            f"{_shown(values)}{cure_of_text(values.rename(label))}"
-        )
+        cure = cure_of_text(values.rename(label))
+        if kind(values) == "category" and values.cat.categories.dtype.kind in "iuf":
+            cure = f", as categories: make numbers of them, df[{label!r}].astype(float)"
+        raise DataError(f"the response {label!r} must be numeric, it holds {_shown(values)}{cure}")
     y = values.to_numpy(dtype=np.float64)
     if not np.isfinite(y).all():
         count = np.isinf(y).sum()

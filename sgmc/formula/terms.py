@@ -234,6 +234,11 @@ class ParsedTerms:
         kind = "" if isinstance(cause, SGMCError) else f"{type(cause).__name__}: "
         said = f"{kind}{cause}"
         code = patsy.EvalFactor(piece.code[piece.start : piece.end]).code
+        if "truth value" in said:
+            said = (
+                "it takes a column for a single number; for max and min of columns write "
+                "np.maximum and np.minimum, for if np.where"
+            )
         return f"cannot evaluate {code!r}: {said}{cure_of(said)}"
 
     def factor_levels(

@@ -45,8 +45,8 @@ def refuse_others(formula, data, scope, given):
     """
     if not same(formula, data, scope):
         raise FormulaError(
-            f"{data.path} was prepared with the formula {str(data.formula)!r}, not "
-            f"{str(formula)!r}: give the same, or prepare the table again"
+            f"{data.path} was prepared with the formula {data.formula!r}, not {formula!r}: give "
+            "the same, or prepare the table again"
         )
     refuse_groups(given)
     for name, value in given.items():

@@ -149,5 +149,9 @@ def reading(label: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise DataError(f"{label} is not there") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
-        told = " ".join(str(error).split()) or type(error).__name__
-        raise DataError(f"{label} cannot be read: {told[:300]}") from error
+        told = " ".join(str(error).split())[:300] or type(error).__name__
+        if isinstance(error, UnicodeDecodeError):
+            told += (
+                "; it is no UTF-8: write it as such, or give pd.read_csv(.., encoding='latin-1')"
+            )
+        raise DataError(f"{label} cannot be read: {told}") from error

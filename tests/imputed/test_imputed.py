@@ -214,3 +214,11 @@ def test_tables_that_lose_other_numbers_of_rows_are_refused():
     first.loc[3, "y"] = second.loc[3, "y"] = np.nan
     second.loc[3, "z"] = 0.0
     assert [one.nobs for one in sgmc.ols("y ~ x", [first, second], seed=1).fits] == [299, 299]
+
+
+def test_a_list_of_rows_is_no_list_of_tables():
+    rows = [{"y": 1.0, "x": 2.0}, {"y": 2.0, "x": 4.0}, {"y": 2.5, "x": 1.0}]
+    with pytest.raises(
+        DataError, match=r"not list of dicts: make a table of it, pd.DataFrame\(data"
+    ):
+        sgmc.ols("y ~ x", rows)

@@ -153,6 +153,7 @@ ERRORS = {
     "an Arrow stream": (stream, r"stream\.arrow cannot be read"),
     "bytes for text": (files(a_csv=bytes(range(128, 256)) * 9), r"a\.csv cannot be read: 'utf-8'"),
     "a long line": (files(a_csv="y,x,g\n0,1,a\n1,2,3,4\n"), r"a\.csv cannot be read: .*line 3"),
+    "names twice": (files(a_csv="y,x,x\n0,1,2\n1,2,4\n"), r"a\.csv has more than one column 'x'"),
     "long lines": (files(a_csv="y,x,g\n0,1,a,2\n1,2,3,4\n"), r"a\.csv has more values in a line"),
     "a packed file cut short": (
         files(a_csv_gz=packed[: len(packed) // 2]),

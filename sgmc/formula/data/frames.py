@@ -37,6 +37,10 @@ def as_frame(data: Any) -> Frame:
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
+                hint = " of dicts: make a table of it, pd.DataFrame(data)"
+            if hasattr(data, "to_dataframe"):
+                hint = ": call its .to_dataframe() first"
             if isinstance(data, np.ndarray):
                 hint = "; classes such as sgmc.Logit(y, X) take arrays, outcomes first"
             if isinstance(data, (str, os.PathLike)):

@@ -73,6 +73,8 @@ NEAR = {
     "resp_se": ": use the argument se= of sgmc.ols",
 }
 ARE_NOT_PART = ": {what} are not part of this package; use {near}"
+WORD_OF_R = re.compile(r"%\s*\w+\s*%")
+INFIX = "words between % are R's: of a term write a:b, of values g.isin([1, 2])"
 LOGIC = "write & for 'and', | for 'or' and ~ for 'not', each comparison in parentheses"
 
 
@@ -147,7 +149,7 @@ def reason_of(code: str, names: Any, functions: Mapping[str, Any]) -> str | None
     try:
         tree = ast.parse(code.strip(), mode="eval").body
     except (SyntaxError, ValueError):
-        return "it is no expression"
+        return INFIX if WORD_OF_R.search(code) else "it is no expression"
     if isinstance(tree, ast.Constant):
         quoted = isinstance(tree.value, str) and tree.value in names
         return f"a constant is no term{': write the name of a column without quotes' * quoted}"

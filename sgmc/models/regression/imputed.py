@@ -28,9 +28,14 @@ TABLE = {"within": "within sd", "between": "between sd", "total": "total sd", "f
 
 
 def are_imputed(data):
-    """Whether data are a list of tables, of which each is fitted."""
+    """Whether data are a list of tables, of which each is fitted; a list of rows is none."""
     listed = isinstance(data, (list, tuple)) and len(data) > 0
-    return listed and all(hasattr(one, "columns") or isinstance(one, dict) for one in data)
+    return listed and all(hasattr(one, "columns") or is_columns(one) for one in data)
+
+
+def is_columns(one):
+    """Whether it is a dict of columns, not of the values of a row."""
+    return isinstance(one, dict) and any(np.ndim(value) for value in one.values())
 
 
 def fit_imputed(model, formula, tables, of_model, of_fit):

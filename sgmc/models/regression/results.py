@@ -23,7 +23,7 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
 
     _past = None  # of results that were loaded from a file: see `update`
 
-    def update(self, new_data, data=None, **how):
+    def update(self, new_data=None, data=None, **how):
         """Continue the posterior when new rows arrive, without the earlier ones; or fit another
         formula: ``update("~ . + z", df)``.
 
@@ -83,6 +83,8 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         """
         from sgmc.formula.evaluation.safe import is_formula
 
+        if new_data is None:
+            raise ArgumentError("update needs new rows, res.update(new_rows), or a formula")
         if is_formula(new_data) and "~" in str(new_data):
             return changed(self, new_data, data, how)
         if data is not None:
