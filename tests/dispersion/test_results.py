@@ -9,7 +9,6 @@ import pytest
 import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 
-from ..cluster.frames import Frames
 from .cases import TRUE, fitted, simulated
 
 TABLE = simulated(300)
@@ -172,7 +171,6 @@ REFUSED = {
     "offset of z": (FormulaError, "belong to the dispersion", lambda: of("y ~ x | offset(z)")),
     "flat": (DataError, "posteriors of negativebinomial", lambda: of(prior="flat")),
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
-    "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "a dot": (ArgumentError, "a dot would stand", lambda: of().update("~ . + g", TABLE)),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "prior_predict": (NotSupported, "second designs", draws_of_priors),
@@ -189,7 +187,7 @@ def test_what_is_not_there_is_said_in_a_sentence(case):
         call()
 
 
-def test_prepared_tables_are_refused(tmp_path):
+def test_prepared_tables_have_both_parts(tmp_path):
     prepared = sgmc.prepare("y ~ x + z", TABLE, tmp_path / "p.sgmc", seed=1)
-    with pytest.raises(NotSupported, match="give the rows themselves"):
+    with pytest.raises(FormulaError, match="was prepared with the formula 'y ~ x \\+ z', not"):
         of(frame=prepared)

@@ -11,7 +11,6 @@ import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.formula.outside import formula as outside
 
-from ..cluster.frames import Frames
 from .cases import FORMULAS, LAWS, fitted, table
 
 TABLE = table("ols")
@@ -284,7 +283,6 @@ REFUSED = {
         lambda: of(sigma=None).avg_slopes(of="sigma"),
     ),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
-    "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
 }
 
 

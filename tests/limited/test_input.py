@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import DataError, NotSupported
+from sgmc.errors import DataError
 from sgmc.results.outcomes.data.words import observed, time
 
 Y = np.array([1.0, 2.0, 3.0])
@@ -97,8 +97,6 @@ def test_fits_refuse():
         sgmc.ols("cens(y, c) ~ x", FRAME)
     with pytest.raises(DataError, match="must hold counts, 0, 1, 2, ..; it has 0.5"):
         sgmc.poisson("cens(y, c) ~ x", FRAME.assign(c=0))
-    with pytest.raises(NotSupported, match="in a prepared file"):
-        sgmc.prepare("cens(y, c) ~ x", FRAME, "never")
 
 
 def test_rows_without_an_outcome_are_left_out():

@@ -160,11 +160,8 @@ for several, words in [
     ),
     (pairs("groups", GROUPED, "life", ("updated",)), ("groups", "smooths")),
     (pairs("family", ("mnlogit",), "added", ("argument", *OFFSETS)), ("mnlogit",)),
-    (pairs("family", ZEROS, "table", ("arrays", "prepared")), ("two designs",)),
-    (
-        pairs("family", SECOND, "table", ("arrays", "prepared")),
-        ("two designs", "belongs to from_formula"),
-    ),
+    (pairs("family", ZEROS, "table", ("arrays",)), ("two designs",)),
+    (pairs("family", SECOND, "table", ("arrays",)), ("two designs", "belongs to from_formula")),
     (pairs("added", ("log in formula",), "table", ("prepared",)), ("offset(np.log(e))",)),
     (pairs("terms", ("centred",), "table", ("prepared",)), ("x.mean()",)),
 ]:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 import sgmc
+from sgmc.formula.parts import has_bar
 
 from ..reference.regression import Regression
 from .factors import (
@@ -26,6 +27,7 @@ from .factors import (
     SEVERAL,
     TERMS,
     WEIGHTS,
+    ZEROS,
     Case,
 )
 
@@ -146,6 +148,15 @@ def array_model(case, table):
     return getattr(sgmc, name)(y, X, names=names, **given, **inputs_of(case, table))
 
 
+def prepared_formula(case):
+    """The formula of a prepared file, which has both parts of one of two designs."""
+    given, formula = FAMILIES[case.family][-2], formula_of(case)
+    second = [value for value in given.values() if str(value).startswith("~")]
+    if second:
+        return f"{formula} | {second[0].removeprefix('~')}"
+    return f"{formula} | 1" if case.family in ZEROS and not has_bar(formula) else formula
+
+
 @functools.cache
 def fitted(case, folder):
     """Results of a case whose rows are not looked at, before they are saved or pickled."""
@@ -158,7 +169,7 @@ def fitted(case, folder):
             results = array_model(case, DATA).fit(**how)
         elif case.table == "prepared":
             path = folder / f"{abs(hash(case))}.sgmc"
-            table = sgmc.prepare(formula_of(case), DATA, str(path), **inputs_of(case))
+            table = sgmc.prepare(prepared_formula(case), DATA, str(path), **inputs_of(case))
             results = getattr(sgmc, verb)(formula_of(case), table, **given, **how)
         else:
             table = as_table(case, DATA, folder, "data")

@@ -61,6 +61,7 @@ KNOWN_IN_PART = [
     ("ols", "y ~ x | w", "y ~ x", {"sigma": "~ w"}),
     ("zeroinflated", "k ~ x + offset(x) | flag", "k ~ x + offset(x)|flag", {}),
     ("hurdle", "k ~ x + (1 | g) | w", "k ~ x + (1 | g) | w", {}),
+    ("hurdle", "k ~ x + (1 | g)", "k ~ x + (1 | g)", {}),
     ("survreg", "Surv(w, flag) ~ x", "Surv(w, flag) ~ x", {}),
     ("ols", "trunc(y, high=2) ~ x", "trunc(y, high=2) ~ x", {}),
     ("ordinal", "k ~ x + cs(w)", "k ~ x+cs( w )", {"kind": "sequential"}),

@@ -171,18 +171,7 @@ def test_every_door_has_the_same_draws(tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.LowESSWarning")
-def test_what_is_not_built_is_refused(tmp_path):
-    with pytest.raises(NotSupported, match="Surv\\(...\\) in a prepared file"):
-        sgmc.prepare(FORMULA, FRAME, tmp_path / "table.sgmc")
-
-    class Partitions:
-        def map_blocks(self, function):
-            raise AssertionError("nothing is to be read")
-
-    with pytest.raises(
-        NotSupported, match="data in partitions do not go with survreg: an outcome is one number"
-    ):
-        sgmc.survreg(FORMULA, Partitions())
+def test_what_is_not_built_is_refused():
     results = sgmc.survreg(FORMULA, FRAME, seed=1)
     with pytest.raises(NotSupported, match="update: survival times are not carried on"):
         results.update(FRAME)

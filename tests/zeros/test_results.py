@@ -11,7 +11,6 @@ import sgmc
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.formula.parts import split
 
-from ..cluster.frames import Frames
 from .cases import fitted, simulated
 
 TABLE = simulated("zeroinflated", "poisson", n=300)
@@ -157,7 +156,6 @@ REFUSED = {
     "dist": (ArgumentError, "dist='normal' must be one of", lambda: of(dist="normal")),
     "zigzag": (NotSupported, "two predictors", lambda: of(sampler="zigzag")),
     "arrays": (NotSupported, "from_formula", lambda: sgmc.Hurdle(TABLE.y, TABLE[["x"]])),
-    "partitions": (NotSupported, "has two designs", lambda: of(frame=Frames(TABLE, 3))),
     "deviance": (NotSupported, "needs a unit deviance", lambda: of().deviance),
     "wide": (DataError, "'f' has 39 columns", lambda: of("y ~ f | z", wide())),
     "unknown": (FormulaError, "'q'", lambda: of("y ~ x | q")),
@@ -171,9 +169,9 @@ def test_what_is_not_there_is_said_in_a_sentence(case):
         call()
 
 
-def test_prepared_tables_are_refused(tmp_path):
+def test_prepared_tables_have_both_parts(tmp_path):
     prepared = sgmc.prepare("y ~ x + z", TABLE, tmp_path / "p.sgmc", seed=1)
-    with pytest.raises(NotSupported, match="give the rows themselves"):
+    with pytest.raises(FormulaError, match="was prepared with the formula 'y ~ x \\+ z', not"):
         of(frame=prepared)
 
 

@@ -64,6 +64,7 @@ class TwoDesigns(Regression):
         from sgmc.formula import read
         from sgmc.formula.data.frames import as_frame
         from sgmc.formula.timed_reading import with_deadline
+        from sgmc.prepared.file.column_store import ColumnStore
         from sgmc.prepared.file.sealed import SealedTable
         from sgmc.prepared.opening import opened
         from sgmc.prepared.reading import refuse_others
@@ -71,7 +72,9 @@ class TwoDesigns(Regression):
         written, told = cls.in_parts(formula), {}
         data = opened(written, data, scope, inputs)
         if isinstance(data, SealedTable):
-            refuse_others(written, data, scope, inputs)
+            # columns that are kept serve the formula without an empty second part, too
+            same = isinstance(data, ColumnStore) and formula == data.formula
+            refuse_others(formula if same else written, data, scope, inputs)
             data, inputs, told = data.frame(), data.beside, data.arguments
         frame = as_frame(data)
 
