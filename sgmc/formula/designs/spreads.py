@@ -9,7 +9,7 @@ with numbers far from zero.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from sgmc.formula.designs.moments import Moments
 if TYPE_CHECKING:
     from sgmc.formula.designs.design import DesignSpec
     from sgmc.formula.parts import PartsSpec
+
+FEW_TELL_ENDS = 1000  # rows of the first look
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,13 @@ def of_rows(
     """
     numbers = Numbers(*spec.numbers)
     found = numbers.unseen()
-    for start in range(0, len(rows), CHUNK_ROWS):
+    # a few rows tell of most numbers that they are not 0 and 1 alone; products want all rows
+    few = 0 if numbers.products else min(FEW_TELL_ENDS, len(rows))
+    for ends in pairwise([*[0] * bool(few), *range(few, len(rows), CHUNK_ROWS), len(rows)]):
         wanted = numbers.wanted(found)
         if not len(wanted):
             break
-        span = slice(start, start + CHUNK_ROWS)
+        span = slice(*ends)
         columns = Chunk(frame, rows[span])
         factors = {numbers.names[i][0] for i in wanted}
         values = {factor: factor.values(columns) for factor in factors}

@@ -33,6 +33,7 @@ from sgmc.models.regression.rows.prepare import DesignTable
 
 FEW_ENOUGH = 2  # rows per column and outcome up to which the rows themselves are few
 ABOVE_ROUNDING = 1e4  # mean squared residual, in those of rounding, below which sums do not tell it
+TOLD_AT_ONCE = 1e-3  # share of the squares that is left, of which rounding takes 1e-12 at most
 # variance of a coefficient, summed over all, over that which it would have if its column were
 # alone: sums are right to about 1e-13 of their size, and precisions then to 1e-4
 MOST_INFLATED = 1e9
@@ -75,7 +76,8 @@ def model_of(few: DesignTable, rows: Model, family: Family) -> Model:
 def summed_table(table: DesignTable, rows: Model) -> DesignTable | None:
     """Return few rows with the sums of all; None as in `summed_model`.
 
-    The sums are those of residuals of least squares, in a second pass: nothing cancels in them.
+    The sums are those of residuals of least squares.  Where these are small beside the outcomes,
+    they take a second pass, in which nothing cancels.
 
     Parameters
     ----------
@@ -86,12 +88,18 @@ def summed_table(table: DesignTable, rows: Model) -> DesignTable | None:
     n, d = table.X.shape
     weight = float(n) if table.se is not None else float(table.nobs)
     try:
-        first = sums(rows, np.zeros(d))
-        centre = least_squares(*first[:2])
-        gram, product, square = sums(rows, centre)
+        gram, product, square = sums(rows, np.zeros(d))
+        centre = least_squares(gram, product)
+        explained = gram @ centre
+        square -= weight * rows.rounding
+        left = square - centre @ (2 * product - explained)
+        if left > TOLD_AT_ONCE * square:
+            product, square = product - explained, left
+        else:
+            gram, product, square = sums(rows, centre)
+            square -= weight * rows.rounding
     except OutOfTime:
         return None
-    square -= weight * rows.rounding
     if not square > ABOVE_ROUNDING * weight * rows.rounding:
         return None
     root = root_of(gram, product, square)
