@@ -93,9 +93,11 @@ def compare(theirs, ours, source):
                 f"{source} was made from other data (or by another linear algebra library, whose "
                 "rounding is not this one's); give the same data, or another path"
             )
+        # priors in units of the data are others where these are
+        what = "prior, and the same data" if name == "prior" else "arguments"
         raise ArgumentError(
             f"{source} belongs to another fit: {name} was {theirs.get(name)!r}, here it is "
-            f"{value!r}; give the same arguments, or another path"
+            f"{value!r}; give the same {what}, or another path"
         )
 
 

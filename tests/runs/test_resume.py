@@ -113,6 +113,8 @@ def test_resume_refuses_other_data_and_arguments():
         loaded.resume(10)
     with pytest.raises(ArgumentError, match="the run to resume was made from other data"):
         loaded.resume(10, data=FRAME.assign(a=-FRAME.a))
+    with pytest.raises(ArgumentError, match="prior was .*give the same prior, and the same data"):
+        loaded.resume(10, data=FRAME.assign(a=2 * FRAME.a))
     with pytest.raises(ArgumentError, match="resume has no argument 'sampler'"):
         part.resume(10, sampler="mala")
     with pytest.raises(ArgumentError, match="draws=0 must be a whole number"):
