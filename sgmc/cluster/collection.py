@@ -24,7 +24,7 @@ def needed_by_model(family, inputs):
     for wrong, why in (
         (family.parts, f"{family.name} has two designs"),
         (family.working, f"the covariance of {family.name} is one of scores of rows"),
-        (family.outcome == "survival", "survival times are several numbers a row"),
+        (family.outcome == "survival", "a survival time is more than one number"),
         (family.outcome == "ordered", "thresholds are those of the levels of all rows"),
         (inputs["strata"] is not None, "strata= divides the rows"),
         (inputs["groups"] is not None, "groups= puts rows of several partitions together"),
@@ -44,7 +44,7 @@ def needed_by_formula(table, parsed, beside):
         (table.spec.increments, "effects of one sign have no one Gaussian around the mode"),
         (
             parsed.response.startswith(CALLS_IN_PART),
-            "censored and truncated outcomes are several numbers a row",
+            "an outcome that is censored or truncated is more than one number",
         ),
         (
             parsed.offset and (column is None or "offset" in beside),
@@ -144,9 +144,7 @@ def collected(model, looking, seen, why):
     DataError
         For ordered categories of several orders.
     """
-    sample = seen.frame
-    a_row = sample.memory_usage(index=False, deep=True).sum() / max(len(sample), 1)
-    size, room = a_row * seen.rows, READING_SHARE * available()
+    size, room = row_bytes(seen.frame) * seen.rows, READING_SHARE * available()
     if size > room:
         raise OutOfMemoryError(
             f"{why}, so that partitions have no sums for it, and their columns take about "
@@ -162,6 +160,18 @@ def collected(model, looking, seen, why):
                 f"the levels of {name!r} are in another order in some partitions: give all the same"
             )
     return pd.concat(parts, ignore_index=True)
+
+
+def row_bytes(sample):
+    """Mean bytes of a row, by some: of a categorical column those of its codes, as all rows have
+    the levels together.
+    """
+    each = [
+        column.cat.codes if isinstance(column.dtype, pd.CategoricalDtype) else column
+        for _, column in sample.items()
+    ]
+    total = sum(column.memory_usage(index=False, deep=True) for column in each)
+    return total / max(len(sample), 1)
 
 
 def specs_of(prior):

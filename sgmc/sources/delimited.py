@@ -44,7 +44,7 @@ class Commas(FilePart):
         self.refuse_other_separator(first)
         if ragged(first):
             raise DataError(f"{path} has more values in a line than names in the first one")
-        names = self._parsed(LONGEST_LINE, nrows=1, header=None, dtype=str).iloc[0]
+        names = self._parsed(LONGEST_LINE, nrows=1, header=None, dtype=str).iloc[0].dropna()
         if names.duplicated().any():  # which the reader numbers, x and x.1
             raise DataError(
                 f"{path} has more than one column {names[names.duplicated()].iloc[0]!r}; rename or "

@@ -69,6 +69,13 @@ def test_rows_that_do_not_fit_are_refused(table, monkeypatch):
         sgmc.logit("b ~ x + (1 | s)", Frames(table, 3), reservoir=500)
 
 
+def test_levels_are_counted_once_and_not_for_each_row():
+    """A categorical column of 10,000 levels has a byte or two a row, whatever its sample holds."""
+    levels = [f"level {k}" for k in range(10_000)]
+    sample = pd.DataFrame({"f": pd.Categorical(levels[:50], categories=levels), "x": np.ones(50)})
+    assert collection.row_bytes(sample) == 10.0
+
+
 def test_orders_of_levels_that_differ_are_refused(table):
     frames = Frames(table, 3)
     other = frames.frames[1].k.cat.reorder_categories(["d", "c", "b", "a"])

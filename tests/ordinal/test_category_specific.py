@@ -20,6 +20,7 @@ from sgmc.models.regression.families.ordinal import CategorySpecificFamily
 
 from ..importance import apart
 from ..sbc import KEPT, p_values
+from .derivatives import assert_derivatives
 from .test_sequential import FUNCTIONS, LINKS, NAMES, STEPS
 
 PLACES = [(-0.7, 0.3, -0.4, 0.8), (0.5, -0.6, 0.0, 0.2), (0.0, 1.1, 0.9, -1.0)]  # eta and zetas
@@ -78,30 +79,7 @@ def test_mistakes_are_seen_by_densities(link, mistake):
 
 @pytest.mark.parametrize("link", LINKS)
 def test_scores_and_curvatures_are_those_of_numpys_densities(link):
-    """Scores by differences of fourth order, of error 1e-9; curvatures by differences of scores, of
-    error 1e-8; expected ones are the sum of p s s' over the levels, but for rounding.
-    """
-    h, eye, right = 1e-3, np.eye(6), np.zeros((6, 6))
-    theta = np.array([*PLACES[1], *STEPS])
-    for y in range(4):
-        probe = compiled(link, y)
-        differences = [
-            8 * (by_numpy(link, y, theta + h * e) - by_numpy(link, y, theta - h * e))
-            - (by_numpy(link, y, theta + 2 * h * e) - by_numpy(link, y, theta - 2 * h * e))
-            for e in eye
-        ]
-        score = probe.gradient(theta, block(0, 1))
-        np.testing.assert_allclose(score, np.array(differences) / (12 * h), rtol=1e-7, atol=1e-7)
-        bent = [
-            probe.gradient(theta - 1e-5 * e, block(0, 1))
-            - probe.gradient(theta + 1e-5 * e, block(0, 1))
-            for e in eye
-        ]
-        found = probe.hessian(theta, block(0, 1))
-        np.testing.assert_allclose(found, np.array(bent) / 2e-5, rtol=1e-6, atol=1e-6)
-        right += np.exp(by_numpy(link, y, theta)) * np.outer(score, score)
-    expected = probe.curvatures(theta, block(0, 1), expected=True).reshape(6, 6)
-    np.testing.assert_allclose(expected, right, rtol=1e-10, atol=1e-10)
+    assert_derivatives(compiled, by_numpy, link, [*PLACES[1], *STEPS])
 
 
 # ---- posteriors ----------------------------------------------------------------------------------

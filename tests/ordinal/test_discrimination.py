@@ -17,6 +17,7 @@ from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.regression.families.ordinal import DiscriminatingFamily
 
 from ..importance import apart, around_the_mode
+from .derivatives import assert_derivatives
 
 FUNCTIONS = {
     "logit": special.expit,
@@ -85,30 +86,7 @@ def test_mistakes_of_discrimination_are_seen_by_densities(link, mistake):
 
 @pytest.mark.parametrize("link", FUNCTIONS)
 def test_scores_and_curvatures_are_those_of_numpys_densities(link):
-    """Scores by differences of fourth order, of error 1e-9; curvatures by differences of these
-    scores, of error 1e-8; expected ones are the sum of p s s' over the levels, but for rounding.
-    """
-    h, steps, theta = 1e-3, np.eye(4), np.array([0.4, -0.3, *np.log(GAPS)])
-    right = np.zeros((4, 4))
-    for y in range(4):
-        probe = compiled(link, y)
-        differences = [
-            8 * (by_numpy(link, y, theta + h * e) - by_numpy(link, y, theta - h * e))
-            - (by_numpy(link, y, theta + 2 * h * e) - by_numpy(link, y, theta - 2 * h * e))
-            for e in steps
-        ]
-        score = probe.gradient(theta, block(0, 1))
-        np.testing.assert_allclose(score, np.array(differences) / (12 * h), rtol=1e-7, atol=1e-7)
-        bent = [
-            probe.gradient(theta - 1e-5 * e, block(0, 1))
-            - probe.gradient(theta + 1e-5 * e, block(0, 1))
-            for e in steps
-        ]
-        found = probe.hessian(theta, block(0, 1))
-        np.testing.assert_allclose(found, np.array(bent) / 2e-5, rtol=1e-6, atol=1e-6)
-        right += np.exp(by_numpy(link, y, theta)) * np.outer(score, score)
-    expected = probe.curvatures(theta, block(0, 1), expected=True).reshape(4, 4)
-    np.testing.assert_allclose(expected, right, rtol=1e-10, atol=1e-10)
+    assert_derivatives(compiled, by_numpy, link, [0.4, -0.3, *np.log(GAPS)])
 
 
 def test_nothing_overflows():

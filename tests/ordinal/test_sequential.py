@@ -18,6 +18,7 @@ from sgmc.models.regression.families.ordinal import SequentialFamily
 
 from ..importance import apart
 from ..sbc import p_values, ranks
+from .derivatives import assert_derivatives
 
 FUNCTIONS = {
     "logit": special.expit,
@@ -87,29 +88,7 @@ def test_mistakes_are_seen_by_densities(link, mistake):
 
 @pytest.mark.parametrize("link", LINKS)
 def test_scores_and_curvatures_are_those_of_numpys_densities(link):
-    """Scores by differences of fourth order, of error 1e-9; curvatures by differences of scores, of
-    error 1e-8; expected ones are the sum of p s s' over the levels, but for rounding.
-    """
-    h, eye, theta, right = 1e-3, np.eye(3), np.array([0.4, *STEPS]), np.zeros((3, 3))
-    for y in range(4):
-        probe = compiled(link, y)
-        differences = [
-            8 * (by_numpy(link, y, theta + h * e) - by_numpy(link, y, theta - h * e))
-            - (by_numpy(link, y, theta + 2 * h * e) - by_numpy(link, y, theta - 2 * h * e))
-            for e in eye
-        ]
-        score = probe.gradient(theta, block(0, 1))
-        np.testing.assert_allclose(score, np.array(differences) / (12 * h), rtol=1e-7, atol=1e-7)
-        bent = [
-            probe.gradient(theta - 1e-5 * e, block(0, 1))
-            - probe.gradient(theta + 1e-5 * e, block(0, 1))
-            for e in eye
-        ]
-        found = probe.hessian(theta, block(0, 1))
-        np.testing.assert_allclose(found, np.array(bent) / 2e-5, rtol=1e-6, atol=1e-6)
-        right += np.exp(by_numpy(link, y, theta)) * np.outer(score, score)
-    expected = probe.curvatures(theta, block(0, 1), expected=True).reshape(3, 3)
-    np.testing.assert_allclose(expected, right, rtol=1e-10, atol=1e-10)
+    assert_derivatives(compiled, by_numpy, link, [0.4, *STEPS])
 
 
 def test_nothing_overflows():

@@ -302,3 +302,9 @@ def test_other_separators_are_named(tmp_path, name, text, message):
 def test_names_may_hold_separators_where_values_do_not(tmp_path):
     (tmp_path / "a.csv").write_text("a;b\n1\n2\n4\n5\n")
     assert sgmc.ols("`a;b` ~ 1", str(tmp_path / "a.csv"), seed=1).nobs == 4
+
+
+def test_columns_without_a_name_are_no_name_twice(tmp_path):
+    rows = "".join(f"{k},{k},{k % 5},{k % 3}\n" for k in range(20))
+    (tmp_path / "a.csv").write_text(",,y,x\n" + rows)
+    assert sgmc.OLS.from_formula("y ~ x", str(tmp_path / "a.csv")).data.n == 20

@@ -430,11 +430,12 @@ class Regression(PriorPredictive):
 def refuse_prior_only(model, settings):
     """NotSupported for models whose prior is not that of single coefficients."""
     if not model.without_outcomes:
+        why = "chains do not reach the long tails of learned scales without outcomes"
+        if model.room == "updates":
+            why = "its prior is the fit that it began with"
         instead = "take prior_draws() of the model" if model.room == "scales" else "leave it out"
         raise NotSupported(
-            f"prior_only=True does not go with {model!r}: chains do not reach the long tails of "
-            f"learned scales without outcomes, and the prior of an update is a fit; {instead}",
-            because="limit",
+            f"prior_only=True does not go with {model!r}: {why}; {instead}", because="limit"
         )
     if settings.batch_size is not None:
         raise NotSupported(

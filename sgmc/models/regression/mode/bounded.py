@@ -394,7 +394,7 @@ def refuse_beside_ends(priors, settings, table):
             settings.robust,
             "mathematics",
             f"cov_type={settings.cov_type!r}: a sandwich is around a mode away from ends and "
-            f"poles; {instead}, or take cov_type='nonrobust', which quantreg does not have",
+            f"poles; {instead}, or take cov_type='nonrobust' where the family has it",
         ),
         (
             settings.modes == "search",
