@@ -289,7 +289,12 @@ def automatic(choice, counted, lost) -> Choice:
 
 def exact(choice, why):
     """The choice of the exact sampler, for this reason."""
-    spec = choice.problem.defaults.exact()
+    problem, spec = choice.problem, choice.problem.defaults.exact()
+    free = problem.coordinates.free
+    if spec.turning and free is not None and problem.dim >= FEWEST_FREE:
+        if choice.pilot.departure > FAR:  # a hierarchy, whose mode tells little of its scales
+            spec = paths_in_free(problem.dim)
+            choice = replace(choice, problem=in_free(problem))
     return replace(choice, spec=spec, reason=f"Exact sampler chosen: {why}")
 
 
@@ -344,7 +349,10 @@ def unscaled(choice) -> Choice:
     sampler = choice.spec
     if sampler is None:  # a step that adapts is the only one to be had
         why = "Sampler chosen because its step adapts: the posterior's scale is not known before"
-        return replace(choice, spec=choice.problem.defaults.exact(), reason=why)
+        spec, d = choice.problem.defaults.exact(), choice.problem.dim
+        if spec.turning and d >= FEWEST_FREE:  # whose scales are then learned, too
+            spec = paths_in_free(d)
+        return replace(choice, spec=spec, reason=why)
     if sampler.continuous:
         raise NotSupported(
             f"{sampler.name} needs the posterior's scale for its warmup, which is not known "
@@ -685,6 +693,8 @@ PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 # hierarchies have many parameters, and scales that are learned by draws; of fewer, as of a thin
 # banana or a narrow mode apart, chains in free numbers missed more than at the mode's scales
 FEWEST_FREE = 20
+FAR = 3.0  # sds from a Gaussian, from which these are begun in free numbers without a look
+MOST_DENSE = 1000  # parameters whose covariance draws tell, in the time of their gradients
 # of non-centred hierarchies and processes paths of 0.9 cost a third of those of 0.99 an effective
 # draw; where they diverge, as in funnels, the longest steps that reach the neck are shorter
 FREE_PATHS_ACCEPTED, SHORTER_ACCEPTED = 0.9, 0.99
@@ -697,8 +707,10 @@ def slow(done, times):
     plan, spec, settings = done.plan, done.plan.spec, done.settings
     steps = spec.exact and spec.integrates and not (spec.continuous or spec.independent)
     chains = steps and not spec.direct and spec.walkers == 1
-    if chains and spec.turning:  # with shorter steps, where they diverge
+    if chains and spec.turning:  # with shorter steps, where they diverge, or other coordinates
+        fixed = spec.metric == "identity" and done.problem.coordinates.free is not None
         chains = times == math.inf and spec.target_accept < PATHS_ACCEPTED
+        chains |= fixed and done.problem.dim >= FEWEST_FREE
     whole = not (done.problem.partial or done.problem.model.refreshes)
     if not (chains and whole and left_to_us(plan) and stopping.can_go_on(done)):
         return False
@@ -713,22 +725,36 @@ def livelier(plan) -> Plan:
     # a Gaussian at the mode has the directions, but of a funnel it is the narrow end that it fits;
     # maps of quantiles make numbers of long tails normal ones, whose scales are known
     where, shrunk = plan.problem.coordinates, len(plan.problem.priors.shrunk)
-    problem, accepted, learned = plan.problem, PATHS_ACCEPTED, {}
-    if plan.spec.turning and plan.spec.metric == "dense":  # these chains diverged
-        accepted, learned = SHORTER_ACCEPTED, {"metric": "dense"}
-    elif where.whitened and where.free is not None and plan.problem.dim >= FEWEST_FREE:
+    problem, spec = plan.problem, plan.spec
+    if spec == paths_in_free(problem.dim):  # these diverged
+        spec = paths(SHORTER_ACCEPTED, spec.metric)
+    elif problem.dim >= FEWEST_FREE and where.free is not None:
         # what draws tell of all directions is nearer to most of the posterior
-        problem = replace(problem, coordinates=where.free, laplace=where)
-        accepted, learned = FREE_PATHS_ACCEPTED, {"metric": "dense"}
-    elif where.whitened and not (where.walled or shrunk):
-        learned = {"metric": "diag"}
-    spec = registry.room("samplers")["nuts"](
-        target_accept=accepted, max_depth=MOST_DOUBLINGS, **learned
-    )
+        problem, spec = in_free(problem), paths_in_free(problem.dim)
+    else:
+        plain = where.whitened and not (where.walled or shrunk)
+        spec = paths(PATHS_ACCEPTED, "diag" if plain else "auto")
     why = f"Exact sampler chosen: chains of {plan.spec!r} forget slowly here, or diverge"
     settings = replace(plan.settings, draws=plan.settings.begun or plan.settings.draws)
     choice = plan.choice(problem=problem, settings=settings, spec=spec, reason=why, counted=None)
     return make_plan(choice)
+
+
+def paths(accepted, metric):
+    """The specification of `nuts` with that target, and a metric that is learned."""
+    nuts = registry.room("samplers")["nuts"]
+    return nuts(target_accept=accepted, max_depth=MOST_DOUBLINGS, metric=metric)
+
+
+def paths_in_free(dim):
+    """The specification of `nuts` in coordinates whose scales are not known."""
+    return paths(FREE_PATHS_ACCEPTED, "dense" if dim <= MOST_DENSE else "diag")
+
+
+def in_free(problem):
+    """The problem in free numbers, where its coordinates are others."""
+    where = problem.coordinates
+    return replace(problem, coordinates=where.free, laplace=where) if where.whitened else problem
 
 
 def as_saved(plan, name) -> Plan:

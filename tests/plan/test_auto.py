@@ -53,6 +53,28 @@ def test_auto_takes_the_exact_sampler_far_from_a_gaussian():
     assert type(results.sampler) is sgmc.NUTS
 
 
+def curve(t):
+    """A banana."""
+    return -0.5 * t.x**2 - 0.5 * ((t.y - t.x**2) / 0.3) ** 2
+
+
+class Curve(sgmc.Model):
+    """The same in numpy, whose gradients take calls of Python."""
+
+    n, parameters, prior = 1, {"x": (), "y": ()}, "flat"
+
+    def log_lik(self, theta, rows):
+        return -0.5 * theta["x"] ** 2 - 0.5 * ((theta["y"] - theta["x"] ** 2) / 0.3) ** 2
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_auto_takes_paths_for_compiled_densities_of_little_work():
+    assert Curve().fit(seed=1, draws=50).sampler.name == "mala"
+    pytest.importorskip("numba")
+    found = sgmc.NumbaModel(curve, (), parameters={"x": (), "y": ()}, prior="flat")
+    assert found.fit(seed=1, draws=50).sampler.name == "nuts"
+
+
 # ---- warnings of steps and noise -----------------------------------------------------------------
 
 

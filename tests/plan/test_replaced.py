@@ -183,7 +183,7 @@ def short(monkeypatch):
 
 @pytest.mark.extended
 def test_there_steps_are_shorter_where_they_diverge(short, monkeypatch):
-    def diverged(fit):
+    def diverged(fit, ess):
         return fit.plan.spec.turning and fit.plan.spec.target_accept < 0.95
 
     monkeypatch.setattr(going_on, "many_diverged", diverged)
@@ -228,7 +228,7 @@ def test_paths_that_diverge_are_begun_anew_with_shorter_steps():
 @pytest.mark.parametrize(("worth", "times"), [(0.6, 0.0), (0.4, 9.0)])
 def test_only_chains_that_forget_slowly_make_way(monkeypatch, worth, times):
     """Nine times as many draws are needed, for spikes where draws are nearly independent."""
-    monkeypatch.setattr(going_on, "many_diverged", lambda fit: False)
+    monkeypatch.setattr(going_on, "many_diverged", lambda fit, ess: False)
     problem = SimpleNamespace(searched=SimpleNamespace(found=1))
     fit = SimpleNamespace(x=np.zeros((4, 1000, 2)), problem=problem)
     verdict = SimpleNamespace(trustworthy=False, shortfall=9.0)

@@ -30,6 +30,8 @@ class Ingredients:
         Whether the kernel's metric keeps parameters within their constraints.
     own_starts : bool
         Whether each start is one of the model's own making, and not near one place.
+    compiled : bool
+        Whether the kernel runs without the interpreter.
     differenced : bool
         Whether the kernel's gradients are differences of its density.
     functionals
@@ -53,6 +55,7 @@ class Ingredients:
     recorder: object = SubsetRecorder
     own_metric: bool = False
     own_starts: bool = False
+    compiled: bool = False
     differenced: bool = False
     functionals: Functionals | None = None
     exact_sampler: str = EXACT

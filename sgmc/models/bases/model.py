@@ -79,7 +79,8 @@ class Model:
         coordinates are then those of the parameters, and samplers with minibatches take their step
         from the mode next to the start, or want a `step_size`.
     exact_sampler : str
-        That of ``sampler="auto"``: "mala", or "hmc" for posteriors far from a Gaussian.
+        That of ``sampler="auto"``: "mala", or "hmc" for posteriors far from a Gaussian.  Compiled
+        densities of little work take "nuts" where it is left at "mala".
     own_metric : bool
         Whether the compiled model's `metric` keeps parameters within their constraints, so that
         `sgrld` may move them as they are.
@@ -339,6 +340,7 @@ class Model:
                 self.recorder_class(),
                 self.own_metric,
                 own_starts=type(self).starts is not Model.starts,
+                compiled=compiled(type(self)),
                 differenced=not compiled(type(self)) and not hasattr(self, "grad"),
                 functionals=self.functionals(),
                 exact_sampler=self.exact_sampler,

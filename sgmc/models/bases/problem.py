@@ -24,6 +24,9 @@ from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.parts import (
     DRAWS_MEMORY,
+    EXACT,
+    LITTLE_WORK,
+    PATHS,
     Defaults,
     Forms,
     Observations,
@@ -201,6 +204,17 @@ def identity(problem):
     return [np.array([value]), g, *getattr(problem.model, "fingerprint", [])]
 
 
+def exact_sampler(model, dim):
+    """Name of the exact sampler that "auto" takes: the model's own, or of a user's density, by its
+    work.
+    """
+    kernel, named = model.kernel, model.exact_sampler != EXACT
+    little = model.compiled and kernel.n * (kernel.reads or dim) <= LITTLE_WORK
+    if little and model.foreign and not (named or kernel.refreshes):
+        return PATHS
+    return model.exact_sampler
+
+
 def general_problem(model, prior, settings):
     """Priors, mode and coordinates of a model.
 
@@ -261,7 +275,7 @@ def general_problem(model, prior, settings):
         ),
         defaults=Defaults(
             estimator=estimator(where, kernel),
-            exact_sampler=model.exact_sampler,
+            exact_sampler=exact_sampler(model, dim),
             own_sampler=model.own_sampler,
             step_plan=partial(step_plan, model.derived_step),
         ),

@@ -79,11 +79,12 @@ def forgetting(fit, state):
     )
     if verdict.trustworthy or apart or fit.problem.searched.found > 1:
         return 0.0
-    if many_diverged(fit):
+    least = np.nanmin(state["_ess"], initial=math.inf)
+    if many_diverged(fit, least):
         return math.inf
     # other steps would leave spikes and tails as they are, which is why draws that are nearly
     # independent do not suffice
-    if np.nanmin(state["_ess"], initial=math.inf) >= FORGETFUL * fit.x.shape[0] * fit.x.shape[1]:
+    if least >= FORGETFUL * fit.x.shape[0] * fit.x.shape[1]:
         return 0.0
     asked = [one.shortfall for one in seen if isinstance(one, LowESSWarning | ConvergenceWarning)]
     return max(one or 0.0 for one in (verdict.shortfall, *asked))
