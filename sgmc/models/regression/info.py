@@ -12,7 +12,14 @@ from sgmc.formula.outside import refuse_subset, refuse_text
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design,
     not the data.
+
+    Attributes
+    ----------
+    gathered : str
+        Why the rows of partitions are in this process, as a line of a summary, or empty.
     """
+
+    gathered = ""
 
     def __init__(self, model):
         data = model.data
@@ -28,6 +35,8 @@ class ModelInfo:
         self.equations = max(len(data.equations), 1)
         self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
+        if getattr(model, "gathered", ""):
+            self.gathered = model.gathered
 
     def __repr__(self):
         return f"<{self.title} model of a fit: {self.formula or ', '.join(self.exog_names)}>"
@@ -86,7 +95,7 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
-        return lines
+        return [*lines, self.gathered] if self.gathered else lines
 
     def details(self, fit):
         """Lines of a summary with details, about model and data."""
