@@ -6,6 +6,7 @@ from sgmc.arguments.data.limited import is_bounded, is_observed, is_records, is_
 from sgmc.arguments.messages import label_text
 from sgmc.core.system.memory import shown
 from sgmc.core.system.storage import mapping
+from sgmc.elsewhere import of_part
 from sgmc.formula.outside import refuse_subset, refuse_text
 
 
@@ -37,6 +38,9 @@ class ModelInfo:
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
         if getattr(model, "gathered", ""):
             self.gathered = model.gathered
+
+    def __getattr__(self, name):
+        of_part(self, name)
 
     def __repr__(self):
         return f"<{self.title} model of a fit: {self.formula or ', '.join(self.exog_names)}>"

@@ -29,7 +29,6 @@ from sgmc.core.system.deadline import OutOfTime
 from sgmc.core.system.storage import Computed, made, mean_and_variance
 from sgmc.errors import DataError, NotSupported
 from sgmc.formula.designs.spreads import of_array
-from sgmc.models.regression.bases.predictors.varying import Varying
 from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.trimmed import trimmed
 from sgmc.models.regression.rows.data import PriorUnits
@@ -184,7 +183,7 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
     if power:
         spread = np.sqrt(outcome[1]) if family.identity else 0.0
         warnings += exact_fit(model, mode.theta[data.d], spread)
-    elif isinstance(model, Varying):
+    elif family.linear_predictors > 1 and hasattr(model, "whole"):  # one of the log of the scale
         mean = table.mean - table.shift
         mean[priors.intercepts] = 1.0
         warnings += exact_fit_of_rows(model, family.columns, mean, mode.theta)

@@ -15,6 +15,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.types import Floats, Frame, Ints, Seed
 from sgmc.diagnostics.chains import convergence
+from sgmc.elsewhere import of_part
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.criticism.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.data.offers import LAW, need
@@ -97,6 +98,9 @@ class Loo:
     def simulation(self) -> str:
         """The Monte Carlo error in words."""
         return "" if math.isnan(self.mcse) else f", Monte Carlo error {self.mcse:.2g}"
+
+    def __getattr__(self, name):
+        of_part(self, name)
 
     def __repr__(self) -> str:
         return f"<{self}>"
