@@ -73,6 +73,13 @@ def test_effects_are_of_levels(results):
 def test_new_rows_have_levels_of_the_fit(results, frame):
     with pytest.raises(FormulaError, match="'x' has the level 9; known are 1, 2, 3, 4"):
         results.predict(frame.head(2).assign(x=9))
+    with pytest.raises(FormulaError, match="which are numbers, not text: convert the column as"):
+        results.predict(frame.head(2).assign(x="2"))
+
+
+def test_a_monotonic_effect_is_not_carried_on(results, frame):
+    with pytest.raises(NotSupported, match=r"of a monotonic effect, mo\(x\), have one sign"):
+        results.update(frame)
 
 
 def test_files_and_copies_have_the_same_predictions(results, frame, tmp_path):
