@@ -144,7 +144,7 @@ def test_a_prior_of_all_slopes_is_that_of_sums_if_it_suits_them(frame):
         ("mo(z)", "a number of a level must be whole, .* use s\\(z\\)"),
         ("mo(word)", "the levels need an order, and word has text; make ordered categories"),
         ("mo(plain)", "categories without one"),
-        ("mo(one)", "there are 1 levels"),
+        ("mo(one)", "one is constant; leave the term out"),
         ("np.log(1 + mo(x))", "goes into no other function"),
         ("mo(x):mo(grade)", "two monotonic effects"),
         ("(mo(x) | g)", "normal effects of levels have not; .* \\(x \\| g\\)"),
