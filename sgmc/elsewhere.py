@@ -183,6 +183,8 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "sd": "use bse",
     "scale": "use params['sigma'] ** 2, the variance of the errors, of models that have sigma",
     **dict.fromkeys(("prior_predictive", "sample_prior_predictive"), PRIORS_ALONE),
+    **dict.fromkeys(("prior_predict", "prior_draws"), PRIORS_ALONE),
+    "simulate": "use posterior_predict()",
     **dict.fromkeys(("interpret", "marginaleffects", "margeff"), EFFECTS),
     **dict.fromkeys(("info", "describe"), "use summary(), or to_frame() for a table of the draws"),
     "sample": "use to_frame(), a table of the draws, or resume() for more",
