@@ -8,7 +8,7 @@ names what to use (tables of texts).  No name of these tables is listed by ``dir
 from collections.abc import Collection, Mapping
 from functools import lru_cache, wraps
 from operator import attrgetter
-from typing import Any
+from typing import Any, NoReturn
 
 # ---- results -------------------------------------------------------------------------------------
 
@@ -183,6 +183,8 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "sd": "use bse",
     "scale": "use params['sigma'] ** 2, the variance of the errors, of models that have sigma",
     **dict.fromkeys(("prior_predictive", "sample_prior_predictive"), PRIORS_ALONE),
+    **dict.fromkeys(("prior_predict", "prior_draws"), PRIORS_ALONE),
+    "simulate": "use posterior_predict()",
     **dict.fromkeys(("interpret", "marginaleffects", "margeff"), EFFECTS),
     **dict.fromkeys(("info", "describe"), "use summary(), or to_frame() for a table of the draws"),
     "sample": "use to_frame(), a table of the draws, or resume() for more",
@@ -262,6 +264,50 @@ OF_TERMS = {  # what results have with some terms only
         "group terms, such as (1 | g)",
     ),
 }
+
+
+FRAME = "summary_frame() has it: mean, mean_se, and ends of intervals"
+ITS_DRAWS = "use res.posterior_epred(new) for draws of E[y | x], res.posterior_predict(new) for y"
+NOT_KEPT = "results keep no model with data: it is what was given to the verb"
+OF_PARTS: dict[str, dict[str, str]] = {  # what is asked of parts of results
+    "Loo": {
+        **dict.fromkeys(("elpd_loo", "elpd_waic", "estimates"), "use elpd and se"),
+        **dict.fromkeys(("looic", "waic"), "use -2 * elpd"),
+        **dict.fromkeys(("loo_i", "pointwise"), "use elpd_i, of the rows in rows"),
+        "p_loo": "use p",
+        "se_elpd_loo": "use se",
+        **dict.fromkeys(("k", "diagnostics"), "use pareto_k, and good_k for its limit"),
+        "n_data_points": "use n",
+        "plot": "use res.plot_loo_pit() or res.plot_calibration()",
+    },
+    "Intervals": {
+        **dict.fromkeys(("mean", "predicted", "predicted_value"), "use predicted_mean"),
+        **dict.fromkeys(("se", "se_mean", "std", "sd", "var_pred_mean", "var_pred"), FRAME),
+        **dict.fromkeys(("se_obs", "quantile", "to_frame", "values"), FRAME),
+        "hdi": "use conf_int(level=0.9), or draws: res.posterior_epred(new)",
+        "draws": ITS_DRAWS,
+    },
+    "ModelInfo": {
+        **dict.fromkeys(("exog", "endog", "data", "weights"), NOT_KEPT),
+        "fit": "this is the model of a fit: res.resume(draws=1000), or call the verb again",
+        "predict": "use res.predict(new)",
+        **dict.fromkeys(("params", "nobs", "df_resid"), "results have it, as in res.nobs"),
+        "n_obs": "use res.nobs",
+        "k_params": "use len(res.params)",
+        "link": "use family.link",
+    },
+}
+
+
+def of_part(holder: Any, name: str) -> NoReturn:
+    """Raise the AttributeError for a name that a part of results does not have: what to use, where
+    the table has it.
+    """
+    unknown = f"{type(holder).__name__!r} object has no attribute {name!r}"
+    for one in type(holder).__mro__:
+        if told := OF_PARTS.get(one.__name__, {}).get(name):
+            raise AttributeError(f"{unknown}; {told}")
+    raise AttributeError(unknown + near(name, holder))
 
 
 def attribute(results: Any, name: str) -> Any:

@@ -114,6 +114,12 @@ class _BayesianEstimator(BaseEstimator):
             raise TypeError(f"{cls.__name__}() got an unexpected keyword argument {name!r}{advice}")
         return super().__new__(cls)
 
+    def __getattr__(self, name):
+        unknown = f"{type(self).__name__!r} object has no attribute {name!r}"
+        if not name.startswith("_") and hasattr(self._model.result_class(None), name):
+            unknown += f"; results have it, which are posterior_ after fit(): posterior_.{name}"
+        raise AttributeError(unknown)
+
     def __sklearn_clone__(self):
         copy = super().__sklearn_clone__()
         copy._cloned = True

@@ -95,3 +95,54 @@ def test_samplers_are_calls_as_advice_has_them(text):
 def test_what_is_no_sampler_is_refused_by_name(text, message):
     with pytest.raises(sgmc.errors.ArgumentError, match=message):
         sampler_of(text)
+
+
+def table_of(folder):
+    """The path of a file with a number, counts and outcomes."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"x": rng.normal(size=60), "k": rng.integers(0, 3, 60)})
+    df.assign(y=df.x + rng.normal(size=60), b=df.k > 0).to_csv(folder / "t.csv", index=False)
+    return str(folder / "t.csv")
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize(
+    "formula, options, title",
+    [
+        ("y ~ x", ["ols", "--sigma", "~ x"], "predictors of sigma"),
+        ("y ~ x", ["lm", "--sigma", "2"], "Linear"),
+        ("k ~ x", ["ordinal", "--kind=sequential"], "Sequential ordinal"),
+        ("y ~ x", ["quantreg", "--tau", "0.9"], "tau 0.9"),
+        ("y ~ x", ["rlm", "--df", "none"], "Student-t linear"),
+    ],
+)
+def test_what_a_verb_has_for_itself(tmp_path, capsys, formula, options, title):
+    data = table_of(tmp_path)
+    assert main(["fit", formula, data, "--draws", "50", "--model", *options]) == 0
+    assert title in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "options, says",
+    [
+        (["--family", "poisson"], "as in --model poisson"),
+        (["--kind", "sequential"], "it goes with --model ordinal"),
+        (["--model", "ols", "--tau=0.9"], "it goes with --model quantreg"),
+        (["--modle", "ols"], "did you mean '--model'"),
+        (["--client", "x"], "client= is an argument in Python alone"),
+        (["--draws", "abc"], "--draws: must be a whole number or auto, not 'abc'"),
+        (["--seed", "x"], "--seed: must be a whole number, not 'x'"),
+        (["--accuracy", "x"], "--accuracy: must be a number, not 'x'"),
+    ],
+)
+def test_options_that_are_unknown_or_wrong(tmp_path, capsys, options, says):
+    with pytest.raises(SystemExit):
+        main(["fit", "b ~ x", table_of(tmp_path), *options])
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_prepared_files_of_any_name(tmp_path, capsys):
+    data = table_of(tmp_path)
+    assert main(["prepare", "b ~ x", data, str(tmp_path / "prepared")]) == 0
+    assert main(["fit", "b ~ x", str(tmp_path / "prepared"), "--draws", "50"]) == 0

@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import signal
 import sys
 import textwrap
@@ -22,6 +23,7 @@ DATA = (
     "a CSV, TSV, Parquet or Arrow file, several, a folder, a quoted pattern ('data/*.parquet'), "
     "- (the standard input), or dataset:NAME, e.g. dataset:fair"
 )
+KINDS = {"int": "a whole number", "float": "a number", "number_or_auto": "a whole number or auto"}
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
 EXAMPLES = """\
 examples:
@@ -37,6 +39,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where help is, and exit."""
+        for kind, words in KINDS.items():
+            message = message.replace(f"invalid {kind} value: ", f"must be {words}, not ")
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
 
 
@@ -151,7 +155,10 @@ def help_of(row: Keyword) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit status."""
     top = parser()
-    asked = top.parse_args(arguments)
+    asked, asked_besides = top.parse_known_args(arguments)
+    asked.own, unknown = own_options(asked, asked_besides)
+    if unknown:
+        top.error(f"unrecognized arguments: {' '.join(unknown)}{hint_of(unknown, asked.command)}")
     if asked.command is None:
         top.print_help()
         return OK
@@ -165,6 +172,60 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SGMCError, OSError) as error:
         print(f"sgmc: {' '.join(str(error).split())}", file=sys.stderr)
         return BAD_INPUT
+
+
+def own_options(asked: argparse.Namespace, besides: list[str]) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments that the verb of a fit has for itself, such as ``kind`` of ``ordinal``
+    and ``sigma`` of ``ols``, and the options that are unknown.
+    """
+    model = SAME_IN_MODULE.get(getattr(asked, "model", ""), getattr(asked, "model", ""))
+    if not besides or not model:
+        return {}, besides
+    own = Parser(prog="sgmc fit", add_help=False, allow_abbrev=False)
+    for name in own_names(model):
+        own.add_argument(f"--{name}", type=number_or_text, default=argparse.SUPPRESS)
+    found, unknown = own.parse_known_args(besides)
+    return vars(found), unknown
+
+
+def own_names(verb: str) -> list[str]:
+    """Return the names of the arguments that a verb has for itself, none if there is no such."""
+    from inspect import signature
+
+    from sgmc.api import verbs
+
+    if not hasattr(verbs, verb):
+        return []
+    names = list(signature(getattr(verbs, verb)).parameters)
+    return names[names.index("data") + 1 : names.index("prior")]
+
+
+def number_or_text(text: str) -> float | str | None:
+    """Return a number, None for "none", or the text."""
+    try:
+        return None if text == "none" else float(text)
+    except ValueError:
+        return text
+
+
+def hint_of(unknown: list[str], command: str | None) -> str:
+    """Return the end of the message about unknown options: what is meant by the first of them."""
+    from sgmc.arguments.choices import nearest
+    from sgmc.registry import room
+
+    name = unknown[0].lstrip("-").partition("=")[0]
+    if not unknown[0].startswith("--") or command not in ("fit", "prepare"):
+        return ""
+    if name in ("family", "verb"):
+        return "; a family is chosen by its verb, as in --model poisson: see `sgmc families`"
+    if name.replace("-", "_") in {one.name for one in rows(FORMULA, REGRESSION)}:
+        return f"; {name.replace('-', '_')}= is an argument in Python alone"
+    takers = [verb for verb in sorted(room("families")) if name in own_names(verb)]
+    if takers and command == "fit":
+        return f"; it goes with --model {', '.join(takers)}"
+    known = options() if command == "fit" else options_of_prepare()
+    names = [f"--{one.name.replace('_', '-')}" for one in known]
+    return nearest(f"--{name}", [*names, "--model", "--save", "--json", "--csv", "--details"])
 
 
 def samplers(asked: argparse.Namespace) -> int:
@@ -225,7 +286,7 @@ def fit(asked: argparse.Namespace) -> int:
         hint = nearest(model, known, "known")
         by_family = "; it is chosen by its family, see `sgmc families`" if model == "glm" else hint
         raise ArgumentError(f"--model {asked.model!r} is not known{by_family}")
-    verb, chosen = getattr(verbs, model), given(asked, options())
+    verb, chosen = getattr(verbs, model), {**given(asked, options()), **asked.own}
     if "prior" in chosen:
         chosen["prior"] = prior_of(chosen["prior"])
     if "sampler" in chosen:
@@ -321,11 +382,21 @@ def read(sources: list[str]) -> Any:
         return datasets.load(source.removeprefix("dataset:"))
     if source == "-":
         return standard_input()
-    if source.lower().endswith(".sgmc"):
+    if source.lower().endswith(".sgmc") or is_prepared(source):
         from sgmc.prepared.file.prepared import open
 
         return open(source)
     return source
+
+
+def is_prepared(path: str) -> bool:
+    """Whether a file is one of ``sgmc prepare``, whatever its name."""
+    from sgmc.prepared.file.layout import MAGIC
+
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
 
 
 def standard_input() -> Frame:

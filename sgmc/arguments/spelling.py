@@ -19,12 +19,12 @@ def pattern(name: str) -> str:
     joined = "|".join(f"{GAP}:{GAP}".join(map(spellings, order)) for order in orders)
     before = r"(?<![\w.])" if name[:1].isalnum() else ""  # not the end of a longer name
     # between two backticks, or none: one alone is left over, for the reader to refuse
-    return f"(?:`(?:{joined})`|(?<!`){before}(?:{joined})(?!`))"
+    return rf"(?:`\s*(?:{joined})\s*`|(?<!`){before}(?:{joined})(?!`))"
 
 
 def spelled(written: str, names: Iterable[str]) -> list[str]:
-    """Return those of some names that `written` is a spelling of."""
-    return [
+    """Return those of some names that `written` is a spelling of, or is in backticks."""
+    return [one for one in names if written == f"`{one}`"] or [
         one for one in names if within(one, written) and re.fullmatch(pattern(one), written.strip())
     ]
 

@@ -121,9 +121,11 @@ class PartitionedRegression(Regression):
                 "leave it out"
             )
         frame = collected(self, self.looking, self.sample, why)
-        return self.written.from_formula(
+        made = self.written.from_formula(
             self.formula, frame, scope=self.scope, **self.own, **self.inputs
         )
+        made.gathered = f"Rows of {self.partitions} partitions were read into this process: {why}."
+        return made
 
     def learn(self):
         """Take what all partitions hold: levels, columns, outcomes."""

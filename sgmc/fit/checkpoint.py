@@ -19,6 +19,7 @@ from sgmc.errors import ArgumentError, CheckpointWarning
 from sgmc.version import SERIES
 
 KIND = b"sgmc checkpoint 1"
+RESUMED = "the run to resume"  # the source of states that are no file's
 GRID = 100  # states taken in a run
 WRITING_SHARE = 0.05  # of the time, at most, that writing may take
 MOMENTS = (0, 1, 10, 100, 1000, 10**4, 10**5, 10**6)  # steps at which schedules are compared
@@ -83,21 +84,34 @@ def checksum(problem):
 
 
 def compare(theirs, ours, source):
-    """ArgumentError where `source` belongs to another run than ours; it names what differs."""
+    """ArgumentError where `source` belongs to another run than ours; it names what differs.
+
+    Parameters
+    ----------
+    theirs, ours : dict
+        See `mark`.
+    source : str
+        A checkpoint, or `RESUMED`, whose arguments are those of the fit, so that the data differ.
+    """
+    resumed = source == RESUMED
+    cure = "or another path"
+    if resumed:
+        cure = "give the table of the fit, with its rows in their order; new rows are for update()"
     for name, value in ours.items():
         with suppress(ValueError):  # an array where plain values are
             if theirs.get(name) == value:
                 continue
         if name == "posterior":
             raise ArgumentError(
-                f"{source} was made from other data (or by another linear algebra library, whose "
-                "rounding is not this one's); give the same data, or another path"
+                f"{source} was made from other data{'' if resumed else ', or with another family'} "
+                "(or by another linear algebra library, whose rounding is not this one's); "
+                + (cure if resumed else f"give the same data, {cure}")
             )
         # priors in units of the data are others where these are
         what = "prior, and the same data" if name == "prior" else "arguments"
         raise ArgumentError(
             f"{source} belongs to another fit: {name} was {theirs.get(name)!r}, here it is "
-            f"{value!r}; give the same {what}, or another path"
+            f"{value!r}; " + (cure if resumed else f"give the same {what}, {cure}")
         )
 
 

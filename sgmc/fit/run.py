@@ -30,7 +30,16 @@ from sgmc.fit.chains import (
     warn_of_reading,
     warn_of_tiny_steps,
 )
-from sgmc.fit.checkpoint import Checkpoint, Saved, check_like, compare, mark, of_this_fit, read
+from sgmc.fit.checkpoint import (
+    RESUMED,
+    Checkpoint,
+    Saved,
+    check_like,
+    compare,
+    mark,
+    of_this_fit,
+    read,
+)
 from sgmc.fit.fitted import (
     LAPLACE,
     NONE,
@@ -236,11 +245,11 @@ def restore(plan, chains, steps, saved):
     path = plan.settings.checkpoint
     mine = mark(plan) if path or (saved and saved.mark) else {}
     filed = read(path) if path else None
-    for one, source in ((filed, f"checkpoint={path!r}"), (saved, "the run to resume")):
+    for one, source in ((filed, f"checkpoint={path!r}"), (saved, RESUMED)):
         if one and one.mark:
             compare(one.mark, mine, source)
     saved = saved or filed
-    source = f"checkpoint={path!r}" if saved is filed else "the run to resume"
+    source = f"checkpoint={path!r}" if saved is filed else RESUMED
     for chain, state in zip(chains, saved.chains if saved else ()):
         with of_this_fit(source):
             chain.recorder = recorder(plan, room_of(state, plan.settings.draws))

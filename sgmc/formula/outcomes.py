@@ -213,6 +213,11 @@ def ordered(values: Series, label: str) -> tuple[Floats, None, tuple[Any, ...]]:
         return np.searchsorted(levels, values.to_numpy(np.float64)).astype(np.float64), None, levels
     if found == "category" and values.dtype.ordered:
         return category(values, label)
+    if found in ("category", "text", "bool") and values.nunique() == 2:
+        raise DataError(
+            f"the response {label!r} has two levels, {_shown(values)}; ordinal is for three or "
+            "more, use logit for two"
+        )
     if found not in ("category", "text"):
         raise DataError(
             f"the response {label!r} must be an ordered categorical or numbers, it holds "

@@ -75,6 +75,11 @@ def split_stages(formula: "str | SafeFormula") -> tuple[Any, Any]:
     right, inner = taken(formula)
     if not all(inner):
         raise FormulaError(f"cs() in {str(formula)!r} has no predictor: write cs(z)")
+    if re.fullmatch(r"\s*(0|-\s*1)\s*", right):
+        raise FormulaError(
+            f"{str(formula)!r}: thresholds are the intercepts of the stages, and stay: leave '0 +' "
+            "or '- 1' out"
+        )
     terms = " + ".join(with_plus(one) for one in inner)
     return like(f"{left}~ {right}", formula), like(f"{left}~ {terms}", formula)
 

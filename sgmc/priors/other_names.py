@@ -7,6 +7,8 @@ from typing import ParamSpec, TypeVar
 
 from sgmc.elsewhere import SAME_OF_PRIORS
 
+ENDS = {name: ours for ours in ("low", "high") for name in (ours, *SAME_OF_PRIORS[""][ours])}
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -28,6 +30,12 @@ def with_other_names(make: Callable[P, R]) -> Callable[P, R]:
             if ours in named:
                 raise TypeError(f"{called}() got {name!r}, which is {ours!r} here, more than once")
             named[ours] = named.pop(name)
+        for name in named:
+            if name in ENDS and not {"low", "high"} & set(taken):
+                raise TypeError(
+                    f"{called}() got an unexpected keyword argument {name!r}; a prior with ends is "
+                    f"sgmc.truncated(sgmc.{called}(...), {ENDS[name]}=...)"
+                )
         return make(*given, **named)
 
     return made

@@ -339,7 +339,8 @@ def summarised(
         of_model, some, known = evidence(fit) if thorough else DensityEvidence(None, None, False)
     ksd = discrepancy(fit, some, known)
     fit.problem.workspace.forget_rows()  # three numbers a row: nothing that follows reads them
-    (theta, names), w = fit.problem.kept(fit.x), fit.weights
+    with np.errstate(over="ignore", invalid="ignore"):  # chains that diverged
+        (theta, names), w = fit.problem.kept(fit.x), fit.weights
     bare = kind({"draws": theta, "weights": w, "names": names, "model": model, **besides}, fit)
     some_of = evenly(theta.shape[2], MAX_DIAGNOSED if thorough else FEW_DIAGNOSED)
     looked = theta if len(some_of) == theta.shape[2] else theta[..., some_of]

@@ -122,6 +122,7 @@ FIELDS: dict[str | None, dict[str, Any]] = {
         "df_model": COUNT,
         "given": tuple[str, ...],
         "dropped": COUNT,
+        "gathered": str,
     },
     "MixedInfo": {
         "effects": "Effects",

@@ -204,6 +204,8 @@ def spline_basis(x: Floats, k: int, bs: str, knots: Any, text: str) -> SplineBas
     if k < SHORTEST[bs]:
         raise FormulaError(f"{text}: k={k} is too few for bs={bs!r}; give at least {SHORTEST[bs]}")
     if len(used) < k:
+        if len(used) == 1:
+            raise FormulaError(f"{text}: the covariate has a single value; leave the term out")
         raise FormulaError(
             f"{text}: the covariate has {len(used)} different values, fewer than k={k}; "
             + (f"give k={len(used)}" if len(used) >= SHORTEST[bs] else "use it as a factor, C(x)")

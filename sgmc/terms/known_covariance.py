@@ -89,7 +89,7 @@ class LabelledMatrix:
         except np.linalg.LinAlgError:
             L = np.zeros_like(A)
         pivots = np.diag(L) ** 2
-        if not pivots.min() > DETERMINED * np.diag(A).max():
+        if not pivots.min() > DETERMINED * np.abs(np.diag(A)).max():  # negative ones have no root
             raise ValueError(
                 "cov is not positive definite: levels are copies or sums of others; join them, or "
                 "add a small number to the diagonal, such as 1e-6"

@@ -45,6 +45,8 @@ def test_fits_are_those_of_the_rows(verb, formula, how, table):
     found, known = (fit(formula, data, **HOW, **how) for data in (Frames(table, 3), table))
     np.testing.assert_array_equal(found.params, known.params)
     assert found.nobs == known.nobs
+    said = "Rows of 3 partitions were read into this process: "
+    assert said in " ".join(str(found.summary()).split()) and said not in str(known.summary())
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # few draws

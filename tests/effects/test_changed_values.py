@@ -2,6 +2,7 @@
 grids and averages of all variables leave out what has no mean and no step.
 """
 
+import warnings
 from functools import cache
 
 import numpy as np
@@ -9,7 +10,13 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, FormulaError
+from sgmc.errors import (
+    ArgumentError,
+    ColumnsLeftOutWarning,
+    DataError,
+    ExtrapolationWarning,
+    FormulaError,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
 
@@ -172,3 +179,26 @@ def test_predictions_keep_the_index():
     found = res.predict(gap)
     assert found.index.tolist() == [9, 3, 7] and found.isna().tolist() == [False, True, False]
     assert found[7] == pytest.approx(res.predict(gap.loc[[7]])[7])
+
+
+@pytest.mark.parametrize("formula", ["y ~ x + bs(z, df=4)", "y ~ x + log(z - 0.5)"])
+def test_all_variables_stay_in_the_domain_of_their_terms(formula):
+    """Nobody has named a step: quartiles are compared instead, as they are by name."""
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame({"x": rng.normal(size=80), "z": rng.uniform(0.6, 1.6, 80)})
+    df["y"] = df.x + df.z + rng.normal(size=80)
+    fit = sgmc.ols(formula, df, sampler="laplace", seed=1)
+    with pytest.warns(ExtrapolationWarning, match="compare the quartiles of 'z'"):
+        pytest.importorskip("matplotlib").use("Agg")
+        drawn = fit.plot_comparisons()
+    assert [text.get_text() for text in drawn.get_yticklabels()][1] == "z: Q3 - Q1"
+    low, high = np.quantile(df.z, [0.25, 0.75])
+    right = fit.predict(df.assign(z=high)) - fit.predict(df.assign(z=low))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ExtrapolationWarning)
+        found = fit.avg_comparisons().set_index("term").estimate
+    if "bs(" in formula:  # of the log +1 stays inside
+        assert found["z"] == pytest.approx(right.mean())
+    with warnings.catch_warnings():  # slopes end where the rows do
+        warnings.simplefilter("error")
+        fit.avg_slopes()

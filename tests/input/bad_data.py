@@ -338,6 +338,12 @@ OF_FORMULAS = [
             "data must be a DataFrame or a dict of arrays, not NoneType",
         ),
         (
+            "a dict of tables",
+            lambda c: c.verb("y ~ x1", {"a": c.frame, "b": c.frame}),
+            DataError,
+            "data is a dict of tables: give one of them, or a list of imputed data sets",
+        ),
+        (
             "an array as data",
             lambda c: c.verb("y ~ x1", c.frame.to_numpy()),
             DataError,

@@ -177,6 +177,7 @@ OF_GROUPS = {
         formula="y ~ x + (1 | g)"
     ).predict(np.ones((2, 2)), transform=False),
     "there is no smooth 's(w)': there are s(x)": lambda: fitted(formula="y ~ s(x)").smooth("s(w)"),
+    "the model has no smooths, such as s(x)": lambda: Smooths.smooth(fitted(formula=CROSSED)),
     "at: give finite values of x, an array (n, 1)": lambda: fitted(formula="y ~ s(x)").smooth(
         at=[np.nan]
     ),

@@ -73,6 +73,13 @@ def test_effects_are_of_levels(results):
 def test_new_rows_have_levels_of_the_fit(results, frame):
     with pytest.raises(FormulaError, match="'x' has the level 9; known are 1, 2, 3, 4"):
         results.predict(frame.head(2).assign(x=9))
+    with pytest.raises(FormulaError, match="which are numbers, not text: convert the column as"):
+        results.predict(frame.head(2).assign(x="2"))
+
+
+def test_a_monotonic_effect_is_not_carried_on(results, frame):
+    with pytest.raises(NotSupported, match=r"of a monotonic effect, mo\(x\), have one sign"):
+        results.update(frame)
 
 
 def test_files_and_copies_have_the_same_predictions(results, frame, tmp_path):
@@ -137,7 +144,7 @@ def test_a_prior_of_all_slopes_is_that_of_sums_if_it_suits_them(frame):
         ("mo(z)", "a number of a level must be whole, .* use s\\(z\\)"),
         ("mo(word)", "the levels need an order, and word has text; make ordered categories"),
         ("mo(plain)", "categories without one"),
-        ("mo(one)", "there are 1 levels"),
+        ("mo(one)", "one is constant; leave the term out"),
         ("np.log(1 + mo(x))", "goes into no other function"),
         ("mo(x):mo(grade)", "two monotonic effects"),
         ("(mo(x) | g)", "normal effects of levels have not; .* \\(x \\| g\\)"),

@@ -501,3 +501,10 @@ def test_reasons_have_their_kind():
     with pytest.raises(NotSupported) as groups:
         of("cs(z + (1 | g))")
     assert (cumulative.value.because, groups.value.because) == ("mathematics", "not yet")
+
+
+@pytest.mark.parametrize("formula", ["y ~ 0 + cs(x)", "y ~ cs(x) - 1"])
+def test_thresholds_stay_where_all_else_is_of_stages(formula):
+    df = pd.DataFrame({"x": np.arange(9.0), "y": np.arange(9) % 3})
+    with pytest.raises(FormulaError, match="thresholds are the intercepts of the stages, and stay"):
+        sgmc.ordinal(formula, df, kind="sequential")

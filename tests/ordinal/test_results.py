@@ -142,11 +142,14 @@ def test_a_level_without_weight_is_named():
 
 
 TEXT = small().assign(y=small().y.astype(str), p=small().y.cat.codes * 1.0)
+TWO, BOTH = TEXT.assign(y=np.where(TEXT.x > 0, "a", "b")), TEXT.assign(y=TEXT.x > 0)
 REFUSED = {
     "text": (DataError, "whose order is unknown: make it an ordered cat", lambda: of(TEXT)),
     "unordered": (DataError, "order is unknown", lambda: of(TEXT.astype({"y": "category"}))),
     "many numbers": (DataError, "120 distinct numbers; ordinal takes", lambda: of(formula="x ~ g")),
     "two levels": (DataError, "ordinal is for three or more", lambda: of(formula="I(x > 0)*1 ~ g")),
+    "two labels": (DataError, "has two levels, .*use logit for two", lambda: of(TWO)),
+    "true or false": (DataError, "has two levels, .*use logit for two", lambda: of(BOTH)),
     "no intercept": (DataError, "thresholds of ordinal stand for", lambda: of(formula="y ~ 0 + x")),
     "flat gaps": (ArgumentError, r"a flat one of 'gap\[low\]' may make", lambda: of(prior="flat")),
     "link": (ArgumentError, "link='log' must be one of 'logit', 'probit'", lambda: of(link="log")),

@@ -74,3 +74,40 @@ def test_what_is_no_spelling():
     assert re.search(pattern("I(x ** 2)"), "np.I(x**2)") is None
     with pytest.raises(ArgumentError, match=r"'I\(z\)' is neither a term nor a column"):
         fitted({"I(z)": "flat"})
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ShapeWarning")  # of Laplace's approximation
+def test_names_that_differ_in_blanks():
+    """Backticks hold a name to the letter; without them it is the one without blanks."""
+    random = np.random.default_rng(0)
+    df = pd.DataFrame(random.normal(size=(50, 4)), columns=["y", "q", " q", "x\n"])
+    prior = {"` q`": sgmc.normal(0, 0.1), "`x\n`": sgmc.normal(0, 0.2)}
+    result = sgmc.ols("y ~ ` q` + q + `x\n`", df, prior=prior, sampler="laplace", seed=1)
+    scales = dict(zip(result.priors.names, (one.scale for one in result.priors.used)))
+    assert (scales[" q"], scales["x\n"]) == (0.1, 0.2) and scales["q"] > 1
+    for text, name in {"` q`": " q", "`q`": "q", "q": "q", "`x\n`": "x\n"}.items():
+        found = result.hypothesis(f"{text} > 0")["mean"]
+        assert found == pytest.approx(result.params[name], abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "key, kind, formula, right",
+    [
+        ("0|1", "cumulative", "k ~ x", "'gap[1]'"),
+        ("gap[0]", "cumulative", "k ~ x", "minus the first of them"),
+        ("0|1", "sequential", "k ~ cs(x)", "steps from one to the next, 'step[1]'"),
+        ("x", "sequential", "k ~ cs(x)", "did you mean 'cs(x)'"),
+        ("z", "cumulative", "k ~ x + mo(z)", "did you mean 'mo(z)'"),
+    ],
+)
+def test_what_keys_of_thresholds_mean(key, kind, formula, right):
+    x = np.random.default_rng(0).normal(size=30)
+    df = pd.DataFrame({"x": x, "k": np.arange(30) % 3, "z": np.arange(30) % 4})
+    with pytest.raises(ArgumentError, match=re.escape(right)):
+        sgmc.ordinal(formula, df, kind=kind, prior={key: sgmc.normal(0, 1)})
+
+
+@pytest.mark.parametrize("name, end", [("lower", "low"), ("ub", "high"), ("low", "low")])
+def test_ends_of_priors_without_ends(name, end):
+    with pytest.raises(TypeError, match=rf"truncated\(sgmc.student_t\(...\), {end}=...\)"):
+        sgmc.student_t(3, 0, 1, **{name: 0})

@@ -240,6 +240,19 @@ def smaller(votes):
     return sgmc.logit("y ~ x2", votes, seed=5)
 
 
+def test_the_same_question_is_computed_once():
+    """With its warning each time; another seed, and other rows, are other questions."""
+    x = np.random.default_rng(0).normal(size=60)
+    df = pd.DataFrame({"x": x, "y": x + np.where(np.arange(60) == 3, 30, 0)})
+    results = sgmc.ols("y ~ x", df, draws=300, seed=1)
+    found = []
+    for how in ({}, {}, {"rows": 60}, {"seed": 2}):
+        with pytest.warns(InfluenceWarning, match="have a Pareto k above"):
+            found.append(results.loo(**how))
+    assert found[0] is found[1]
+    assert found[2] is not found[0] and found[3] is not found[0]
+
+
 @pytest.mark.extended
 def test_comparisons(equal, smaller, all_rows):
     table = sgmc.compare(small=smaller, large=equal)

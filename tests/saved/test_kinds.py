@@ -141,3 +141,12 @@ def test_a_transform_of_ones_own_is_given_again(tmp_path):
 )
 def test_names_of_types_are_annotations_of_what_is_read(value, kind, right):
     assert fits(value, kind) is right
+
+
+@pytest.mark.parametrize("name", ["True", "None"])
+def test_columns_named_like_values_of_python(name, tmp_path):
+    """In backticks they are columns when the file is read, too."""
+    found = sgmc.ols(f"y ~ `{name}`", DF.rename(columns={"x": name}), **FEW)
+    found.save(tmp_path / "fit")
+    few = pd.DataFrame({name: [0.0, 1.0]})
+    np.testing.assert_array_equal(sgmc.load(tmp_path / "fit").predict(few), found.predict(few))

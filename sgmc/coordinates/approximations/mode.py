@@ -143,7 +143,7 @@ class PriorTerms:
         value[lkj] = -2 * self.df[lkj] * np.logaddexp(0, -2 * np.abs(e[lkj]))
         value[lkj] -= 2 * self.df[lkj] * np.abs(e[lkj])
         slope = -weight * e / self.scale * unit
-        with np.errstate(over="ignore"):  # steps of a search that go too far are taken back
+        with np.errstate(over="ignore", invalid="ignore"):  # too long steps are taken back
             beyond = np.where(self.logged | bent, natural, 0.0) * (natural - self.location)
             curvature = weight / self.scale**2 * (unit**2 + beyond)
         slope[lkj] = -2 * self.df[lkj] * turned[lkj]

@@ -471,6 +471,19 @@ def one_of_several(one, where, names, coefficients):
     return Together(np.array(where), np.array(one.location), one.precision)
 
 
+def hint_of(key, places):
+    """The end of a message about an unknown key that means a threshold, or a variable in a term."""
+    steps = [one for one in places if isinstance(one, str) and one.startswith(("gap[", "step["))]
+    if steps and ("|" in key or key.startswith(("gap", "step"))):
+        kind = steps[0].partition("[")[0]
+        return (
+            f": priors of thresholds are that of 'Intercept', minus the first of them, and those "
+            f"of the {kind}s from one to the next, {', '.join(map(repr, steps))}"
+        )
+    within = [one for one in places if isinstance(one, str) and one.endswith(f"({key})")]
+    return f"; did you mean {within[0]!r}?" if within else ""
+
+
 def known_places(key, places, data):
     """Where the parameters of a key are; ArgumentError where there are none."""
     if isinstance(key, tuple):
@@ -480,5 +493,6 @@ def known_places(key, places, data):
     found = [list(places[one]) for one in spelled(str(key), places)]
     if found and found.count(found[0]) == len(found):
         return found[0]
-    hint = nearest(key, places) or nearest(key, data.names, "columns are")
+    hint = hint_of(str(key), places) or nearest(key, places)
+    hint = hint or nearest(key, data.names, "columns are")
     raise ArgumentError(f"prior: {key!r} is neither a term nor a column of the design{hint}")

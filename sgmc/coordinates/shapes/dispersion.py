@@ -39,6 +39,7 @@ from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import DataError, ExactFitWarning
 
 ROUNDED = 4.0  # rounding errors: they widen larger scales by 3 % at most
+ROUNDED_MORE = 64.0  # where columns are sums of products, as of smooths, or a prior lifts the scale
 MAX_ALTERNATIONS = 200
 
 
@@ -132,7 +133,7 @@ def dispersed_mode(model, prior, start, auxiliary, power, shuffled=True):
     return mode, distant(distance)
 
 
-def exact_fit(model, log_scale, spread=0.0):
+def exact_fit(model, log_scale, spread=0.0, errors=ROUNDED):
     """An ExactFitWarning, in a list, where the outcomes' scale is at rounding errors.
 
     Parameters
@@ -142,12 +143,14 @@ def exact_fit(model, log_scale, spread=0.0):
         Its first auxiliary parameter, at the mode.
     spread : float
         Sd of the linear predictors, in units of the scale, which are rounded as the table is.
+    errors : float
+        How many rounding errors are no noise.
     """
     table = getattr(model.X, "table", None)
     if getattr(table, "dtype", None) != np.float32:
         spread = 0.0
     rounding = np.hypot(np.sqrt(model.rounding), np.finfo(np.float32).eps * spread)
-    if not np.exp(model.power * log_scale) <= ROUNDED * rounding:
+    if not np.exp(model.power * log_scale) <= errors * rounding:
         return []
     return [
         ExactFitWarning(
@@ -156,6 +159,24 @@ def exact_fit(model, log_scale, spread=0.0):
             "Drop predictors, or look for one that holds the outcome.",
         )
     ]
+
+
+def exact_fit_of_rows(model, columns, mean, theta):
+    """The same as `exact_fit` where the log of the scale has a linear predictor, of its mean over
+    the rows.
+
+    Parameters
+    ----------
+    model : Varying
+    columns : array (d,) of int
+        The linear predictor of each column, the scale's is 1.
+    mean : array (d,)
+        Of the columns; 1 of intercepts.
+    theta : array
+        The mode, coefficients first.
+    """
+    own = np.flatnonzero(columns == 1)
+    return exact_fit(model.whole, mean[own] @ theta[own], errors=ROUNDED_MORE)
 
 
 def dispersed_coordinates(mode, back, auxiliary, power):

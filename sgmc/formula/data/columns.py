@@ -198,9 +198,21 @@ class LevelIndexer:
         if unseen.any():
             raise FormulaError(
                 f"column {self.label!r} has the level {label_text(values[unseen].iloc[0])}; known "
-                f"are {labels_text(self.levels, 10)}"
+                f"are {labels_text(self.levels, 10)}{self.of_other_type(values[unseen])}"
             )
         return codes
+
+    def of_other_type(self, unseen: Any) -> str:
+        """The end of the message where unknown values are known ones of another type."""
+        known = dict(zip(map(str, self.levels), self.levels))
+        meant = [known[one] for one in unseen.astype(str) if one in known]
+        if not meant:
+            return ""
+        of_text = [isinstance(one, str) for one in (meant[0], unseen.iloc[0])]
+        if of_text[0] == of_text[1]:
+            return ""
+        wanted, given = ("text" if one else "numbers" for one in of_text)
+        return f", which are {wanted}, not {given}: convert the column as in the fit"
 
     def of_categories(self, values: Any) -> Ints:
         """Positions of the categories, and -1 behind them."""

@@ -28,6 +28,11 @@ def as_frame(data: Any) -> Frame:
         If it is none of these, or its column names are not text or repeat.
     """
     if isinstance(data, Mapping):
+        if any(isinstance(value, pd.DataFrame) for value in data.values()):
+            raise DataError(
+                "data is a dict of tables: give one of them, or a list of imputed data sets, "
+                "list(data.values())"
+            )
         one_row = bool(data) and all(np.ndim(value) == 0 for value in data.values())
         try:
             data = pd.DataFrame(dict(data), index=[0] if one_row else None, copy=False)
@@ -37,6 +42,8 @@ def as_frame(data: Any) -> Frame:
         frame = from_other_library(data)
         if frame is None:
             hint = ": call its .collect() first" if hasattr(data, "collect") else ""
+            if hasattr(data, "compute") and not hint:  # of dask, which has DataFrames, too
+                hint = f" of {type(data).__module__.partition('.')[0]}: call its .compute() first"
             if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
                 hint = " of dicts: make a table of it, pd.DataFrame(data)"
             if hasattr(data, "to_dataframe"):

@@ -46,8 +46,10 @@ class Monotonic(Categories):
         super().memorize_finish()
         if not 2 <= len(self.levels) <= MOST_ORDERED:
             raise DataError(
-                f"mo({name}): there are {len(self.levels):,} levels; an effect has 2 to "
-                f"{MOST_ORDERED}: use s({name}) for a curve, or leave {name} out if it is constant"
+                f"mo({name}): {name} is constant; leave the term out"
+                if len(self.levels) < 2
+                else f"mo({name}): there are {len(self.levels):,} levels; an effect has 2 to "
+                f"{MOST_ORDERED}: use s({name}) for a curve"
             )
 
     def transform(self, data: Any) -> Any:  # type: ignore[override]

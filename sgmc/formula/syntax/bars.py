@@ -152,7 +152,10 @@ def factors(
     """Columns of each factor of what follows a bar."""
     columns, between = tokens[::2], set(tokens[1::2])
     if len(tokens) % 2 == 0 or not between <= {NESTED, JOINT} or len(between) > 1:
-        raise error("what follows the bar names columns: g, g:h or g/h; other groups are added")
+        known = "; known correlations are (1 | gr(g, cov=A))" if "cov" in tokens else ""
+        raise error(
+            f"what follows the bar names columns: g, g:h or g/h; other groups are added{known}"
+        )
     names = [column(one, resolver, error) for one in columns]
     if len(set(names)) < len(names):
         raise error(f"{names[0]!r} is there twice: drop one")

@@ -337,7 +337,8 @@ class _Resolver:
             name = match["tick"]
         else:
             return match[0]
-        if name not in self.names:
+        # in backticks it is a column, even where it would be True or None without them
+        if self.names.of_table and name not in self.names:
             raise _error(
                 self.formula,
                 f"there is no column {name!r}{nearest(name, self.names.columns, 'columns are')}",

@@ -6,13 +6,21 @@ from sgmc.arguments.data.limited import is_bounded, is_observed, is_records, is_
 from sgmc.arguments.messages import label_text
 from sgmc.core.system.memory import shown
 from sgmc.core.system.storage import mapping
+from sgmc.elsewhere import of_part
 from sgmc.formula.outside import refuse_subset, refuse_text
 
 
 class ModelInfo:
     """What a result keeps of its model: names, formula and the recipe of the design,
     not the data.
+
+    Attributes
+    ----------
+    gathered : str
+        Why the rows of partitions are in this process, as a line of a summary, or empty.
     """
+
+    gathered = ""
 
     def __init__(self, model):
         data = model.data
@@ -28,6 +36,11 @@ class ModelInfo:
         self.equations = max(len(data.equations), 1)
         self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
+        if getattr(model, "gathered", ""):
+            self.gathered = model.gathered
+
+    def __getattr__(self, name):
+        of_part(self, name)
 
     def __repr__(self):
         return f"<{self.title} model of a fit: {self.formula or ', '.join(self.exog_names)}>"
@@ -86,7 +99,7 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
-        return lines
+        return [*lines, self.gathered] if self.gathered else lines
 
     def details(self, fit):
         """Lines of a summary with details, about model and data."""

@@ -206,7 +206,9 @@ def per_sd(results: Any) -> tuple[dict[str, str | None], dict[str, str]]:
         if variables.levels(name) is None and name not in variables.steps:
             x = variables.numbers(name)
             if not np.isin(x, (0, 1)).all():
-                how[name], units[name] = "sd", short(np.std(x, ddof=1))
+                how[name] = variables.inside(name, "sd")
+                if how[name] == "sd":
+                    units[name] = short(np.std(x, ddof=1))
     return how, units
 
 

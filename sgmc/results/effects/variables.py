@@ -9,7 +9,14 @@ import pandas as pd
 from sgmc.arguments.choices import nearest, one_of
 from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.numbers import is_number
-from sgmc.errors import ArgumentError, ColumnsLeftOutWarning, DataError, warn
+from sgmc.errors import (
+    ArgumentError,
+    ColumnsLeftOutWarning,
+    DataError,
+    ExtrapolationWarning,
+    SGMCError,
+    warn,
+)
 from sgmc.formula.data.chunks import Chunk
 from sgmc.formula.data.columns import kind
 from sgmc.results.effects.places import factors_of, recipe_of, smooths_of, variables_of
@@ -84,6 +91,16 @@ def varied(frame, name, value):
     else:
         out[name] = pd.Series([value] * len(frame), index=frame.index)
     return out
+
+
+def has_values(factor, frame):
+    """Whether a term of the formula has a value in each row of a table."""
+    try:
+        with np.errstate(all="ignore"):
+            values = factor.values(Chunk(frame, np.arange(len(frame))))
+    except SGMCError:  # as of splines beyond their ends
+        return False
+    return bool(np.isfinite(values).all() and (factor.levels is None or (values >= 0).all()))
 
 
 class Variables:
@@ -210,9 +227,40 @@ class Variables:
             variables = dict.fromkeys(variables, default)
         return [(self.check(name), how) for name, how in variables.items()]
 
+    def inside(self, name, how):
+        """How a variable is varied that nobody has named: as usual, or from quartile to quartile,
+        with a warning, where a step leaves the domain of a term, such as ``log(x)`` or ``bs(x)``.
+        """
+        terms = [one for one in factors_of(self.results) if name in one.inputs.values()]
+        terms = [one for one in terms if not one.is_column]
+        if how not in (None, "sd") or not terms or self.levels(name) is not None:
+            return how
+        ends = [
+            piece.frame.iloc[[np.nanargmin(x), np.nanargmax(x)]]
+            for piece in self.places.pieces()
+            for x in [as_numbers(name, piece.frame[name])]
+            if not np.isnan(x).all()
+        ]
+        if not ends:
+            return how
+        *frames, _ = self.of_numbers(name, how).frames(pd.concat(ends))
+        if all(has_values(one, frame) for one in terms for frame in frames):
+            return how
+        warn(
+            ExtrapolationWarning(
+                f"effects compare the quartiles of {name!r}: with the usual step it leaves the "
+                f"domain of {terms[0].label}.",
+                f"Compare values inside of it, variables={{{name!r}: [a, b]}}.",
+            )
+        )
+        return "iqr"
+
     def changes(self, variables):
         """A `Change` for each comparison that was asked for."""
-        found = [one for pair in self.asked(variables, None) for one in self.compared(*pair)]
+        asked = self.asked(variables, None)
+        if variables is None:
+            asked = [(name, self.inside(name, how)) for name, how in asked]
+        found = [one for pair in asked for one in self.compared(*pair)]
         if not found:
             raise ArgumentError("variables: the model has no variable to compare values of")
         return found

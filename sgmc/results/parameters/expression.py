@@ -33,8 +33,13 @@ class Statement:
 
     def __init__(self, text, names, what):
         self.names, self.what, self.code, self.used = names, what, text, {}
+        for name in names:  # to the letter first: names may differ in these spaces alone
+            if name != name.strip() and f"`{name}`" in self.code:
+                token = f"_c{names.index(name)}_"
+                self.code = self.code.replace(f"`{name}`", token)
+                self.used[token] = name
         for name in sorted(names, key=len, reverse=True):  # longest first: x10 before x1
-            if not within(name, text):
+            if not within(name, text) or name != name.strip() in names:
                 continue
             token, plain = f"_c{names.index(name)}_", re.search(r"\W", name) is None
             self.code, count = re.subn(f"`{name}`" if plain else pattern(name), token, self.code)

@@ -4,7 +4,7 @@ import numpy as np
 
 from sgmc.coordinates.identification.collinearity import MOST_NAMED
 from sgmc.diagnostics.chains import moments
-from sgmc.errors import PriorWarning
+from sgmc.errors import ExactFitWarning, PriorWarning
 
 FAR_OUT = 3.0  # prior sds between prior and posterior mean
 # posterior sds by which the prior moves the mean, from which it matters: a rare outcome puts an
@@ -28,8 +28,12 @@ def contradicted(fit, draws, weights, names):
         Of what is reported; other than the parameters' own, as thresholds are, it is not judged.
     """
     priors = fit.problem.priors
-    if any(isinstance(one, PriorWarning) for one in fit.problem.warnings):
-        return []  # the search for the mode has found it, and in all coefficients together
+    # the search for the mode has found it, and in all coefficients together, or that no noise is
+    # left, against which any prior of its scale is
+    if any(isinstance(one, PriorWarning | ExactFitWarning) for one in fit.problem.warnings):
+        return []
+    if "diverged" in fit.run.statuses:  # draws are of no posterior
+        return []
     if getattr(priors, "names", None) != list(names[: len(getattr(priors, "names", ()))]):
         return []
     found = []

@@ -34,6 +34,7 @@ TOO_MANY = (
     "As many draws as would do take over ten minutes, or too much memory: give narrower priors, or "
     "fewer parameters, that depend less on each other."
 )
+ENOUGH_TO_MOVE = 100  # draws a chain of which none but those of a chain that stood still are alike
 FEW = f"Take draws={DRAWS_BY_DEFAULT}."
 
 
@@ -169,11 +170,20 @@ def of_draws(seen, chained=True):
     if not seen.names:
         return []
     if not np.isfinite(seen.ess).all():
-        constant = int((~np.isfinite(seen.ess)).sum())
+        constant = [name for name, one in zip(seen.names, seen.ess) if not np.isfinite(one)]
+        if seen.draws.shape[1] >= ENOUGH_TO_MOVE:
+            more = f" and {len(constant) - 1} more" if len(constant) > 1 else ""
+            return [
+                LowESSWarning(
+                    f"draws of {constant[0]}{more} are constant or not finite: chains stood still, "
+                    "or ran off.",
+                    "Give narrower priors, fewer parameters, or sampler='auto' without step_size.",
+                )
+            ]
         return [
             LowESSWarning(
-                f"{seen.draws.shape[1]} draws a chain do not suffice for diagnostics of {constant} "
-                "parameters.",
+                f"{seen.draws.shape[1]} draws a chain do not suffice for diagnostics of "
+                f"{len(constant)} parameters.",
                 FEW,
             )
         ]

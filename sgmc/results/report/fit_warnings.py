@@ -73,6 +73,8 @@ def after_sampling(fit, seen, errors, apart, ends=False):
     ends : bool
         Whether a user's density is known to end where draws are.
     """
+    if "diverged" in fit.run.statuses:  # draws are of no posterior: what they show has no cure
+        return [*stopped(fit), *spread(fit)]
     chained = not fit.plan.spec.direct
     return [
         *stopped(fit),
@@ -148,7 +150,8 @@ def stopped(fit):
         (k, c) for k, (s, c) in enumerate(zip(fit.run.statuses, fit.chains)) if s == "diverged"
     ]
     if diverged:
-        h = fit.plan.schedule(0)
+        h, spec = fit.plan.schedule(0), fit.plan.spec
+        far = spec.uses_gradient and math.isinf(spec.inflation(fit.langevin_time, 0.0))
         places = ", ".join(
             f"chain {k} at step {c.steps} "
             f"({mainly(where, names, max(c.diverged_index, 0))!r} first)"
@@ -159,7 +162,7 @@ def stopped(fit):
                 f"diverged with step size {h:.3g}: {places}{', ...' if diverged[4:] else ''}; what "
                 "came before is kept where it is enough."
                 + "".join(f" {one.text}." for one in fit.problem.undefined[:1]),
-                with_shorter_steps(fit, h),
+                with_shorter_steps(fit, h, far and fit.problem.coordinates.scaled),
             )
         )
     if fit.stand_in:
@@ -180,11 +183,11 @@ def stopped(fit):
     return [*found, *fit.warnings]
 
 
-def with_shorter_steps(fit, h):
-    """Advice where steps of size h lead astray."""
+def with_shorter_steps(fit, h, far=False):
+    """Advice where steps of size h lead astray; `far` where no fraction of them is known to do."""
     shorter = f"step_size={h / 4:.2g}"
     if fit.settings.step_size is not None:
-        return f"Try {shorter}, or leave step_size=None."
+        return "Leave step_size=None." if far else f"Try {shorter}, or leave step_size=None."
     instead = choosing(fit)
     return f"{instead}; or try {shorter}." if instead else f"Try {shorter}."
 
@@ -196,7 +199,7 @@ def transitions(fit, ends):
     found, spec = [], fit.plan.spec
     divergent, proposed = divergences(fit, ends)
     if divergent > 0:
-        advice = with_shorter_steps(fit, fit.step_size)
+        advice = with_shorter_steps(fit, fit.step_size, divergent > 0.5 * proposed)
         if fit.plan.step_origin == "adapted":
             shorter = 1 - (1 - spec.target_accept) / 4
             advice = f"Try sampler=sgmc.{type(spec).__name__}(target_accept={shorter:.4g})."

@@ -277,6 +277,9 @@ def make_verdict(fit, table, warnings, ess, length, along, heat):
                 advice = length.take(max(seen.shortfall, alone.shortfall), kind is TailWarning)
             return refused(word, seen.message.rstrip("."), advice, shortfall=seen.shortfall)
     if not np.isfinite(ess).all():
+        still = found.get(LowESSWarning)
+        if still and still.advice != FEW:
+            return refused("as chains show", still.message.rstrip("."), still.advice)
         return refused("too few draws", "their errors cannot be estimated", FEW)
     if fit.settings.robust and ShapeWarning in found:
         return refused(

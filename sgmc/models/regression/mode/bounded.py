@@ -32,14 +32,19 @@ from sgmc.coordinates.transforms.partial_map import PartialMap
 from sgmc.coordinates.whitened.free import root_of_inverse
 from sgmc.coordinates.whitened.report import Report
 from sgmc.coordinates.whitened.whitening import Coordinates, eigenvalue_range
+from sgmc.core.engine import full
 from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import NotSupported, PriorWarning
 from sgmc.models.regression.mode.increments import (
     CLEAR_SIGN,
+    SURE_SIGN,
+    Lost,
+    few_lose,
     increments_near,
     misfit,
     monotone_map,
     share_of,
+    truly_lost,
 )
 from sgmc.models.regression.mode.search import RegressionMode
 from sgmc.priors import flat, normal
@@ -173,7 +178,7 @@ def surrogate_prior(one):
     return replace(one, low=-np.inf, high=np.inf, half=False)
 
 
-def between_ends(found: Searched, priors: PriorTable) -> Between:
+def between_ends(found: Searched, priors: PriorTable, rows: int) -> Between:
     """Return the posterior under priors with ends.
 
     Parameters
@@ -182,9 +187,11 @@ def between_ends(found: Searched, priors: PriorTable) -> Between:
         With priors `without_ends`.
     priors : PriorTable
         With their ends.
+    rows : int
+        Of the table.
     """
     with one_blas_thread():
-        places, cuts, effects, open_ = ends_of(priors, found.mode.precision, found.mode.theta)
+        places, cuts, effects, open_ = ends_of(priors, signs_lost(found, priors, rows))
         data, told = margins_told(found, priors, places, cuts)
         constraints, centre = free_map(data, told.mean, effects, places, alone_of(cuts, told))
         slopes = constraints.jacobian(centre)
@@ -215,7 +222,7 @@ def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
     """Return what was found under priors `without_ends`, under those with them."""
     pairs = zip(priors.bounded, priors.used, found.priors.used)  # of horseshoes with their scales
     priors = replace(priors, used=[one if bounded else other for bounded, one, other in pairs])
-    between = between_ends(found, priors)
+    between = between_ends(found, priors, len(found.table.y))
     return replace(
         found,
         priors=priors,
@@ -226,7 +233,21 @@ def with_ends(found: RegressionMode, priors: PriorTable) -> RegressionMode:
     )
 
 
-def ends_of(priors, precision, mean):
+def signs_lost(found: Searched, priors: PriorTable, rows: int) -> list[tuple[float, Lost]]:
+    """For each monotonic effect the sign with which less is lost, and the `Lost`."""
+    lost, density = [], None
+    for one in priors.monotone:
+        of_gaussian = found.mode.precision, found.mode.theta, one.places
+        sign, near, _ = increments_near(*of_gaussian)
+        # few rows are no Gaussian: outcomes that its tails leave out may be as likely as others
+        if few_lose(near, rows).beside < SURE_SIGN:
+            density = density or exact_gradient(found.kernel, found.density_of(found.priors), None)
+            sign, near = truly_lost(lambda theta: full(density, theta), *of_gaussian)
+        lost.append((sign, near))
+    return lost
+
+
+def ends_of(priors, lost):
     """Places of parameters that are quantiles of free numbers; a `Cut` or a `Spike` for each; the
     places of each monotonic effect whose sign the data leave open, whose increments are made of
     their sum, while those of others have their end at zero; and what to warn of.
@@ -234,9 +255,8 @@ def ends_of(priors, precision, mean):
     Parameters
     ----------
     priors : PriorTable
-    precision : array (d, d)
-        Of a Gaussian that knows no signs.
-    mean : array (d,)
+    lost : list of (float, Lost)
+        What `signs_lost` returns.
     """
     low, high = priors.bounds()
     places = list(priors.by_quantiles)
@@ -247,8 +267,7 @@ def ends_of(priors, precision, mean):
         for j in places
     ]
     effects, warnings = [], []
-    for one in priors.monotone:
-        sign, near, _ = increments_near(precision, mean, one.places)
+    for one, (sign, near) in zip(priors.monotone, lost):
         warnings += misfit(near, priors.names[one.places[0]])
         if near.beside < CLEAR_SIGN:
             effects.append(one.places)

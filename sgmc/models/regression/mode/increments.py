@@ -2,12 +2,13 @@
 it, and the free numbers of those whose sign the data leave open.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from sgmc.arguments.types import Floats, Ints
-from sgmc.coordinates.approximations.laplace import gaussian_at_mode
+from sgmc.coordinates.approximations.laplace import INVALID_VALUE, gaussian_at_mode
 from sgmc.coordinates.priors.prior_curve import prior_curve
 from sgmc.coordinates.priors.prior_table import Monotone
 from sgmc.coordinates.transforms.composed import Composed
@@ -17,8 +18,11 @@ from sgmc.coordinates.whitened.free import root_of_inverse
 from sgmc.errors import PriorWarning, SGMCWarning, SignWarning
 from sgmc.priors import PriorSpec, normal
 
+Evaluate = Callable[[Floats], tuple[float, Floats]]
+
 MISFIT = 3.0  # sds from increments of one sign at which the data speak against these
 CLEAR_SIGN = 16.0  # logs of density that increments of the other sign lose: a chance of 1e-7
+SURE_SIGN = 4 * CLEAR_SIGN  # from which on no density is looked at, but its Gaussian
 SELDOM_CROSSED = 3.0  # logs of density between two modes, from which on chains seldom change it
 LEAST_INCREMENT = 0.1  # of the mean increment, that each has where a search begins
 LEAST_SUM = 1e-8  # of increments, in size, by which is divided
@@ -27,7 +31,7 @@ C_INSTEAD = "Give each level a coefficient, by C()."
 
 
 class Lost(NamedTuple):
-    """Logs of density that increments lose of a Gaussian that knows no signs: those of the better
+    """Logs of density that increments lose beside a law that knows no signs: those of the better
     sign, those of the other one beside these, and zero beside the other one.
     """
 
@@ -82,6 +86,54 @@ def increments_near(precision: Floats, mean: Floats, places: Ints) -> tuple[floa
     own, other = 0.5 * short**2, 0.5 * other**2
     least = LEAST_INCREMENT * max(found.mean(), 1 / root[0, 0])
     return sign, Lost(own, other - own, whole - other), sign * np.maximum(found, least)
+
+
+def few_lose(lost: Lost, rows: int) -> Lost:
+    """The `Lost` of so many rows of normal outcomes whose scale is unknown: n / 2 log(1 + 2 q / n)
+    where their Gaussian loses q.
+    """
+    steps = np.cumsum([lost.signed, lost.beside, -lost.between])
+    signed, other, zero = 0.5 * rows * np.log1p(2 * np.maximum(steps, 0.0) / rows)
+    return Lost(signed, other - signed, other - zero)
+
+
+def truly_lost(
+    evaluate: Evaluate, precision: Floats, mean: Floats, places: Ints
+) -> tuple[float, Lost]:
+    """The better sign and the `Lost` of the density itself, by searches that keep all increments to
+    one sign.
+
+    Parameters
+    ----------
+    evaluate : callable
+        Log density and gradient, which know no signs.
+    precision, mean : array (d, d), (d,)
+        Of its Gaussian.
+    places : array of int
+        Of the increments.
+    """
+    from scipy import optimize  # only here: it takes long to import
+
+    scale = 1 / np.sqrt(np.diag(precision))
+
+    def minus(v):
+        value, slope = evaluate(mean + scale * v)
+        if not (np.isfinite(value) and np.isfinite(slope).all()):
+            return INVALID_VALUE, np.zeros(len(v))
+        return -value, -scale * slope
+
+    def highest(low, high):
+        """With all increments from `low` to `high`."""
+        ends = np.tile([-np.inf, np.inf], (len(mean), 1))
+        ends[places] = (np.array([low, high]) - mean[places, None]) / scale[places, None]
+        start = np.clip(np.zeros(len(mean)), *ends.T)
+        found = optimize.minimize(minus, start, jac=True, method="L-BFGS-B", bounds=ends)
+        return -found.fun
+
+    positive, negative, zero = highest(0, np.inf), highest(-np.inf, 0), highest(0, 0)
+    best, other = max(positive, negative), min(positive, negative)
+    signed = max(-minus(np.zeros(len(mean)))[0] - best, 0.0)
+    return 1.0 if positive >= negative else -1.0, Lost(signed, best - other, other - zero)
 
 
 def monotone_map(effects: list[Ints]) -> Constrained:

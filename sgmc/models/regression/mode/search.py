@@ -19,7 +19,7 @@ from sgmc.coordinates.approximations.modes import (
 from sgmc.coordinates.identification.collinearity import collinearity, overruled
 from sgmc.coordinates.identification.separation import separation
 from sgmc.coordinates.priors.prior_table import Scales, density_of, resolve
-from sgmc.coordinates.shapes.dispersion import dispersed_mode, exact_fit
+from sgmc.coordinates.shapes.dispersion import dispersed_mode, exact_fit, exact_fit_of_rows
 from sgmc.coordinates.shapes.shrinkage import without_poles
 from sgmc.coordinates.whitened.whitening import whitener
 from sgmc.core.designs.design import design
@@ -183,6 +183,10 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
     if power:
         spread = np.sqrt(outcome[1]) if family.identity else 0.0
         warnings += exact_fit(model, mode.theta[data.d], spread)
+    elif family.linear_predictors > 1 and hasattr(model, "whole"):  # one of the log of the scale
+        mean = table.mean - table.shift
+        mean[priors.intercepts] = 1.0
+        warnings += exact_fit_of_rows(model, family.columns, mean, mode.theta)
     return RegressionMode(
         table,
         priors,

@@ -145,6 +145,9 @@ def refused(results):
         return TRUNCATED, "limit"
     if len(problem.priors.shrunk):
         return "a horseshoe prior has a pole at zero, which no Gaussian carries on", "mathematics"
+    if problem.priors.monotone:
+        why = "the increments of a monotonic effect, mo(x), have one sign, which no Gaussian has"
+        return why, "mathematics"
     if problem.priors.bounded.any():
         return "a prior has ends, which no Gaussian carries on", "mathematics"
     if results.cov_type != "nonrobust":

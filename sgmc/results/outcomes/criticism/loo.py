@@ -15,6 +15,7 @@ from sgmc.arguments.numbers import whole
 from sgmc.arguments.seeds import entropy
 from sgmc.arguments.types import Floats, Frame, Ints, Seed
 from sgmc.diagnostics.chains import convergence
+from sgmc.elsewhere import of_part
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.criticism.row_samples import Expected, Sample, drawn, estimated, expected
 from sgmc.results.outcomes.data.offers import LAW, need
@@ -98,6 +99,9 @@ class Loo:
         """The Monte Carlo error in words."""
         return "" if math.isnan(self.mcse) else f", Monte Carlo error {self.mcse:.2g}"
 
+    def __getattr__(self, name):
+        of_part(self, name)
+
     def __repr__(self) -> str:
         return f"<{self}>"
 
@@ -157,10 +161,18 @@ def loo(
     group: bool | str = False,
 ) -> Loo:
     """Estimate the expected log predictive density; see `Results.loo`."""
-    task = begun(results, group)
-    count = whole("rows", rows, 2, none=True)
-    seed = results.seed if seed is None else entropy(seed)
-    return loo_of_sample(task, drawn(task.expected.size, wanted(task.n, count), seed))
+    count, kept = whole("rows", rows, 2, none=True), {}
+    if seed is None and results._fit is not None:  # the same each time: computed once
+        kept = results._fit.computed
+    key = f"loo {group} {count or ALL_ROWS}"
+    if key not in kept:
+        task = begun(results, group)
+        seed = results.seed if seed is None else entropy(seed)
+        sample = drawn(task.expected.size, wanted(task.n, count), seed)
+        kept[key] = estimate(task, sample), task.table.spacing
+    found, spacing = kept[key]
+    warn_of_influence(found, spacing)
+    return found
 
 
 def begun(results: "Results", group: bool | str = False) -> LeaveOneOutTask:
@@ -197,6 +209,13 @@ def wanted(n: int, count: int | None = None) -> int:
 
 def loo_of_sample(task: LeaveOneOutTask, sample: Sample) -> Loo:
     """`Loo` of a task, by the rows of a sample."""
+    found = estimate(task, sample)
+    warn_of_influence(found, task.table.spacing)
+    return found
+
+
+def estimate(task: LeaveOneOutTask, sample: Sample) -> Loo:
+    """`Loo` of a task, by the rows of a sample, without its warnings."""
     table, w = task.table, weights_of(task)
     at = table.where(sample.rows)
     part = table.among(at).with_draws(evenly(table.m, MAX_WEIGHED))
@@ -204,7 +223,7 @@ def loo_of_sample(task: LeaveOneOutTask, sample: Sample) -> Loo:
     elpd_i, lpd_i, k, moved = leave_one_out(part, r_eff, w[sample.rows] / sample.probability)
     elpd, sampling, se = estimated(elpd_i, task.expected.elpd, w, sample)
     p, p_sampling, p_se = estimated(lpd_i - elpd_i, task.expected.p, w, sample)
-    out = Loo(
+    return Loo(
         elpd=elpd,
         se=se,
         subsampling_se=sampling,
@@ -223,29 +242,33 @@ def loo_of_sample(task: LeaveOneOutTask, sample: Sample) -> Loo:
         outcomes=task.outcomes,
         unit=task.unit,
     )
+
+
+def warn_of_influence(out: Loo, spacing: int) -> None:
+    """Warn of rows whose weights are unsure, or of few whole draws, `spacing` steps apart."""
+    k = out.pareto_k
     if (k > out.good_k).any():
         advice = (
             "give reloo(loo, data) for fits without them"
-            if task.unit == "rows"
+            if out.unit == "rows"
             else "give kfold(data, groups=<their labels>) for fits without them"
         )
         warn(
             InfluenceWarning(
-                f"{(k > out.good_k).sum()} of {len(k)} {task.unit} have a Pareto k above "
+                f"{(k > out.good_k).sum()} of {len(k)} {out.unit} have a Pareto k above "
                 f"{out.good_k:.2f}, up to {k.max():.2f}: their share of elpd_loo is unsure.",
-                f"Look at them ({task.unit.removesuffix('s')} {sample.rows[np.argmax(k)]} first), "
+                f"Look at them ({out.unit.removesuffix('s')} {out.rows[np.argmax(k)]} first), "
                 f"{advice}, or take a model with heavier tails.",
             )
         )
-    elif table.spacing > 1 and out.mcse > MOST_ERROR:
+    elif spacing > 1 and out.mcse > MOST_ERROR:
         warn(
             InfluenceWarning(
                 f"elpd_loo has a Monte Carlo error of {out.mcse:.2g}: of each chain some "
-                f"{WHOLE_DRAWS} whole draws are kept, {table.m} in all.",
+                f"{WHOLE_DRAWS} whole draws are kept, {out.draws} in all.",
                 "Fit with more chains, chains=, or give kfold(data).",
             )
         )
-    return out
 
 
 def leave_one_out(

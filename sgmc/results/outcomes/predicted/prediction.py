@@ -8,6 +8,7 @@ from sgmc.arguments.numbers import level, whole
 from sgmc.arguments.seeds import entropy
 from sgmc.core.random.rng import seed_sequence
 from sgmc.diagnostics.chains import moments, row_ends
+from sgmc.elsewhere import of_part
 from sgmc.results.outcomes.data import labels
 from sgmc.results.outcomes.data.beside import need_errors, need_trials
 from sgmc.results.outcomes.data.offers import LAW, NUMBERS, need
@@ -91,6 +92,9 @@ class Intervals:
     """What predictions have of their summary, `frame(alpha)`."""
 
     labels = None
+
+    def __getattr__(self, name):
+        of_part(self, name)
 
     def __repr__(self):
         return "<predictions: summary_frame() has means, sds and intervals>"

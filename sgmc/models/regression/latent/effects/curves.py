@@ -124,7 +124,9 @@ def found_curve(smooths, name):
             if names[-1] == name or name is None:
                 return one, by, begin + np.flatnonzero(places)
         begin += sum(sizes)
-    raise ArgumentError(f"there is no smooth {name!r}: there are {', '.join(names) or 'none'}")
+    if not names:
+        raise ArgumentError("the model has no smooths, such as s(x)")
+    raise ArgumentError(f"there is no smooth {name!r}: there are {', '.join(names)}")
 
 
 def curve_at(smooth, by, places, draws, names, x):

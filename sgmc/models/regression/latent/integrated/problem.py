@@ -338,9 +338,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         where, few = grouped_sandwich(mode, kernel, rows, *of_sandwich)
         warnings = warnings + few
     elif bounded:
-        between = between_ends(
-            GroupedMode(small or kernel, searched, mode, terms, shift, bent), priors
-        )
+        grouped = GroupedMode(small or kernel, searched, mode, terms, shift, bent)
+        between = between_ends(grouped, priors, len(table.y))
         mode, warnings = between.mode, warnings + between.warnings
         where = between.coordinates(back, precondition, priors.auxiliary)
     else:

@@ -30,7 +30,7 @@ from sgmc.models.regression.mode.bounded import (
     tilt_of,
     without_ends,
 )
-from sgmc.models.regression.mode.increments import free_increments
+from sgmc.models.regression.mode.increments import few_lose, free_increments, increments_near
 from sgmc.priors import normal
 
 MOST_SEARCHES = 6  # of searches for the centre, at most
@@ -150,7 +150,9 @@ def margins_about(found, stood, here, covariance):
 
 
 def signs_told(found, stood, here, covariance):
-    """What `ends_of` tells by the Gaussian of all increments, whose laws are part of it."""
+    """What `ends_of` tells by the Gaussian of all increments, whose laws are part of it, with tails
+    as heavy as those of normal outcomes are.
+    """
     priors, increments = found.priors, found.priors.increments
     d = len(priors.names)
     precision, mean = np.eye(d), np.zeros(d)
@@ -159,7 +161,9 @@ def signs_told(found, stood, here, covariance):
         inner[np.diag_indices(len(increments))] += sites.precision
         precision[np.ix_(increments, increments)] = definite(inner)
         mean[increments] = here.place[np.asarray(found.rows.blocks.places)[increments]]
-    return ends_of(priors, precision, mean)
+    near = [increments_near(precision, mean, one.places) for one in priors.monotone]
+    rows = len(found.rows.fixed.y)
+    return ends_of(priors, [(sign, few_lose(lost, rows)) for sign, lost, _ in near])
 
 
 def cavity(found, stood, own, here, covariance):

@@ -9,7 +9,11 @@ from sgmc import registry
 from sgmc.coordinates.approximations.modes import ModeSearch
 from sgmc.coordinates.independent.transport import scaled_by_draws
 from sgmc.coordinates.priors.prior_tails import tail_bounds
-from sgmc.coordinates.shapes.dispersion import exact_fit
+from sgmc.coordinates.shapes.dispersion import (
+    ROUNDED_MORE,
+    exact_fit,
+    exact_fit_of_rows,
+)
 from sgmc.coordinates.transforms.composed import Composed
 from sgmc.coordinates.whitened.report import Report
 from sgmc.coordinates.whitened.whitening import undo_centring
@@ -32,6 +36,7 @@ from sgmc.fit.parts import (
 from sgmc.fit.plan import GRADIENT
 from sgmc.fit.problem import SEARCH, Problem
 from sgmc.models.regression.bases.predictors.two_predictors import shifts
+from sgmc.models.regression.bases.predictors.varying import Varying
 from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.covariance.group_warnings import undecided
 from sgmc.models.regression.latent.densities.effects_prior import Loaded
@@ -150,7 +155,12 @@ def crossed_problem(data, family, crossing, prior, settings):
         alone = np.repeat(rows.blocks.width, rows.blocks.width) == 1
         reached = [j for j in reached if alone[j] or j in near]
         scaled = family.auxiliary and family.linear_predictors == 1 and not settings.prior_only
-        exact = exact_fit(found.model, centre.place[-1]) if scaled else []
+        if scaled:
+            exact = exact_fit(found.model, centre.place[-1], errors=ROUNDED_MORE)
+        elif isinstance(found.model, Varying) and not settings.prior_only:
+            mean = rows.fixed.mean - rows.fixed.shift
+            mean[found.sampled.priors.intercepts] = 1.0
+            exact = exact_fit_of_rows(found.model, family.columns, mean, centre.place)
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found, data.d):
