@@ -9,6 +9,7 @@ from scipy.special.cython_special cimport log_ndtr
 
 from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Design
+from sgmc.core.numerics cimport simd
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 from sgmc.models.regression.bases.predictors.varying import Columnless
@@ -18,6 +19,7 @@ cdef enum:
     PROBIT = 1
     CLOGLOG = 2
     LEVELS_AT_MOST = 20
+    STAGES_AT_ONCE = 128          # rows whose exponentials and logarithms are taken together
 
 CUMULATIVE_LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
 MAX_ORDERED = LEVELS_AT_MOST
@@ -30,6 +32,7 @@ cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is 
 MAX_LOG_DISCRIMINATION = 30.0            # beyond: tails of intervals lose all digits
 cdef double LARGEST_SCALE = MAX_LOG_DISCRIMINATION
 cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
+cdef double CERTAIN = 690.0              # log odds of what is certain: slopes of 1e-300
 cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 
 
@@ -281,9 +284,16 @@ cdef class Sequential(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, stages = self.width
+        cdef Py_ssize_t i, j, start = 0, stages = self.width
         cdef double value
         cdef Passage one
+        if self.link == LOGIT:
+            while start < m:
+                logit_stages(stages, min(m - start, STAGES_AT_ONCE), y + start, eta + start, 1,
+                             False, theta + self.X.d - 1, r + start * stages,
+                             NULL if density == NULL else density + start)
+                start += STAGES_AT_ONCE
+            return OK
         for i in range(m):
             one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
                          theta + self.X.d - 1, &value)
@@ -341,9 +351,16 @@ cdef class Staged(TwoDesignsModel):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef Py_ssize_t i, j, start = 0, k = self.width, stages = self.parts - 1
         cdef double value
         cdef Passage one
+        if self.link == LOGIT:
+            while start < m:
+                logit_stages(stages, min(m - start, STAGES_AT_ONCE), y + start, eta + start * k, k,
+                             True, eta + stages, r + start * k,
+                             NULL if density == NULL else density + start)
+                start += STAGES_AT_ONCE
+            return OK
         for i in range(m):
             one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
                          eta + i * k + stages, &value)
@@ -414,6 +431,60 @@ cdef Passage passed(int link, Py_ssize_t stages, Py_ssize_t y, double eta, const
         one.slope[j], one.curve[j] = T.both, T.above + T.below
     add_up(stages, &one)
     return one
+
+
+cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const double *eta,
+                       Py_ssize_t width, bint own, const double *steps, double *r,
+                       double *density) noexcept nogil:
+    """Scores and log densities of up to STAGES_AT_ONCE rows by the logistic function, from the last
+    stage on: the formulas of `passed`, exponentials and logarithms row beside row.
+
+    `eta` and `r` have `width` numbers a row; where stages have predictors of their own, these stand
+    behind the first one, and scores by them before those by steps, else `r` has one a stage.
+    """
+    cdef Py_ssize_t i, j, last = 0, size = 2 * stages if own else stages
+    cdef double cut = 0
+    cdef double[STAGES_AT_ONCE] one
+    cdef double[STAGES_AT_ONCE] sign
+    cdef double[STAGES_AT_ONCE] t
+    cdef double[STAGES_AT_ONCE] slope
+    cdef double[STAGES_AT_ONCE] rest
+    cdef double[STAGES_AT_ONCE] value
+    for i in range(m):
+        rest[i] = value[i] = 0
+        one[i] = 1
+        last = max(last, <Py_ssize_t> y[i])
+    last = min(last, stages - 1)
+    memset(r, 0, m * size * sizeof(double))
+    for j in range(1, last + 1):
+        cut += steps[j]
+    for j in range(last, -1, -1):
+        for i in range(m):
+            t[i] = cut - eta[i * width]
+        for i in range(m if own else 0):
+            t[i] -= eta[i * width + 1 + j]
+        for i in range(m):  # log F(sign t); rows that do not come so far pass for certain
+            sign[i] = 1 if y[i] == j else -1
+            t[i] = sign[i] * t[i] if y[i] >= j else CERTAIN
+        if density != NULL:
+            simd.logit_density(m, t, one, slope)
+            for i in range(m):
+                value[i] += slope[i]
+        for i in range(m):
+            t[i] = -t[i]
+        simd.expit(m, t, slope)
+        for i in range(m):
+            slope[i] *= sign[i]
+            rest[i] += slope[i]
+        for i in range(m if own else 0):
+            r[i * size + 1 + j] = -slope[i]
+        for i in range(m if j else 0):
+            r[i * size + (stages if own else 0) + j] = rest[i]
+        cut -= steps[j] if j > 0 else 0
+    for i in range(m):
+        r[i * size] = -rest[i]
+    for i in range(m if density != NULL else 0):
+        density[i] = value[i]
 
 
 cdef Passage expected(int link, Py_ssize_t stages, double eta, const double *zeta,
