@@ -3,7 +3,6 @@ approximation is made of, for other weights each time.
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -53,6 +52,11 @@ class Gram:
         self.of_effect, self.of_column = rows.of_effects, rows.predictor[rows.dense]
         self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
         self.X = beside(as_sparse(rows.columns), rows.curves)
+        # the columns of each predictor, together
+        places = range(rows.predictors) if isinstance(self.X, np.ndarray) else ()
+        self.columns = [np.flatnonzero(self.of_column == p) for p in places]
+        several = len(self.columns) > 1
+        self.parts = [np.ascontiguousarray(self.X[:, own]) for own in self.columns if several]
         self.alike, self.d = rows.alike, rows.blocks.d
         if self.alike is not None:
             self.shared = rows.curves[np.unique(self.alike, return_index=True)[1]]
@@ -71,11 +75,12 @@ class Gram:
             return self.by_different(w[:, 0, 0])
         if w.shape[1] == 1:
             return self.X.T @ (w[:, 0] * self.X)
-        out, places = np.empty((self.X.shape[1],) * 2), range(w.shape[1])
-        columns = [np.flatnonzero(self.of_column == p) for p in places]
-        for p, q in product(places, places):
-            found = self.X[:, columns[p]].T @ (w[:, p, [q]] * self.X[:, columns[q]])
-            out[np.ix_(columns[p], columns[q])] = found
+        out = np.empty((self.X.shape[1],) * 2)
+        for q, one in enumerate(self.parts):
+            for p in range(q + 1):
+                found = self.parts[p].T @ (w[:, p, [q]] * one)
+                out[np.ix_(self.columns[p], self.columns[q])] = found
+                out[np.ix_(self.columns[q], self.columns[p])] = found.T
         return out
 
     def by_different(self, w):
