@@ -481,8 +481,10 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
     def chosen_family(cls, link, kind, discrimination):
         if one_of("kind", kind, KINDS) == "sequential":
             raise NotSupported(
-                "discrimination= goes with kind='cumulative', not yet with kind='sequential'; "
-                "leave one of them out"
+                "discrimination= goes with kind='cumulative', whose levels have one scale; stages "
+                "of kind='sequential' may have effects of their own: write cs(z), or leave one of "
+                "both out",
+                because="limit",
             )
         return DiscriminatingFamily(link=one_of("link", link, CUMULATIVE_LINKS))
 
@@ -519,8 +521,9 @@ class CategorySpecificOrdinal(StageDesigns, Ordinal):
     def chosen_family(cls, link, kind, discrimination):
         if discrimination is not None:
             raise NotSupported(
-                "cs() goes with kind='sequential', and discrimination= not yet with that kind; "
-                "leave one of them out"
+                "cs() goes with kind='sequential', and discrimination= with kind='cumulative'; "
+                "leave one of them out",
+                because="limit",
             )
         return CategorySpecificFamily(link=one_of("link", link, CUMULATIVE_LINKS))
 
