@@ -29,7 +29,9 @@ def table():
     frame = pd.DataFrame({"x": random.integers(0, 4, n), "g": random.integers(0, 8, n)})
     frame["z"] = random.normal(size=n)
     frame["w"] = 3 * random.normal(size=n) + 1.5 * frame.z + 0.8 * frame.x
-    eta = np.array([0, 0.2, 0.3, 0.9])[frame.x] + 0.4 * frame.z + 0.5 * random.normal(size=8)[frame.g]
+    eta = (
+        np.array([0, 0.2, 0.3, 0.9])[frame.x] + 0.4 * frame.z + 0.5 * random.normal(size=8)[frame.g]
+    )
     frame["y"] = eta + random.normal(size=n)
     frame["k"] = (eta - 0.6 + random.logistic(size=n) > 0) * 1.0
     return frame

@@ -112,7 +112,14 @@ def learned_problem(data, family, prior, settings):
     ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
     ridge = ridge and not columns.any()
     # given sigma and the sd of a ridge, coefficients of normal outcomes are normal
-    if ridge and settings.unchained and family.summed and family.auxiliary and fixed.apart and fixed.conjugate(d):
+    if (
+        ridge
+        and settings.unchained
+        and family.summed
+        and family.auxiliary
+        and fixed.apart
+        and fixed.conjugate(d)
+    ):
         try:
             moved = ridge_draws(table, model, shown, shrunk, shift)
         except OutOfTime:  # the search ends at once, with what there is
