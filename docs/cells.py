@@ -93,6 +93,12 @@ FORMS = {
     "ordinal, sequential": ("ordinal", "grade", "", {"kind": "sequential"}),
     "ordinal, cs()": ("ordinal", "grade", " + cs(h)", {"kind": "sequential"}),
     "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
+    "ordinal, sequential, discrimination": (
+        "ordinal",
+        "grade",
+        "",
+        {"kind": "sequential", "discrimination": "~ t"},
+    ),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
 

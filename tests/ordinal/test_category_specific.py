@@ -468,7 +468,7 @@ REFUSED = {
     "cumulative": (NotSupported, "thresholds with effects of their own cross",
                    lambda: of("cs(z)", "cumulative")),
     "default": (NotSupported, "use kind='sequential'", lambda: sgmc.ordinal("y ~ cs(z)", table())),
-    "discrimination": (NotSupported, "discrimination= with kind=.cumulative",
+    "discrimination": (NotSupported, "tell the same",
                        lambda: of("cs(z)", discrimination="~ x")),
     "another family": (FormulaError, "kind='sequential'", lambda: sgmc.ols("x ~ cs(z)", table())),
     "product": (FormulaError, "add it as a term of its own", lambda: of("x:cs(z)")),

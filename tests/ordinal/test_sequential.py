@@ -14,7 +14,7 @@ from scipy import special
 import sgmc
 from sgmc.core.designs.design import design
 from sgmc.core.expansion import of_rows
-from sgmc.errors import ArgumentError, NotSupported
+from sgmc.errors import ArgumentError
 from sgmc.models.regression.families.ordinal import CategorySpecificFamily, SequentialFamily
 
 from ..importance import apart
@@ -103,7 +103,9 @@ def test_rows_together_are_those_one_after_the_other(levels, own):
     if own:
         X, columns = random.normal(size=(n, stages + 1)), np.arange(stages + 1)
         names = tuple(range(levels))
-        made = CategorySpecificFamily(columns, link="logit", labels=names, shares=y, coefficients=[])
+        made = CategorySpecificFamily(
+            columns, link="logit", labels=names, shares=y, coefficients=[]
+        )
     else:
         X = random.normal(size=(n, 1))
         made = SequentialFamily("logit", tuple(range(levels)), y, ["x"], 0)
@@ -386,8 +388,6 @@ def test_arrays_have_the_same_draws():
 def test_refusals_say_what_to_do():
     with pytest.raises(ArgumentError, match="kind='stages' must be one of 'cumulative'"):
         sgmc.ordinal("y ~ x", table(), kind="stages")
-    with pytest.raises(NotSupported, match="discrimination= goes with kind='cumulative'"):
-        sgmc.ordinal("y ~ x", table(), kind="sequential", discrimination="~ x")
     for name in ("sratio", "cratio", "acat"):
         with pytest.raises(AttributeError, match="kind='sequential'"):
             getattr(sgmc, name)

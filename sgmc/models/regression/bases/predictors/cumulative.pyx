@@ -394,6 +394,106 @@ cdef class Staged(TwoDesignsModel):
         return OK
 
 
+cdef class SharperStages(TwoDesignsModel):
+    """A `Sequential` whose thresholds and predictor are both multiplied by the discrimination
+    exp(zeta_i), zeta_i = z_i . gamma: P(y_i = k | y_i >= k) = F(exp(zeta_i) (c_{k+1} - eta_i)).
+
+    With t_k = exp(zeta) (c_{k+1} - eta), and slopes g_k and curvatures h_k in t_k of the stages
+    that a row reaches, scores are -exp(zeta) sum_k g_k for eta, sum_k t_k g_k for zeta and
+    exp(zeta) sum_{k >= l} g_k for u_l; of curvatures see `turned`.
+
+    Parameters
+    ----------
+    X, y, offset, weight, predictor
+        As in `TwoDesignsModel`.
+    levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t levels=2,
+                 link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, levels - 2)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef double scaled(self, const double *row, double *steps, double *t) noexcept nogil:
+        """exp(zeta) of a row; steps times it, from the second stage on, and each t."""
+        cdef Py_ssize_t l, stages = self.auxiliary + 1
+        cdef double s = exp(fmin(fmax(row[1], -LARGEST_SCALE), LARGEST_SCALE)), cut = 0
+        for l in range(stages):
+            steps[l] = s * row[1 + l] if l > 0 else 0
+            cut += steps[l]
+            t[l] = cut - s * row[0]
+        return s
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, l, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s, value
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], s * eta[k * i], NULL, steps, &value)
+            r[k * i], r[k * i + 1] = -s * one.rest[0], 0
+            for l in range(stages):
+                r[k * i + 1] += one.slope[l] * t[l]
+            for l in range(1, stages):
+                r[k * i + 1 + l] = s * one.rest[l]
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s, value
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], s * eta[k * i], NULL, steps, &value)
+            self.turned(s, t, &one, w + k * k * i)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = expected(self.link, stages, s * eta[k * i], NULL, steps)  # of slopes of mean zero
+            self.turned(s, t, &one, w + k * k * i)
+        return OK
+
+    cdef void turned(self, double s, const double *t, const Passage *one, double *w) noexcept nogil:
+        """J' H J of t by (eta, zeta, u), less slopes times second derivatives of t: those by zeta
+        and another are the first derivatives by that one.
+        """
+        cdef Py_ssize_t l, n, k = self.width, stages = self.auxiliary + 1
+        cdef double bent = 0.0  # sum of h t, less that of g, over this and later stages
+        w[k + 1] = 0
+        for l in range(stages - 1, -1, -1):
+            bent += one.curve[l] * t[l] - one.slope[l]
+            w[k + 1] += (one.curve[l] * t[l] - one.slope[l]) * t[l]
+            if l > 0:
+                w[1 + l] = w[(1 + l) * k] = -s * s * one.bend[l]
+                w[k + 1 + l] = w[(1 + l) * k + 1] = s * bent
+        w[0], w[1] = s * s * one.bend[0], -s * bent
+        w[k] = w[1]
+        for l in range(1, stages):
+            for n in range(1, stages):
+                w[(1 + l) * k + 1 + n] = s * s * one.bend[max(l, n)]
+
+
 cdef struct Passage:
     # of a row, for each stage: slope and curvature in t, and their sums over this and later ones
     double[LEVELS_AT_MOST] slope
