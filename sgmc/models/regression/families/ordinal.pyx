@@ -427,8 +427,8 @@ class Ordinal(Regression):
 
     ``discrimination``, an argument of the verb and of `from_formula`, is a formula ``"~ z"`` with
     predictors of the log of a factor of thresholds and x . theta: P(y <= k), or P(y = k | y >= k),
-    = F(s (c_k - x . theta - offset)), log s = z . gamma, with coefficients ``discrimination:z``.  It has no intercept,
-    which thresholds and theta would undo: s = 1 where z = 0.
+    = F(s (c_k - x . theta - offset)), log s = z . gamma, with coefficients ``discrimination:z``.
+    It has no intercept, which thresholds and theta would undo: s = 1 where z = 0.
 
     References
     ----------

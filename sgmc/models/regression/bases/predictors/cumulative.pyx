@@ -32,7 +32,7 @@ cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is 
 MAX_LOG_DISCRIMINATION = 30.0            # beyond: tails of intervals lose all digits
 cdef double LARGEST_SCALE = MAX_LOG_DISCRIMINATION
 cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
-cdef double CERTAIN = 690.0              # log odds of what is certain: slopes of 1e-300
+cdef double SURE_ODDS = 690.0              # log odds of what is certain: slopes of 1e-300
 cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 
 
@@ -565,7 +565,7 @@ cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const d
             t[i] -= eta[i * width + 1 + j]
         for i in range(m):  # log F(sign t); rows that do not come so far pass for certain
             sign[i] = 1 if y[i] == j else -1
-            t[i] = sign[i] * t[i] if y[i] >= j else CERTAIN
+            t[i] = sign[i] * t[i] if y[i] >= j else SURE_ODDS
         if density != NULL:
             simd.logit_density(m, t, one, slope)
             for i in range(m):

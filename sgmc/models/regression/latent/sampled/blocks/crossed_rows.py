@@ -11,7 +11,7 @@ from sgmc.models.regression.latent.densities.effects_prior import Blocks
 from sgmc.models.regression.rows.prepare import DesignTable, copied, permutation
 
 # rows by which it is told whether curves are alike in many, and rows to a different one, at least
-LOOKED_AT, FEWEST_ALIKE = 1000, 8
+ROWS_COMPARED, FEWEST_ALIKE = 1000, 8
 FEWEST_COLUMNS = 8  # of curves, below which products with all rows take no longer
 
 
@@ -163,11 +163,11 @@ def crossed_rows(data, columns, crossing, effects, log_params, settings, centre)
 def numbers_of(curves):
     """Number of each row (n,) among the different rows of a table; None where few are alike."""
     n, width = curves.shape
-    if width < FEWEST_COLUMNS or n < FEWEST_ALIKE * LOOKED_AT:
+    if width < FEWEST_COLUMNS or n < FEWEST_ALIKE * ROWS_COMPARED:
         return None
     rows = np.ascontiguousarray(curves, dtype=float)
     rows = rows.view(np.dtype((np.void, width * rows.itemsize)))[:, 0]
-    if len(np.unique(rows[:: n // LOOKED_AT])) > LOOKED_AT // 2:
+    if len(np.unique(rows[:: n // ROWS_COMPARED])) > ROWS_COMPARED // 2:
         return None
     different, found = np.unique(rows, return_inverse=True)
     return found if FEWEST_ALIKE * len(different) <= n else None

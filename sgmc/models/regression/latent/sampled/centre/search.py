@@ -28,7 +28,7 @@ from sgmc.models.regression.latent.sampled.centre.row_information import togethe
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
 # pairs of them at which all rows are looked at, where these have more than so many numbers: what
 # differs between pairs is of second order, and small where each parameter has many rows
-FEW_PAIRS, MANY_NUMBERS = 4, 200_000
+PAIRS_OF_MANY, NUMBERS_OF_MANY = 4, 200_000
 # draws of which variances of effects are, at least and at most, and numbers of them in all
 VARIANCE_DRAWS, NUMBERS = (16, 512), 1 << 21
 MOST_SEARCHED = 30
@@ -58,8 +58,8 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         self.spectral = slice(first, first + self.blocks.spectrum.size)  # of eta among psi
         z = self.standard(random, EXPECTATION_DRAWS // 2)
         self.normals, pairs = np.concatenate([z, -z]), np.arange(len(z))
-        if model.n * (len(rows.dense) + rows.Z.shape[1]) > MANY_NUMBERS:
-            pairs = pairs[:FEW_PAIRS]
+        if model.n * (len(rows.dense) + rows.Z.shape[1]) > NUMBERS_OF_MANY:
+            pairs = pairs[:PAIRS_OF_MANY]
         self.seen = np.append(pairs, pairs + len(z))
         many = int(np.clip(NUMBERS // self.blocks.size, *VARIANCE_DRAWS))
         self.more_normals = self.standard(random, many)
