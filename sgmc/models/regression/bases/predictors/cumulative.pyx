@@ -544,15 +544,16 @@ cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const d
     """
     cdef Py_ssize_t i, j, last = 0, size = 2 * stages if own else stages
     cdef double cut = 0
-    cdef double[STAGES_AT_ONCE] one
-    cdef double[STAGES_AT_ONCE] sign
+    cdef double[STAGES_AT_ONCE] stops
     cdef double[STAGES_AT_ONCE] t
+    cdef double[STAGES_AT_ONCE] odds
     cdef double[STAGES_AT_ONCE] slope
     cdef double[STAGES_AT_ONCE] rest
-    cdef double[STAGES_AT_ONCE] value
+    cdef double[STAGES_AT_ONCE] linear
+    cdef double[STAGES_AT_ONCE] product           # of at most 2 a stage
     for i in range(m):
-        rest[i] = value[i] = 0
-        one[i] = 1
+        rest[i] = linear[i] = 0
+        product[i] = 1
         last = max(last, <Py_ssize_t> y[i])
     last = min(last, stages - 1)
     memset(r, 0, m * size * sizeof(double))
@@ -563,18 +564,13 @@ cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const d
             t[i] = cut - eta[i * width]
         for i in range(m if own else 0):
             t[i] -= eta[i * width + 1 + j]
-        for i in range(m):  # log F(sign t); rows that do not come so far pass for certain
-            sign[i] = 1 if y[i] == j else -1
-            t[i] = sign[i] * t[i] if y[i] >= j else SURE_ODDS
-        if density != NULL:
-            simd.logit_density(m, t, one, slope)
-            for i in range(m):
-                value[i] += slope[i]
+        for i in range(m):  # rows that do not come so far pass for certain
+            stops[i] = 1 if y[i] == j else 0
+            t[i] = t[i] if y[i] >= j else -SURE_ODDS
+        simd.logit_terms(m, t, stops, slope, odds)
         for i in range(m):
-            t[i] = -t[i]
-        simd.expit(m, t, slope)
-        for i in range(m):
-            slope[i] *= sign[i]
+            linear[i] += t[i]
+            product[i] *= odds[i]
             rest[i] += slope[i]
         for i in range(m if own else 0):
             r[i * size + 1 + j] = -slope[i]
@@ -583,8 +579,9 @@ cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const d
         cut -= steps[j] if j > 0 else 0
     for i in range(m):
         r[i * size] = -rest[i]
-    for i in range(m if density != NULL else 0):
-        density[i] = value[i]
+    if density != NULL:
+        memset(density, 0, m * sizeof(double))
+        simd.logit_sums(m, 1, linear, product, density)
 
 
 cdef Passage expected(int link, Py_ssize_t stages, double eta, const double *zeta,
