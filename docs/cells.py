@@ -93,6 +93,12 @@ FORMS = {
     "ordinal, sequential": ("ordinal", "grade", "", {"kind": "sequential"}),
     "ordinal, cs()": ("ordinal", "grade", " + cs(h)", {"kind": "sequential"}),
     "ordinal, discrimination": ("ordinal", "grade", "", {"discrimination": "~ t"}),
+    "ordinal, sequential, discrimination": (
+        "ordinal",
+        "grade",
+        "",
+        {"kind": "sequential", "discrimination": "~ t"},
+    ),
     "zeroinflated, zeros": ("zeroinflated", "count", " | t", {}),
 }
 
@@ -444,6 +450,20 @@ KINDS += ("ordinal, sequential", "ordinal, cs()")
 # those that tables, options and samplers are tried with: one of each shape of a density
 SHAPES = (*BOTH, "poisson", "gamma", "negativebinomial", "quantreg", *KINDS[2:])
 
+# what kinds of ordered outcomes are tried with: what follows the terms, arguments
+STAGES = {
+    "discrimination=": ("", {"discrimination": "~ h"}),
+    "discrimination= with (1 | u)": ("", {"discrimination": "~ h + (1 | u)"}),
+    **{text: (f" + {text}", {}) for text in ("cs(h)", "cs(C(u))", "cs(ns(q, df=3))")},
+    **{text: (f" + {text}", {}) for text in ("cs(h + (1 | g))", "cs(s(q))", "cs(mo(g))")},
+    "cs(h) and discrimination=": (" + cs(h)", {"discrimination": "~ t"}),
+}
+
+
+def by_stages(kind, more, given):
+    """A fit of ordered outcomes of a kind."""
+    return sgmc.ordinal(f"grade ~ x{more}", DATA, kind=kind, **given, **SHORTER)
+
 
 def calls():
     """{cell: call} of all cells, in the order of the page."""
@@ -454,6 +474,8 @@ def calls():
 
     for row, term in itertools.product(families(), COLUMNS):
         add("families", row, term, summarized, row, term)
+    for kind, (name, given) in itertools.product(("cumulative", "sequential"), STAGES.items()):
+        add("kinds of ordinal", kind, name, by_stages, kind, *given)
     for name, prior, term in itertools.product(BOTH, PRIORS, TERMS):
         add(f"priors of {name}", prior, term, with_prior, name, term, prior)
     for row, name in itertools.product(families(), METHODS):

@@ -103,6 +103,11 @@ def differs(cell, outcome, stored):
 # heading: (text below it, tables that stand there, whether their rows are columns of the page)
 SECTIONS = {
     "Families and terms": ("A fit and its summary.", ("families",), False),
+    "Ordered outcomes": (
+        "`ordinal` by `kind=`, with `cs()` and `discrimination=`.",
+        ("kinds of ordinal",),
+        False,
+    ),
     "Priors and terms": (
         "Priors of all slopes, `truncated` of one and `mvnormal` of two.",
         ("priors of ols", "priors of logit"),

@@ -42,11 +42,15 @@ for parameter, level in {"sigma": 0.3, "phi": 2.5}.items():
     }
 SECOND["discrimination"] = {"discrimination:b": sgmc.normal(0, 0.7)}  # without an intercept
 OWN["discrimination"] = OWN["ordinal"]
+SECOND["sharper stages"], OWN["sharper stages"] = SECOND["discrimination"], OWN["sequential"]
 BARS = ("zeroinflated", "hurdle", "dispersion")  # whose formulas have two parts
 # where the name is another
 VERBS = {"dispersion": "negativebinomial", "sigma": "ols", "phi": "beta"}
-VERBS["discrimination"] = VERBS["sequential"] = "ordinal"
-ARGUMENTS = {"sequential": {"kind": "sequential"}}
+VERBS["discrimination"] = VERBS["sequential"] = VERBS["sharper stages"] = "ordinal"
+ARGUMENTS = {
+    "sequential": {"kind": "sequential"},
+    "sharper stages": {"kind": "sequential", "discrimination": "~ b"},
+}
 OUTCOMES = {
     "logit": lambda eta, rng: (rng.random(len(eta)) < special.expit(eta)).astype(int),
     "probit": lambda eta, rng: (rng.random(len(eta)) < special.ndtr(eta)).astype(int),
@@ -63,7 +67,7 @@ OUTCOMES = {
 }
 # all of which must occur
 LEVELS = {"logit": 2, "probit": 2, "cloglog": 2}
-LEVELS |= dict.fromkeys(("ordinal", "discrimination", "sequential"), 4)
+LEVELS |= dict.fromkeys(("ordinal", "discrimination", "sequential", "sharper stages"), 4)
 
 
 def zero_inflated(eta, zeta, rng):
@@ -96,9 +100,17 @@ def in_stages(eta, rng, *steps):
     return np.where(stops.any(axis=1), stops.argmax(axis=1), 1 + len(steps))
 
 
+def in_sharper_stages(eta, zeta, rng, *steps):
+    """The same, with errors that are divided by the discrimination exp(zeta)."""
+    errors = rng.logistic(size=(len(eta), 1 + len(steps))) / np.exp(zeta)[:, None]
+    stops = eta[:, None] + errors < np.cumsum([0.0, *steps])
+    return np.where(stops.any(axis=1), stops.argmax(axis=1), 1 + len(steps))
+
+
 OUTCOMES |= {"zeroinflated": zero_inflated, "hurdle": over_hurdle}
 OUTCOMES |= {name: of_second(family) for name, family in VERBS.items()}
 OUTCOMES |= {"discrimination": discriminated, "sequential": in_stages}
+OUTCOMES["sharper stages"] = in_sharper_stages
 
 
 def names(family):
@@ -161,7 +173,11 @@ def ranks(family, replicates, seed=1, prior=PRIOR, sampler="auto", distort=lambd
                 "y ~ a + b | b" if family in BARS else "y ~ a + b",
                 frame,
                 **ARGUMENTS.get(family, {}),
-                **({family: "~ b"} if family in SECOND and family not in BARS else {}),
+                **(
+                    {family: "~ b"}
+                    if family in SECOND and family not in (*BARS, *ARGUMENTS)
+                    else {}
+                ),
                 prior=prior | OWN.get(family, {}) | SECOND.get(family, {}),
                 sampler=sampler,
                 seed=k,

@@ -208,13 +208,15 @@ def refuse_unsuited(formula: Any, table: Table, common: "DesignSpec") -> None:
     spec, text = table.spec, f"cs() in {str(formula)!r}"
     if table.bars or table.smooths:
         raise NotSupported(
-            f"{text}: group terms and smooths are common to all stages, not yet of each: write "
-            "them outside of cs()"
+            f"{text}: group terms and smooths are common to all stages, whose own effects are "
+            "coefficients: write them outside of cs(), or a curve of each stage as cs(ns(x, df=4))",
+            because="limit",
         )
     if spec.increments:
         raise NotSupported(
-            f"{text}: monotonic effects are common to all stages, not yet of each: write mo() "
-            "outside of cs()"
+            f"{text}: monotonic effects are common to all stages, whose own effects are of either "
+            "sign: write mo() outside of cs(), or give levels a coefficient each, by cs(C(x))",
+            because="limit",
         )
     if spec.offset is not None:
         raise FormulaError(f"{text}: an offset has no coefficient: write it outside of cs()")

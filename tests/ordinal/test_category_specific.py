@@ -468,7 +468,7 @@ REFUSED = {
     "cumulative": (NotSupported, "thresholds with effects of their own cross",
                    lambda: of("cs(z)", "cumulative")),
     "default": (NotSupported, "use kind='sequential'", lambda: sgmc.ordinal("y ~ cs(z)", table())),
-    "discrimination": (NotSupported, "not yet with that kind",
+    "discrimination": (NotSupported, "tell the same",
                        lambda: of("cs(z)", discrimination="~ x")),
     "another family": (FormulaError, "kind='sequential'", lambda: sgmc.ols("x ~ cs(z)", table())),
     "product": (FormulaError, "add it as a term of its own", lambda: of("x:cs(z)")),
@@ -500,7 +500,7 @@ def test_reasons_have_their_kind():
         of("cs(z)", "cumulative")
     with pytest.raises(NotSupported) as groups:
         of("cs(z + (1 | g))")
-    assert (cumulative.value.because, groups.value.because) == ("mathematics", "not yet")
+    assert (cumulative.value.because, groups.value.because) == ("mathematics", "limit")
 
 
 @pytest.mark.parametrize("formula", ["y ~ 0 + cs(x)", "y ~ cs(x) - 1"])

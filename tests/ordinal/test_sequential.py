@@ -13,8 +13,9 @@ from scipy import special
 
 import sgmc
 from sgmc.core.designs.design import design
-from sgmc.errors import ArgumentError, NotSupported
-from sgmc.models.regression.families.ordinal import SequentialFamily
+from sgmc.core.expansion import of_rows
+from sgmc.errors import ArgumentError
+from sgmc.models.regression.families.ordinal import CategorySpecificFamily, SequentialFamily
 
 from ..importance import apart
 from ..sbc import p_values, ranks
@@ -89,6 +90,41 @@ def test_mistakes_are_seen_by_densities(link, mistake):
 @pytest.mark.parametrize("link", LINKS)
 def test_scores_and_curvatures_are_those_of_numpys_densities(link):
     assert_derivatives(compiled, by_numpy, link, [0.4, *STEPS])
+
+
+@pytest.mark.parametrize("levels", [3, 4, 7])
+@pytest.mark.parametrize("own", [False, True])
+def test_rows_together_are_those_one_after_the_other(levels, own):
+    """Of 300 rows, in blocks of 128 and what is left: sums in another order, right to 1e-12."""
+    random = np.random.default_rng(levels)
+    n, stages = 300, levels - 1
+    y = random.integers(0, levels, n).astype(float)
+    y[:128] = np.minimum(y[:128], 1.0)  # a block whose later stages no row comes to
+    if own:
+        X, columns = random.normal(size=(n, stages + 1)), np.arange(stages + 1)
+        names = tuple(range(levels))
+        made = CategorySpecificFamily(
+            columns, link="logit", labels=names, shares=y, coefficients=[]
+        )
+    else:
+        X = random.normal(size=(n, 1))
+        made = SequentialFamily("logit", tuple(range(levels)), y, ["x"], 0)
+    theta = np.concatenate([random.normal(size=X.shape[1]), random.normal(size=levels - 2)])
+    whole = of_rows(made.kernel(design(X), y), theta)
+    cuts = np.cumsum([0.0, *theta[X.shape[1] :]])
+    value, slope = 0.0, np.zeros(len(theta))
+    for x, k in zip(X, y.astype(int)):
+        t = cuts - x[0] * theta[0] - (x[1:] * theta[1 : stages + 1] if own else 0.0)
+        reached, stops = np.arange(stages) <= k, np.arange(stages) == k
+        F = special.expit(t)
+        value += np.log(np.where(stops, F, 1 - F))[reached].sum()
+        by_t = np.where(reached, stops - F, 0.0)
+        slope[0] -= x[0] * by_t.sum()
+        if own:
+            slope[1 : stages + 1] -= x[1:] * by_t
+        slope[X.shape[1] :] += np.cumsum(by_t[::-1])[::-1][1:]
+    assert whole[0] == pytest.approx(value, rel=1e-12)
+    assert whole[1] == pytest.approx(slope, rel=1e-11, abs=1e-11)
 
 
 def test_nothing_overflows():
@@ -352,8 +388,6 @@ def test_arrays_have_the_same_draws():
 def test_refusals_say_what_to_do():
     with pytest.raises(ArgumentError, match="kind='stages' must be one of 'cumulative'"):
         sgmc.ordinal("y ~ x", table(), kind="stages")
-    with pytest.raises(NotSupported, match="discrimination= goes with kind='cumulative'"):
-        sgmc.ordinal("y ~ x", table(), kind="sequential", discrimination="~ x")
     for name in ("sratio", "cratio", "acat"):
         with pytest.raises(AttributeError, match="kind='sequential'"):
             getattr(sgmc, name)

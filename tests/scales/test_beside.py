@@ -299,7 +299,6 @@ def test_a_time_limit_leaves_draws():
             NotSupported,
             "beside a prior whose scale is learned",
         ),
-        (dict(prior={"x": sgmc.ridge(), "z": sgmc.uniform(-1, 1)}), NotSupported, "has ends"),
     ],
 )
 def test_what_does_not_go_with_it_is_refused(how, error, text):

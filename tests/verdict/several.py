@@ -32,10 +32,24 @@ SEVERAL = {
     "stages of groups": ("ordinal", "stage ~ x + (1 | g)", {"kind": "sequential"}),
     "effects of stages": ("ordinal", "stage ~ x + cs(z)", {"kind": "sequential"}),
     "stages, crossed": ("ordinal", "stage ~ x + cs(z) + (1 | g)", {"kind": "sequential"}),
+    "sharper stages": (
+        "ordinal",
+        "stage ~ x",
+        {"kind": "sequential", "discrimination": "~ z"},
+    ),
+    "rising, ridge": ("poisson", "count ~ mo(third) + x + z", {"prior": sgmc.ridge()}),
+    "rising, groups": ("poisson", "count ~ mo(third) + x + z + (1 | g)", {"prior": sgmc.ridge()}),
     "series": ("poisson", "count ~ x + ar1(g)", {}),
 }
 # which mini-batches and other samplers take, too
-FIXED = "scales", "dispersions", "discriminations", "stages", "effects of stages"
+FIXED = (
+    "scales",
+    "dispersions",
+    "discriminations",
+    "stages",
+    "effects of stages",
+    "sharper stages",
+)
 WAYS = (
     {},
     {"sampler": "mala"},
@@ -71,7 +85,9 @@ def frame():
     # three stages, the second of which few rows leave where z is small
     passed = eta[:, None] + np.outer(z, [0.0, 0.8, -0.4]) + rng.logistic(size=(ROWS, 3))
     stops = np.column_stack([passed < [0.5, -0.5, 1.0], np.ones(ROWS, dtype=bool)])
-    return pd.DataFrame({"g": g, "x": x, "z": z, **outcomes, "stage": stops.argmax(axis=1)})
+    return pd.DataFrame(
+        {"g": g, "third": g // 4, "x": x, "z": z, **outcomes, "stage": stops.argmax(axis=1)}
+    )
 
 
 def fit(name, **how):

@@ -72,14 +72,14 @@ def refuse_bounded(table):
     if j in table.increments:
         raise NotSupported(
             f"the monotonic effect of {table.names[j]!r} has one sign, which does not go with "
-            "scales that are learned or very many parameters; give levels a "
-            "coefficient each, by C()",
+            "very many parameters; give levels a coefficient each, by C()",
+            because="limit",
         )
     if j is not None:
         raise NotSupported(
             f"prior: {table.specified[j]} of {table.names[j]!r} has ends, which does not go with "
-            "scales that are learned or very many parameters; use a prior "
-            "without ends, e.g. sgmc.normal(0, 2.5)",
+            "very many parameters; use a prior without ends, e.g. sgmc.normal(0, 2.5)",
+            because="limit",
         )
 
 
@@ -87,6 +87,7 @@ def refuse_joint(table):
     """NotSupported for priors of several parameters together."""
     if len(table.together) > len(table.monotone):
         raise NotSupported(
-            "prior: mvnormal does not go with scales that are learned, very many parameters, or "
-            "data in partitions; give each coefficient a prior of its own",
+            "prior: mvnormal does not go with very many parameters, or data in partitions; give "
+            "each coefficient a prior of its own",
+            because="limit",
         )

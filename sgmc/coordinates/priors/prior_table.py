@@ -139,6 +139,11 @@ class PriorTable:
         return all(one in ("normal", "flat") for one in self.families[:d])
 
     @property
+    def apart(self):
+        """Whether each parameter has a prior of its own, without ends."""
+        return not (self.together or self.bounded.any())
+
+    @property
     def bounded(self):
         """Which parameters have ends that coordinates must keep, an array: positive ones among
         those whose logs are sampled have none; increments have zero.

@@ -139,6 +139,130 @@ cdef class Single64(Dense64):
         return sums.gram_single(b.m, self.d, self.base(b), b.rows, w, out, stride)
 
 
+cdef class Repeated64(Dense64):
+    """The same with columns that many rows have alike, as those of a region's or a time's effects:
+    these are read once for all neighbours that share them.
+
+    Parameters
+    ----------
+    X : array (n, d) of float64
+    code : array (n,) of int
+        Number of each row among the different ones.
+    first, stop : int
+        Between which columns these are; columns behind are empty.
+    """
+
+    cdef const double[:, ::1] own                 # columns before these
+    cdef const double[:, ::1] shared              # a row of each number
+    cdef const int32_t[::1] code
+    cdef Py_ssize_t p, k
+
+    def __init__(self, X, code, Py_ssize_t first, Py_ssize_t stop):
+        Dense64.__init__(self, X)
+        at = np.unique(code, return_index=True)[1]
+        self.own = np.ascontiguousarray(X[:, :first])
+        self.shared, self.code = np.ascontiguousarray(X[at, first:stop]), code
+        self.p, self.k = first, stop - first
+        self.tile = dense_tile(X.itemsize * (first + 1))
+
+    cdef const double *before(self, const Batch *b) noexcept nogil:
+        return &self.own[0, 0] + (b.start * self.p if b.rows == NULL else 0)
+
+    cdef Py_ssize_t end(self, const Batch *b, Py_ssize_t i) noexcept nogil:
+        """Where the rows end that have what the i-th has."""
+        cdef Py_ssize_t code = self.code[row_of(b, i)]
+        while i < b.m and self.code[row_of(b, i)] == code:
+            i += 1
+        return i
+
+    cdef const double *alike(self, const Batch *b, Py_ssize_t i) noexcept nogil:
+        return &self.shared[self.code[row_of(b, i)], 0]
+
+    cdef void fetch(self, const Batch *b) noexcept nogil:
+        fetch_rows(b, &self.own[0, 0], self.p * sizeof(double))
+
+    cdef int dot(self, const Batch *b, const double *theta, double *eta,
+                 double *work) except -1 nogil:
+        return self.dot_many(b, 1, theta, self.d, eta, work)
+
+    cdef int tdot(self, const Batch *b, const double *r, double *out, double *work) except -1 nogil:
+        return self.tdot_many(b, 1, r, out, self.d, work)
+
+    cdef int dot_many(self, const Batch *b, Py_ssize_t points, const double *theta,
+                      Py_ssize_t stride, double *eta, double *work) except -1 nogil:
+        cdef Py_ssize_t i, j, end = 0, k, m = b.m
+        cdef double part
+        for k in range(points):
+            simd.dot_f64(m, self.p, self.before(b), b.rows, theta + k * stride, eta + k * m)
+        while end < m:
+            i = end
+            end = self.end(b, i)
+            for k in range(points):
+                simd.dot_f64(1, self.k, self.alike(b, i), NULL, theta + k * stride + self.p, &part)
+                for j in range(i, end):
+                    eta[k * m + j] += part
+        return OK
+
+    cdef int tdot_many(self, const Batch *b, Py_ssize_t points, const double *r, double *out,
+                       Py_ssize_t stride, double *work) except -1 nogil:
+        cdef Py_ssize_t i, j, end = 0, k, m = b.m
+        cdef double total
+        for k in range(points):
+            simd.tdot_f64(m, self.p, self.before(b), b.rows, r + k * m, out + k * stride)
+        while end < m:
+            i = end
+            end = self.end(b, i)
+            for k in range(points):
+                total = 0
+                for j in range(i, end):
+                    total += r[k * m + j]
+                simd.tdot_f64(1, self.k, self.alike(b, i), NULL, &total, out + k * stride + self.p)
+        return OK
+
+    cdef int tdot_sq(self, const Batch *b, const double *r, double *out) except -1 nogil:
+        cdef Py_ssize_t i, j, end = 0
+        cdef const double *x
+        cdef double total
+        simd.tdot_sq_f64(b.m, self.p, self.before(b), b.rows, r, out)
+        while end < b.m:
+            i, total = end, 0
+            end = self.end(b, i)
+            for j in range(i, end):
+                total += r[j] * r[j]
+            x = self.alike(b, i)
+            for j in range(self.k):
+                out[self.p + j] += total * x[j] * x[j]
+        return OK
+
+    cdef int gram(self, const Batch *b, const double *w, double *out,
+                  Py_ssize_t stride) except -1 nogil:
+        cdef Py_ssize_t i, j, l, q, end = 0, p = self.p
+        cdef const double *x
+        cdef double total
+        simd.gram_f64(b.m, p, self.before(b), b.rows, w, out, stride)
+        while end < b.m:
+            i = end
+            end = self.end(b, i)
+            x = self.alike(b, i)
+            for q in range(p):
+                total = 0
+                for j in range(i, end):
+                    total += w[j] * self.own[row_of(b, j), q]
+                for l in range(self.k):
+                    out[q * stride + p + l] += total * x[l]
+            total = 0
+            for j in range(i, end):
+                total += w[j]
+            for q in range(self.k):
+                for l in range(q, self.k):
+                    out[(p + q) * stride + p + l] += total * x[q] * x[l]
+        return OK
+
+    @property
+    def gram_rows(self):
+        return 0
+
+
 cdef class Dense32(Design):
     """Row-major float32 table; sums of a tile in float32, sums of tiles in float64."""
 

@@ -52,9 +52,9 @@ MANY_DIVERGED = 0.005
 # 36 % too small, 0.2 to 0.3 % of the proposals having diverged
 MANY_OF_REJECTED = 0.025
 # of an effective draw: chains that go anywhere have often been turned back where they were to go.
-# With 0.03 to 0.08 the sd of the effects of centred schools was 0.15 to 0.19 sds too large, with at
-# most 0.02 means and sds of bananas and bounded densities were right
-MANY_A_DRAW = 0.025
+# From 0.02 on the sd of the effects of centred schools was 0.1 to 0.26 sds too large, with at most
+# 0.012 means and sds of bananas and bounded densities were right
+MANY_A_DRAW = 0.015
 CAREFUL = "sgmc.NUTS(target_accept=0.99)"  # at 0.95 sds of bananas were 25 % too small
 LONGEST_ADVISED = 600.0  # seconds on one core, counted
 MOST_ADVISED = 1 << 30  # bytes of draws

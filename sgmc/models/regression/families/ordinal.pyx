@@ -10,7 +10,7 @@ from sgmc.core.system.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.models.regression.bases.predictors.cumulative import (
     CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating, Sequential,
-    Staged,
+    SharperStages, Staged,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
@@ -349,6 +349,33 @@ class DiscriminatingFamily(TwoPredictors, OrdinalFamily):
         return super().simulate(self.scaled(eta), rng)
 
 
+class DiscriminatingStagesFamily(DiscriminatingFamily, SequentialFamily):
+    """Outcomes of levels that are reached one after the other, with predictors of the log of the
+    discrimination s: P(y = k | y >= k) = F(s (c_k - x . theta)), log s = z . gamma.
+
+    `eta` is that of `DiscriminatingFamily`.
+
+    Parameters
+    ----------
+    columns, constants
+        As in `TwoPredictors`.
+    **whole
+        As in `OrdinalFamily`.
+    """
+
+    def kernel(self, X, y, offset=None, weight=None):
+        """The compiled model."""
+        levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
+        return SharperStages(X, y, offset, weight, self.columns, levels, self.link)
+
+    def log_density(self, y, eta, extra=None):
+        return SequentialFamily.log_density(self, y, self.scaled(eta))
+
+    def simulate(self, eta, rng, extra=None):
+        # by probabilities, which are scaled
+        return SequentialFamily.simulate(self, eta, rng)
+
+
 def label_text(label):
     """A level as names have it: whole numbers without a point."""
     return f"{label:g}" if isinstance(label, float) else str(label)
@@ -399,9 +426,9 @@ class Ordinal(Regression):
     = F(c_k - x . theta - z . gamma_k - offset), with coefficients ``z[low|medium]``.
 
     ``discrimination``, an argument of the verb and of `from_formula`, is a formula ``"~ z"`` with
-    predictors of the log of a factor of thresholds and x . theta: P(y <= k) = F(s (c_k - x . theta
-    - offset)), log s = z . gamma, with coefficients ``discrimination:z``.  It has no intercept,
-    which thresholds and theta would undo: s = 1 where z = 0.
+    predictors of the log of a factor of thresholds and x . theta: P(y <= k), or P(y = k | y >= k),
+    = F(s (c_k - x . theta - offset)), log s = z . gamma, with coefficients ``discrimination:z``.
+    It has no intercept, which thresholds and theta would undo: s = 1 where z = 0.
 
     References
     ----------
@@ -479,12 +506,9 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
 
     @classmethod
     def chosen_family(cls, link, kind, discrimination):
-        if one_of("kind", kind, KINDS) == "sequential":
-            raise NotSupported(
-                "discrimination= goes with kind='cumulative', not yet with kind='sequential'; "
-                "leave one of them out"
-            )
-        return DiscriminatingFamily(link=one_of("link", link, CUMULATIVE_LINKS))
+        sequential = one_of("kind", kind, KINDS) == "sequential"
+        made = DiscriminatingStagesFamily if sequential else DiscriminatingFamily
+        return made(link=one_of("link", link, CUMULATIVE_LINKS))
 
     @classmethod
     def table_of(cls, formula, data, scope, inputs):
@@ -499,7 +523,9 @@ class DiscriminatingOrdinal(TwoDesigns, Ordinal):
 
     def placed(self, columns, constants):
         whole, data = self.family, self.data
-        return DiscriminatingFamily(
+        sequential = isinstance(whole, SequentialFamily)
+        made = DiscriminatingStagesFamily if sequential else DiscriminatingFamily
+        return made(
             columns, constants, link=whole.link, labels=whole.labels, shares=whole.shares,
             coefficients=data.names, intercept=data.intercept,
         )
@@ -519,8 +545,9 @@ class CategorySpecificOrdinal(StageDesigns, Ordinal):
     def chosen_family(cls, link, kind, discrimination):
         if discrimination is not None:
             raise NotSupported(
-                "cs() goes with kind='sequential', and discrimination= not yet with that kind; "
-                "leave one of them out"
+                "cs() and discrimination= do not go together: a stage's own effects and a factor "
+                "of all of them tell the same; leave one of them out",
+                because="limit",
             )
         return CategorySpecificFamily(link=one_of("link", link, CUMULATIVE_LINKS))
 

@@ -9,6 +9,7 @@ from scipy.special.cython_special cimport log_ndtr
 
 from sgmc.core.numerics import limits
 from sgmc.core.contract cimport OK, Design
+from sgmc.core.numerics cimport simd
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.predictors.two_designs cimport TwoDesignsModel
 from sgmc.models.regression.bases.predictors.varying import Columnless
@@ -18,6 +19,7 @@ cdef enum:
     PROBIT = 1
     CLOGLOG = 2
     LEVELS_AT_MOST = 20
+    STAGES_AT_ONCE = 128          # rows whose exponentials and logarithms are taken together
 
 CUMULATIVE_LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
 MAX_ORDERED = LEVELS_AT_MOST
@@ -30,6 +32,7 @@ cdef double LARGEST_Z = 300.0            # |z| beyond which exp(z), squared, is 
 MAX_LOG_DISCRIMINATION = 30.0            # beyond: tails of intervals lose all digits
 cdef double LARGEST_SCALE = MAX_LOG_DISCRIMINATION
 cdef double NORMAL_TAIL = 1e4                   # beyond: the normal law's tail, to 1e-16
+cdef double SURE_ODDS = 690.0              # log odds of what is certain: slopes of 1e-300
 cdef double SHORTEST_DIRECT = 1e-2               # intervals and rates below: series, of error 1e-14
 
 
@@ -281,9 +284,16 @@ cdef class Sequential(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, stages = self.width
+        cdef Py_ssize_t i, j, start = 0, stages = self.width
         cdef double value
         cdef Passage one
+        if self.link == LOGIT:
+            while start < m:
+                logit_stages(stages, min(m - start, STAGES_AT_ONCE), y + start, eta + start, 1,
+                             False, theta + self.X.d - 1, r + start * stages,
+                             NULL if density == NULL else density + start)
+                start += STAGES_AT_ONCE
+            return OK
         for i in range(m):
             one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i], NULL,
                          theta + self.X.d - 1, &value)
@@ -341,9 +351,16 @@ cdef class Staged(TwoDesignsModel):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, j, k = self.width, stages = self.parts - 1
+        cdef Py_ssize_t i, j, start = 0, k = self.width, stages = self.parts - 1
         cdef double value
         cdef Passage one
+        if self.link == LOGIT:
+            while start < m:
+                logit_stages(stages, min(m - start, STAGES_AT_ONCE), y + start, eta + start * k, k,
+                             True, eta + stages, r + start * k,
+                             NULL if density == NULL else density + start)
+                start += STAGES_AT_ONCE
+            return OK
         for i in range(m):
             one = passed(self.link, stages, <Py_ssize_t> y[i], eta[i * k], eta + i * k + 1,
                          eta + i * k + stages, &value)
@@ -375,6 +392,106 @@ cdef class Staged(TwoDesignsModel):
             one = expected(self.link, stages, eta[i * k], eta + i * k + 1, eta + i * k + stages)
             join_stages(stages, &one, w + i * k * k)
         return OK
+
+
+cdef class SharperStages(TwoDesignsModel):
+    """A `Sequential` whose thresholds and predictor are both multiplied by the discrimination
+    exp(zeta_i), zeta_i = z_i . gamma: P(y_i = k | y_i >= k) = F(exp(zeta_i) (c_{k+1} - eta_i)).
+
+    With t_k = exp(zeta) (c_{k+1} - eta), and slopes g_k and curvatures h_k in t_k of the stages
+    that a row reaches, scores are -exp(zeta) sum_k g_k for eta, sum_k t_k g_k for zeta and
+    exp(zeta) sum_{k >= l} g_k for u_l; of curvatures see `turned`.
+
+    Parameters
+    ----------
+    X, y, offset, weight, predictor
+        As in `TwoDesignsModel`.
+    levels, link
+        As in `Cumulative`.
+    """
+
+    cdef readonly int link
+
+    def __init__(self, Design X, y, offset=None, weight=None, predictor=None, Py_ssize_t levels=2,
+                 link="logit"):
+        if not (2 <= levels <= LEVELS_AT_MOST and 0 <= np.min(y) and np.max(y) < levels):
+            raise ValueError(f"outcomes must be 0, .., levels - 1 = {levels - 1}")
+        TwoDesignsModel.__init__(self, X, y, offset, weight, predictor, levels - 2)
+        self.link = CUMULATIVE_LINKS[link]
+
+    cdef double scaled(self, const double *row, double *steps, double *t) noexcept nogil:
+        """exp(zeta) of a row; steps times it, from the second stage on, and each t."""
+        cdef Py_ssize_t l, stages = self.auxiliary + 1
+        cdef double s = exp(fmin(fmax(row[1], -LARGEST_SCALE), LARGEST_SCALE)), cut = 0
+        for l in range(stages):
+            steps[l] = s * row[1 + l] if l > 0 else 0
+            cut += steps[l]
+            t[l] = cut - s * row[0]
+        return s
+
+    cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
+                    double *r, double *density) except -1 nogil:
+        cdef Py_ssize_t i, l, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s, value
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], s * eta[k * i], NULL, steps, &value)
+            r[k * i], r[k * i + 1] = -s * one.rest[0], 0
+            for l in range(stages):
+                r[k * i + 1] += one.slope[l] * t[l]
+            for l in range(1, stages):
+                r[k * i + 1 + l] = s * one.rest[l]
+            if density != NULL:
+                density[i] = value
+        return OK
+
+    cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s, value
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = passed(self.link, stages, <Py_ssize_t> y[i], s * eta[k * i], NULL, steps, &value)
+            self.turned(s, t, &one, w + k * k * i)
+        return OK
+
+    cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,
+                                  const double *y, double *w) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width, stages = self.auxiliary + 1
+        cdef double[LEVELS_AT_MOST] steps
+        cdef double[LEVELS_AT_MOST] t
+        cdef double s
+        cdef Passage one
+        for i in range(m):
+            s = self.scaled(eta + k * i, steps, t)
+            one = expected(self.link, stages, s * eta[k * i], NULL, steps)  # of slopes of mean zero
+            self.turned(s, t, &one, w + k * k * i)
+        return OK
+
+    cdef void turned(self, double s, const double *t, const Passage *one, double *w) noexcept nogil:
+        """J' H J of t by (eta, zeta, u), less slopes times second derivatives of t: those by zeta
+        and another are the first derivatives by that one.
+        """
+        cdef Py_ssize_t l, n, k = self.width, stages = self.auxiliary + 1
+        cdef double bent = 0.0  # sum of h t, less that of g, over this and later stages
+        w[k + 1] = 0
+        for l in range(stages - 1, -1, -1):
+            bent += one.curve[l] * t[l] - one.slope[l]
+            w[k + 1] += (one.curve[l] * t[l] - one.slope[l]) * t[l]
+            if l > 0:
+                w[1 + l] = w[(1 + l) * k] = -s * s * one.bend[l]
+                w[k + 1 + l] = w[(1 + l) * k + 1] = s * bent
+        w[0], w[1] = s * s * one.bend[0], -s * bent
+        w[k] = w[1]
+        for l in range(1, stages):
+            for n in range(1, stages):
+                w[(1 + l) * k + 1 + n] = s * s * one.bend[max(l, n)]
 
 
 cdef struct Passage:
@@ -414,6 +531,57 @@ cdef Passage passed(int link, Py_ssize_t stages, Py_ssize_t y, double eta, const
         one.slope[j], one.curve[j] = T.both, T.above + T.below
     add_up(stages, &one)
     return one
+
+
+cdef void logit_stages(Py_ssize_t stages, Py_ssize_t m, const double *y, const double *eta,
+                       Py_ssize_t width, bint own, const double *steps, double *r,
+                       double *density) noexcept nogil:
+    """Scores and log densities of up to STAGES_AT_ONCE rows by the logistic function, from the last
+    stage on: the formulas of `passed`, exponentials and logarithms row beside row.
+
+    `eta` and `r` have `width` numbers a row; where stages have predictors of their own, these stand
+    behind the first one, and scores by them before those by steps, else `r` has one a stage.
+    """
+    cdef Py_ssize_t i, j, last = 0, size = 2 * stages if own else stages
+    cdef double cut = 0
+    cdef double[STAGES_AT_ONCE] stops
+    cdef double[STAGES_AT_ONCE] t
+    cdef double[STAGES_AT_ONCE] odds
+    cdef double[STAGES_AT_ONCE] slope
+    cdef double[STAGES_AT_ONCE] rest
+    cdef double[STAGES_AT_ONCE] linear
+    cdef double[STAGES_AT_ONCE] product           # of at most 2 a stage
+    for i in range(m):
+        rest[i] = linear[i] = 0
+        product[i] = 1
+        last = max(last, <Py_ssize_t> y[i])
+    last = min(last, stages - 1)
+    memset(r, 0, m * size * sizeof(double))
+    for j in range(1, last + 1):
+        cut += steps[j]
+    for j in range(last, -1, -1):
+        for i in range(m):
+            t[i] = cut - eta[i * width]
+        for i in range(m if own else 0):
+            t[i] -= eta[i * width + 1 + j]
+        for i in range(m):  # rows that do not come so far pass for certain
+            stops[i] = 1 if y[i] == j else 0
+            t[i] = t[i] if y[i] >= j else -SURE_ODDS
+        simd.logit_terms(m, t, stops, slope, odds)
+        for i in range(m):
+            linear[i] += t[i]
+            product[i] *= odds[i]
+            rest[i] += slope[i]
+        for i in range(m if own else 0):
+            r[i * size + 1 + j] = -slope[i]
+        for i in range(m if j else 0):
+            r[i * size + (stages if own else 0) + j] = rest[i]
+        cut -= steps[j] if j > 0 else 0
+    for i in range(m):
+        r[i * size] = -rest[i]
+    if density != NULL:
+        memset(density, 0, m * sizeof(double))
+        simd.logit_sums(m, 1, linear, product, density)
 
 
 cdef Passage expected(int link, Py_ssize_t stages, double eta, const double *zeta,

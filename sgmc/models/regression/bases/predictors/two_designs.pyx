@@ -42,6 +42,12 @@ cdef class TwoDesignsModel(Glm):
             raise ValueError("predictor has to have a number for each column")
         self.auxiliary, self.parts = auxiliary, parts
         self.width, self.dim = parts + auxiliary, X.d + auxiliary
+        # products of a predictor without coded columns need not read these
+        self.numbers = getattr(X, "inner", None)
+        self.places = np.array(X.table.places if self.numbers else [], dtype=np.intp)
+        coded = np.setdiff1d(np.arange(X.d), self.places)
+        self.plain = np.array([self.numbers is not None and (predictor[coded] != part).all()
+                               for part in range(parts)], dtype=np.intc)
 
     cdef Py_ssize_t work_size(self) noexcept nogil:
         return (4 + self.width) * self.tile + self.X.work_size() + 2 * self.X.d
@@ -60,18 +66,47 @@ cdef class TwoDesignsModel(Glm):
     cdef int predictors(self, const double *delta, const Batch *tile, Scratch *s,
                         double *eta) except -1 nogil:
         """All predictors, and u, of each row, without the offset."""
-        cdef Py_ssize_t i, j, k, part, d = self.X.d, width = self.width
+        cdef Py_ssize_t i, k, part, width = self.width
         cdef double *linear = self.spare(s) + width * self.tile
-        cdef double *alone = linear + self.tile
         for part in range(self.parts):
-            for j in range(d):
-                alone[j] = delta[j] if self.predictor[j] == part else 0
-            self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
+            self.part_dot(part, delta, tile, s, linear)
             for i in range(tile.m):
                 eta[i * width + part] = linear[i]
         for k in range(self.auxiliary):
             for i in range(tile.m):
-                eta[i * width + self.parts + k] = delta[d + k]
+                eta[i * width + self.parts + k] = delta[self.X.d + k]
+        return OK
+
+    cdef int part_dot(self, Py_ssize_t part, const double *delta, const Batch *tile, Scratch *s,
+                      double *linear) except -1 nogil:
+        """A predictor of each row."""
+        cdef Py_ssize_t j, own
+        cdef double *alone = linear + self.tile
+        if self.plain[part]:
+            for j in range(self.places.shape[0]):
+                own = self.places[j]
+                alone[j] = delta[own] if self.predictor[own] == part else 0
+            return self.numbers.dot(tile, alone, linear, s.work + 3 * self.tile)
+        for j in range(self.X.d):
+            alone[j] = delta[j] if self.predictor[j] == part else 0
+        return self.X.dot(tile, alone, linear, s.work + 3 * self.tile)
+
+    cdef int part_tdot(self, Py_ssize_t part, const Batch *tile, Scratch *s, const double *r,
+                       double *grad) except -1 nogil:
+        """Add the products of a predictor's columns with a number of each row."""
+        cdef Py_ssize_t j, own
+        cdef double *sums = self.empty(s)
+        if self.plain[part]:
+            self.numbers.tdot(tile, r, sums, s.work + 3 * self.tile)
+            for j in range(self.places.shape[0]):
+                own = self.places[j]
+                if self.predictor[own] == part:
+                    grad[own] += sums[j]
+            return OK
+        self.X.tdot(tile, r, sums, s.work + 3 * self.tile)
+        for j in range(self.X.d):
+            if self.predictor[j] == part:
+                grad[j] += sums[j]
         return OK
 
     cdef const double *place(self, const double *theta, const Batch *tile,
@@ -129,15 +164,9 @@ cdef class TwoDesignsModel(Glm):
 
     cdef int add_scores(self, const Batch *tile, Scratch *s, const double *r,
                         double *grad) except -1 nogil:
-        cdef Py_ssize_t i, j, k, part
-        cdef double *sums
+        cdef Py_ssize_t i, k, part
         for part in range(self.parts):
-            sums = self.empty(s)
-            self.X.tdot(tile, self.column(tile.m, s, r, self.width, part), sums,
-                        s.work + 3 * self.tile)
-            for j in range(self.X.d):
-                if self.predictor[j] == part:
-                    grad[j] += sums[j]
+            self.part_tdot(part, tile, s, self.column(tile.m, s, r, self.width, part), grad)
         for k in range(self.auxiliary):
             for i in range(tile.m):
                 grad[self.X.d + k] += r[i * self.width + self.parts + k]

@@ -224,7 +224,7 @@ def mixed_priors(prior, data, family, scales, effects, spread, learned=False):
     """
     named, rest = apart(prior, effects)
     learned = learned and learns(rest)
-    fixed = resolve(rest, data, family, scales, learned, bounded=not learned, joint=True)
+    fixed = resolve(rest, data, family, scales, learned, bounded=True, joint=True)
     at = len(fixed.names) - fixed.auxiliary
     sds = [of_sd(one_of(named, name, ALL_SDS, SD), name) for name in effects.sds]
     cors = [of_cor(one_of(named, name, ALL_CORS, COR), name) for name in effects.cors]

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sgmc.core.designs.design import design
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns
 from sgmc.models.regression.latent.covariance.group_effects import MixedPriors
 from sgmc.models.regression.latent.densities.effects_prior import EffectsPrior
@@ -118,7 +117,7 @@ def learned_beside(rows, priors, family, units, columns, start, shift, bent, sum
         where,
         LearnedScales(own, groups, hyperpriors),
         whole,
-        kernel(design(rows.table.X), table.response, table.offset, table.multiplicity),
+        kernel(rows.stored, table.response, table.offset, table.multiplicity),
         ShrunkPrior(whole, EffectsPrior(rows.blocks, fixed)),
         shown,
         summed_rows(rows, family) if summing else None,

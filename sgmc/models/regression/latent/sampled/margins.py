@@ -9,7 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from sgmc.coordinates.approximations.propagation import Propagated, Sites, propagate
 from sgmc.coordinates.transforms.composed import Composed
 from sgmc.coordinates.transforms.partial_map import PartialMap
 from sgmc.errors import DataError
@@ -21,137 +20,71 @@ from sgmc.models.regression.latent.shrunk.centre import (
     search,
 )
 from sgmc.models.regression.latent.shrunk.coordinates import learned_map
-from sgmc.models.regression.mode.bounded import (
-    alone_by_quantiles,
-    contradicted,
-    definite,
-    ends_of,
-    flattened,
-    tilt_of,
-    without_ends,
+from sgmc.models.regression.mode.bounded import definite, flattened, without_ends
+from sgmc.models.regression.mode.margins import (
+    MOST_SEARCHES,
+    STILL,
+    Margins,
+    margins_of,
+    signs_near,
+    without_laws,
 )
-from sgmc.models.regression.mode.increments import few_lose, free_increments, increments_near
 from sgmc.priors import normal
-
-MOST_SEARCHES = 6  # of searches for the centre, at most
-STILL = 0.1  # sds that no such coefficient moves any more
-
-
-@dataclass(frozen=True)
-class Margins:
-    """Margins of parameters that no Gaussian describes, and the maps to them.
-
-    Attributes
-    ----------
-    own : array (k,) of int
-        Of those by quantiles, among all but the effects.
-    by_quantiles : array (k,) of int
-        Among all parameters.
-    cuts : list of Cut or Spike
-    told : Propagated
-    warnings : list of SGMCWarning
-        Of ends that the data speak against.
-    increments : array of int
-        Those of effects whose sign is open, among all parameters.
-    rising : Composed or None
-        From about standard normal numbers to these.
-    """
-
-    own: np.ndarray
-    by_quantiles: np.ndarray
-    cuts: list
-    told: Propagated
-    warnings: list
-    increments: np.ndarray
-    rising: Composed | None
-
-    @property
-    def places(self):
-        """All of them, an array of int."""
-        return np.append(self.by_quantiles, self.increments)
-
-    @property
-    def arrays(self):
-        """What tells their maps from others."""
-        found = self.told.place, self.told.h
-        if self.rising is None:
-            return found
-        return (*found, np.asarray(self.rising.inner.centre), np.asarray(self.rising.inner.matrix))
-
-    def behind(self, map):
-        """A map of all parameters, behind one from standard normal numbers at the places to these
-        parameters.
-        """
-        if self.cuts:
-            alone = alone_by_quantiles(self.cuts, self.told)
-            map = Composed(map, PartialMap(map.dim, self.by_quantiles, alone))
-        if self.rising is not None:
-            map = Composed(map, PartialMap(map.dim, self.increments, self.rising))
-        return map
 
 
 def centre_and_margins(found):
-    """The `GaussianApproximation` at the centre, about the covariance of psi, and `Margins`, which
-    are None where priors are all about Gaussian.
+    """The `GaussianApproximation` at the centre, about the covariance of psi, and `Margins`,
+    `LearnedMargins` or None, where priors are all about Gaussian.
 
     Parameters
     ----------
     found : CrossedSetup
     """
     priors, centre = found.priors, found.centre
-    here, covariance = centre.search(found.starts)
-    if found.learned is not None:
-        return learned_margins(found, here, covariance)
-    if not len(priors.bent):
-        return here, covariance, None
-    stood = without_ends(priors, poles=False)
+    (here, covariance), scales, margins = centre.search(found.starts), None, None
     for _ in range(MOST_SEARCHES):
-        margins = margins_about(found, stood, here, covariance)
-        sites, logged = margins.told.sites, priors.logged[margins.own]
-        moved = np.abs(margins.told.mean - here.place[margins.by_quantiles])
-        moved /= np.sqrt(margins.told.h)
-        if not (moved[~logged] > STILL).any():
+        if found.learned is not None:
+            here, covariance, scales = scales_mode(found, here, covariance)
+        if not len(priors.bent):
             break
-        used = list(stood.used)
-        for j, one, p, q in zip(margins.own, logged, *sites):
-            used[j] = used[j] if one else normal(q / p, p**-0.5)
-        stood = replace(stood, used=used)
+        stood = centre.terms.table
+        margins = margins_about(found, stood, here, covariance)
+        if margins.still(here.place[margins.by_quantiles], priors.logged):
+            break
+        stood = replace(stood, used=margins.stand_ins(stood))
         centre.terms, centre.prior = found.terms_of(stood), found.density_of(stood)
         here, covariance = centre.search([here.place])
+    if scales is not None:
+        return here, covariance, LearnedMargins(found.learned, scales, margins)
     return here, covariance, margins
 
 
 def margins_so_far(found, here):
-    """The `Margins` about an approximation, the covariance of psi unknown; None without any."""
-    unknown = np.eye(len(found.centre.psi))
-    if found.learned is not None:
-        return LearnedMargins(found.learned, about(likelihood_at(found, (here, unknown))))
-    if not len(found.priors.bent):
-        return None
-    stood = without_ends(found.priors, poles=False)
-    return margins_about(found, stood, here, unknown)
+    """The margins about an approximation, the covariance of psi unknown; None without any."""
+    unknown, margins = np.eye(len(found.centre.psi)), None
+    if len(found.priors.bent):
+        stood = without_ends(found.priors, poles=False)
+        margins = margins_about(found, stood, here, unknown)
+    if found.learned is None:
+        return margins
+    return LearnedMargins(found.learned, about(likelihood_at(found, (here, unknown))), margins)
 
 
 def margins_about(found, stood, here, covariance):
     """The `Margins`, by a Gaussian of which other priors are part; parameters are those of
     `cavity`.
     """
-    priors, places = found.priors, np.asarray(found.rows.blocks.places)
-    own, cuts, effects, open_ = signs_told(found, stood, here, covariance)
-    precision, linear, sites = cavity(found, stood, own, here, covariance)
-    told = propagate(precision, linear, np.arange(len(own)), tilt_of(cuts), sites)
-    warnings = contradicted(priors, own, cuts, told) + open_
-    rising, increments = None, np.concatenate([np.zeros(0, int), *effects])
-    if effects:
-        precision, linear, _ = cavity(found, stood, increments, here, covariance)
-        unsigned = [one for one in priors.monotone if one.places[0] in increments]
-        rising = free_increments(definite(precision), linear, unsigned)
-    return Margins(own, places[own], cuts, told, warnings, places[increments], rising)
+    places = np.asarray(found.rows.blocks.places)
+    lost = signs_told(found, stood, here, covariance)
+
+    def without(own):
+        return cavity(found, stood, own, here, covariance)
+
+    return margins_of(found.priors, lost, without, places)
 
 
 def signs_told(found, stood, here, covariance):
-    """What `ends_of` tells by the Gaussian of all increments, whose laws are part of it, with tails
-    as heavy as those of normal outcomes are.
+    """What `signs_near` tells by the Gaussian of all increments, whose laws are part of it.
     """
     priors, increments = found.priors, found.priors.increments
     d = len(priors.names)
@@ -161,9 +94,7 @@ def signs_told(found, stood, here, covariance):
         inner[np.diag_indices(len(increments))] += sites.precision
         precision[np.ix_(increments, increments)] = definite(inner)
         mean[increments] = here.place[np.asarray(found.rows.blocks.places)[increments]]
-    near = [increments_near(precision, mean, one.places) for one in priors.monotone]
-    rows = len(found.rows.fixed.y)
-    return ends_of(priors, [(sign, few_lose(lost, rows)) for sign, lost, _ in near])
+    return signs_near(priors, precision, mean, len(found.rows.fixed.y))
 
 
 def cavity(found, stood, own, here, covariance):
@@ -183,12 +114,6 @@ def cavity(found, stood, own, here, covariance):
         Of psi.
     """
     d, places = found.rows.blocks.d, np.asarray(found.rows.blocks.places)[own]
-    kept = here.place[found.rows.blocks.places]
-    _, slope, precision = found.terms_of(stood)(kept)
-    _, other_slope, other_precision = found.terms_of(flattened(stood, own))(kept)
-    logged = found.priors.logged[own]
-    stand_ins = np.diag(precision - other_precision)[own]
-    slopes = (slope - other_slope)[own] + logged + stand_ins * kept[own]
     spread = np.zeros((len(own), len(own)))
     for a, j in enumerate(places):
         if own[a] >= d:
@@ -198,10 +123,8 @@ def cavity(found, stood, own, here, covariance):
         unit[j] = 1.0
         moved = here.map(here.map.pulled(here.place, unit)) - np.asarray(here.map.centre)
         spread[a] = np.where(own >= d, 0.0, moved[places])
-    inner = np.linalg.inv(spread)
-    linear = inner @ kept[own] - slopes
-    inner[np.diag_indices(len(own))] -= stand_ins
-    return inner, linear, Sites(stand_ins, slopes)
+    kept, others = here.place[found.rows.blocks.places], flattened(stood, own)
+    return without_laws(spread, kept, own, found.terms_of(stood), found.terms_of(others))
 
 
 @dataclass(frozen=True)
@@ -212,41 +135,51 @@ class LearnedMargins:
     ----------
     learned : LearnedBeside
     centre : ScalesMode
+    bent : Margins or None
+        Of other parameters that no Gaussian describes.
     """
 
     learned: object
     centre: ScalesMode
+    bent: Margins | None
 
-    warnings = ()
+    @property
+    def warnings(self):
+        """Of ends that the data speak against."""
+        return [] if self.bent is None else self.bent.warnings
 
     @property
     def places(self):
-        """Of these coefficients and auxiliary parameters, among those without learned scales."""
-        return self.learned.kept
+        """Of these coefficients and auxiliary parameters, and of the other ones, among those
+        without learned scales.
+        """
+        kept = self.learned.kept
+        return kept if self.bent is None else np.union1d(kept, self.bent.places)
 
     @property
     def arrays(self):
         """What tells their maps from others."""
-        return self.centre.found.place, self.centre.found.h, self.centre.g
+        found = self.centre.found.place, self.centre.found.h, self.centre.g
+        return found if self.bent is None else (*found, *self.bent.arrays)
 
     def behind(self, map):
         """A map of all parameters but the scales, behind one from standard normal numbers to
         coefficients with learned scales, these and auxiliary parameters.
         """
-        learned = self.learned
-        inner = learned_map(learned.scales, self.centre, learned.power)
-        return Composed(
-            PartialMap(learned.whole.size, learned.others, map),
-            PartialMap(learned.whole.size, learned.own, inner),
-        )
+        learned, size, kept = self.learned, self.learned.whole.size, self.learned.others
+        bent = () if self.bent is None else self.bent.places
+        given = [j - learned.whole.d for j in bent if j >= learned.whole.d]
+        inner = learned_map(learned.scales, self.centre, learned.power, given)
+        whole = Composed(PartialMap(size, kept, map), PartialMap(size, learned.own, inner))
+        return whole if self.bent is None else self.bent.behind(whole, kept)
 
 
-def learned_margins(found, here, covariance):
-    """The `GaussianApproximation`, about the covariance of psi and `LearnedMargins`, from a first
+def scales_mode(found, here, covariance):
+    """The `GaussianApproximation`, about the covariance of psi and the `ScalesMode`, from a first
     search for the centre on.
     """
-    priors, centre, where = found.priors, found.centre, found.learned.where
-    mode = here, covariance
+    centre, where = found.centre, found.learned.where
+    mode, priors = (here, covariance), centre.terms.table
 
     def settled(told):
         nonlocal mode
@@ -265,7 +198,7 @@ def learned_margins(found, here, covariance):
 
     target = GlobalScales(settled, partial(likelihood_at, found), STILL)
     (here, covariance), scales = search(target, found.learned.scales, mode)
-    return here, covariance, LearnedMargins(found.learned, scales)
+    return here, covariance, scales
 
 
 def likelihood_at(found, mode):

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sgmc.coordinates.approximations.mode import PriorTerms
-from sgmc.core.designs.design import design
 from sgmc.core.expansion import row_curvatures
 from sgmc.core.random.rng import seed_sequence
 from sgmc.models.regression.bases.predictors.two_predictors import of_columns, predictors_of, shifts
@@ -117,7 +116,7 @@ def set_up(data, family, crossing, prior, settings):
     shift[data.intercepts] = 0.0
     shift = shifts(priors, shift, d)
     wide = of_columns(family, rows.predictor)
-    model = wide.kernel(design(rows.table.X), table.response, table.offset, table.multiplicity)
+    model = wide.kernel(rows.stored, table.response, table.offset, table.multiplicity)
     # chains are told apart by draws of named samplers, which stay those of all rows
     summing = family.summed and not crossing.factors and settings.unchained
     summed = summed_rows(rows, family) if summing else None

@@ -200,7 +200,8 @@ def conditioned(family: Any, groups: Any, settings: Any, fixed: Any, d: int) -> 
     """
     local = any(one.local[0] != "none" for one in groups)  # a ridge alone has independent draws
     normal = family.summed and len(family.auxiliary) == 1  # a known sigma has no place in a sweep
-    return bool(local and normal and settings.in_turns and fixed.conjugate(d))
+    alike = fixed.conjugate(d) and fixed.apart
+    return bool(local and normal and settings.in_turns and alike)
 
 
 def scale_conditionals(

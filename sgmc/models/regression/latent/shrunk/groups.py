@@ -99,7 +99,7 @@ def specified(data, family, prior):
     of known scale.
     """
     units = Scales(np.ones(data.d), auxiliary=(1.0,) * len(family.auxiliary))
-    priors = resolve(prior, data, family, units, learned=True)
+    priors = resolve(prior, data, family, units, learned=True, bounded=True, joint=True)
     refuse_known(priors)
     return priors
 

@@ -39,7 +39,7 @@ def learned_prior_draws(table, data, family, prior, outcome, count, seed):
         For a horseshoe whose global scale follows from what the outcomes tell.
     """
     units = scales(data, table.sd, family, *outcome)
-    priors = resolve(prior, data, family, units, learned=True)
+    priors = resolve(prior, data, family, units, learned=True, bounded=True, joint=True)
     refuse_known(priors)
     groups, columns = groups_of(priors), predictors_of(data, family)
     for one in groups:

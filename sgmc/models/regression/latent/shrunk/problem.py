@@ -55,6 +55,18 @@ from sgmc.models.regression.latent.shrunk.groups import (
 )
 from sgmc.models.regression.latent.shrunk.rotated import rotated_ridge
 from sgmc.models.regression.latent.shrunk.shrinking import LOCAL_KINDS, Shrunk, ShrunkPrior
+from sgmc.models.regression.mode.bounded import (
+    bounds_intercept,
+    flattened,
+    refuse_beside_ends,
+    without_ends,
+)
+from sgmc.models.regression.mode.margins import (
+    MOST_SEARCHES,
+    margins_of,
+    signs_near,
+    without_laws,
+)
 from sgmc.models.regression.mode.recession import Likelihood
 from sgmc.models.regression.mode.search import alone, first_guess, moments_of_outcomes, scales
 from sgmc.models.regression.problem import identity, strata_of
@@ -76,19 +88,22 @@ def learned_problem(data, family, prior, settings):
     prior : None, str, PriorSpec or dict
     settings : Settings
     """
-    table = prepare(data, settings.seed, settings.dtype, centre=True)
+    centre = not bounds_intercept(prior, data)
+    table = prepare(data, settings.seed, settings.dtype, centre=centre)
     outcome = moments_of_outcomes(table, family)
     units = scales(data, table.sd, family, *outcome)
-    priors = resolve(prior, data, family, units, learned=True)
+    priors = resolve(prior, data, family, units, learned=True, bounded=True, joint=True)
     columns = predictors_of(data, family)
     groups, d = groups_of(priors), len(columns)
     where = np.sort(np.concatenate([one.places for one in groups]))
+    ends = as_normal(priors, where)
+    refuse_beside_ends(ends, settings, table)
     shift = (table.mean if priors.centred else np.zeros(data.d)) - table.shift
     shift[data.intercepts] = 0.0
     shift = shifts(priors, shift, d)
     model = compiled(table, family, table.X)
     Likelihood(table, data, family, priors, model, shift).refuse_improper()
-    guess = first_guess(priors, family, table.offset, *outcome)
+    guess = first_guess(without_ends(priors), family, table.offset, *outcome)
     shrunk = shrunk_of(groups, where, priors, family, units, columns)
     sds = alone(model, guess, priors.intercepts)[where]
     hyperpriors = hyperpriors_of(groups, shrunk, sds, guess[d] if shrunk.log_params else 0.0)
@@ -102,7 +117,14 @@ def learned_problem(data, family, prior, settings):
     ridge = len(groups) == 1 and not shrunk.locals and isinstance(table.X, np.ndarray)
     ridge = ridge and not columns.any()
     # given sigma and the sd of a ridge, coefficients of normal outcomes are normal
-    if ridge and settings.unchained and family.summed and family.auxiliary and fixed.conjugate(d):
+    if (
+        ridge
+        and settings.unchained
+        and family.summed
+        and family.auxiliary
+        and fixed.apart
+        and fixed.conjugate(d)
+    ):
         try:
             moved = ridge_draws(table, model, shown, shrunk, shift)
         except OutOfTime:  # the search ends at once, with what there is
@@ -125,7 +147,8 @@ def learned_problem(data, family, prior, settings):
             shape=shape_of(groups, shown, table, drawn.shape),
         )
     refuse_many(groups)
-    terms = PriorTerms(as_normal(priors, where), shift)
+    stood = without_ends(ends, poles=False)
+    terms, margins = PriorTerms(stood, shift), None
     terms.scale[where] = np.asarray(shrunk.unit)
     power = family.auxiliary[0].power if family.auxiliary else 0.0
 
@@ -135,23 +158,62 @@ def learned_problem(data, family, prior, settings):
         return posterior_mode(model, terms, start)
 
     mode, warnings = find(guess)
-    stopped = "" if mode.whole else SEARCH
+    stopped, centre = "" if mode.whole else SEARCH, None
     try:
-        target = among_coefficients(model, terms, learned, find)
-        centre = search(target, learned, mode)[1] if mode.whole else None
+        for _ in range(MOST_SEARCHES if mode.whole else 0):
+            target = among_coefficients(model, terms, learned, find)
+            mode, centre = search(target, learned, mode)
+            if not len(ends.bent):
+                break
+            margins = margins_beside(ends, stood, shift, centre, len(table.y))
+            if margins.still(centre.found.mean[margins.own], ends.logged):
+                break
+            stood, before = replace(stood, used=margins.stand_ins(stood)), terms
+            terms = PriorTerms(stood, shift)
+            for one, other in ((terms.location, before.location), (terms.scale, before.scale)):
+                one[where] = other[where]
     except OutOfTime:
         centre, stopped = None, SEARCH
-    centre = centre or about(gaussian(model, terms, learned, mode))
+    if centre is None:
+        centre = about(gaussian(model, terms, learned, mode))
+        margins = margins_beside(ends, stood, shift, centre, len(table.y)) if len(ends.bent) else None
     if ridge:
         M, centre, shrunk = rotated_ridge(centre, shrunk)
         learned = LearnedScales(shrunk, groups, hyperpriors)
         table.X[:, where], shift[where] = table.X[:, where] @ M, shift[where] @ M
         back[:, where] = back[:, where] @ M
-    coordinates = learned_coordinates(learned, centre, power, back, priors.report)
+    coordinates = learned_coordinates(learned, centre, power, back, priors.report, margins)
+    warnings = warnings + (margins.warnings if margins else [])
     whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
     if family.summed and family.auxiliary:
         whole = replace(whole, shape=shape_of(groups, shown, table, whole.shape))
     return whole
+
+
+def margins_beside(ends, stood, shift, centre, rows):
+    """The `Margins` of the parameters that no Gaussian describes and that have no learned scales.
+
+    Parameters
+    ----------
+    ends : PriorTable
+        Of (beta, u), with ends.
+    stood : PriorTable
+        With the normal laws that stood for theirs.
+    shift : array (d,)
+        See `Separable`.
+    centre : ScalesMode
+    rows : int
+        Of the table.
+    """
+    precision, mean = centre.precision, centre.found.mean
+    covariance, every = np.linalg.inv(precision), np.arange(len(mean))
+
+    def cavity(own):
+        others = PriorTerms(flattened(stood, own), shift)
+        spread = covariance[np.ix_(own, own)]
+        return without_laws(spread, mean, own, PriorTerms(stood, shift), others)
+
+    return margins_of(ends, signs_near(ends, precision, mean, rows), cavity, every)
 
 
 def shape_of(groups, shown, table, unknown):

@@ -5,15 +5,20 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import sparse
 
+from sgmc.core.designs.design import Repeated64, design
 from sgmc.formula.designs.coded import CodedTable, grown
 from sgmc.models.regression.latent.densities.effects_prior import Blocks
 from sgmc.models.regression.rows.prepare import DesignTable, copied, permutation
 
+# rows by which it is told whether curves are alike in many, and rows to a different one, at least
+ROWS_COMPARED, FEWEST_ALIKE = 1000, 8
+FEWEST_COLUMNS = 8  # of curves, below which products with all rows take no longer
+
 
 @dataclass(frozen=True)
 class CrossedRows:
-    """Rows as the compiled model reads them, sorted by the factor of most levels, or for
-    mini-batches in random order.
+    """Rows as the compiled model reads them, sorted by the factor of most levels, or by what curves
+    have alike in many rows, or for mini-batches in random order.
 
     Attributes
     ----------
@@ -31,6 +36,8 @@ class CrossedRows:
     blocks : Blocks
     predictor : array (columns of `table`,) of int
         The linear predictor, 0 or 1, of each parameter; -1 of those that are in none.
+    alike : array (n,) of int32, or None
+        Number of each row's curves among the different ones, where many rows share them.
     """
 
     fixed: DesignTable
@@ -41,6 +48,15 @@ class CrossedRows:
     curves: np.ndarray
     blocks: Blocks
     predictor: np.ndarray
+    alike: np.ndarray | None = None
+
+    @property
+    def stored(self):
+        """The storage of the table for the compiled model."""
+        X, d = self.table.X, self.blocks.d
+        if self.alike is None or not isinstance(X, np.ndarray) or X.dtype != np.float64:
+            return design(X)
+        return Repeated64(X, self.alike, d, d + self.curves.shape[1])
 
     @property
     def predictors(self):
@@ -113,13 +129,14 @@ def crossed_rows(data, columns, crossing, effects, log_params, settings, centre)
     names = [one.name for one in crossing.factors]
     levels = [len(one.index) for one in crossing.factors]
     terms = crossing.terms
-    number = [names.index(term.factor) for term in terms]
+    number, shared = [names.index(term.factor) for term in terms], None
     if settings.approximate:  # blocks of neighbours are to be samples of the rows
         order = permutation(data.n, settings.seed)
     elif levels:
         order = np.argsort(crossing.codes[:, int(np.argmax(levels))], kind="stable")
     else:
-        order = np.arange(data.n)
+        shared = numbers_of(crossing.curves)
+        order = np.arange(data.n) if shared is None else np.argsort(shared, kind="stable")
     fixed = copied(data, order, settings.dtype, centre)
     codes = np.ascontiguousarray(crossing.codes[order])
     none = np.empty((len(order), 0))
@@ -138,8 +155,22 @@ def crossed_rows(data, columns, crossing, effects, log_params, settings, centre)
     own = np.append(columns, crossing.predictors[blocks.number])
     predictor = np.append(own, np.full(width - len(own), -1))
     Z = np.ascontiguousarray(Z)
-    rows = CrossedRows(fixed, fixed, codes, Z, factor, curves, blocks, predictor)
+    shared = None if shared is None else np.ascontiguousarray(shared[order], dtype=np.int32)
+    rows = CrossedRows(fixed, fixed, codes, Z, factor, curves, blocks, predictor, shared)
     return replace(rows, table=replace(fixed, X=whole(rows, number, width)))
+
+
+def numbers_of(curves):
+    """Number of each row (n,) among the different rows of a table; None where few are alike."""
+    n, width = curves.shape
+    if width < FEWEST_COLUMNS or n < FEWEST_ALIKE * ROWS_COMPARED:
+        return None
+    rows = np.ascontiguousarray(curves, dtype=float)
+    rows = rows.view(np.dtype((np.void, width * rows.itemsize)))[:, 0]
+    if len(np.unique(rows[:: n // ROWS_COMPARED])) > ROWS_COMPARED // 2:
+        return None
+    different, found = np.unique(rows, return_inverse=True)
+    return found if FEWEST_ALIKE * len(different) <= n else None
 
 
 def whole(rows, number, width):

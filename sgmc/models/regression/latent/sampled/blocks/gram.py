@@ -3,7 +3,6 @@ approximation is made of, for other weights each time.
 """
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 from scipy import sparse
@@ -53,6 +52,14 @@ class Gram:
         self.of_effect, self.of_column = rows.of_effects, rows.predictor[rows.dense]
         self.effects = [np.flatnonzero(rows.factor == k) for k in range(len(self.levels))]
         self.X = beside(as_sparse(rows.columns), rows.curves)
+        # the columns of each predictor, together
+        places = range(rows.predictors) if isinstance(self.X, np.ndarray) else ()
+        self.columns = [np.flatnonzero(self.of_column == p) for p in places]
+        several = len(self.columns) > 1
+        self.parts = [np.ascontiguousarray(self.X[:, own]) for own in self.columns if several]
+        self.alike, self.d = rows.alike, rows.blocks.d
+        if self.alike is not None:
+            self.shared = rows.curves[np.unique(self.alike, return_index=True)[1]]
         count = len(self.levels)
         self.cells = {
             (k, h): LevelPairs.between(self.codes[:, k], self.codes[:, h], self.levels[h])
@@ -64,13 +71,26 @@ class Gram:
         """X' W X, (d, d), the columns of smooths behind those of coefficients."""
         if not isinstance(self.X, np.ndarray):  # of one predictor
             return (self.X.T @ sparse.diags_array(w[:, 0, 0]) @ self.X).toarray()
+        if w.shape[1] == 1 and self.alike is not None:
+            return self.by_different(w[:, 0, 0])
         if w.shape[1] == 1:
             return self.X.T @ (w[:, 0] * self.X)
-        out, places = np.empty((self.X.shape[1],) * 2), range(w.shape[1])
-        columns = [np.flatnonzero(self.of_column == p) for p in places]
-        for p, q in product(places, places):
-            found = self.X[:, columns[p]].T @ (w[:, p, [q]] * self.X[:, columns[q]])
-            out[np.ix_(columns[p], columns[q])] = found
+        out = np.empty((self.X.shape[1],) * 2)
+        for q, one in enumerate(self.parts):
+            for p in range(q + 1):
+                found = self.parts[p].T @ (w[:, p, [q]] * one)
+                out[np.ix_(self.columns[p], self.columns[q])] = found
+                out[np.ix_(self.columns[q], self.columns[p])] = found.T
+        return out
+
+    def by_different(self, w):
+        """X' W X where many rows share their curves: by sums of the rows that do."""
+        X, S, d = self.X[:, : self.d], self.shared, self.d
+        out = np.empty((self.X.shape[1],) * 2)
+        sums = [np.bincount(self.alike, w * x, len(S)) for x in X.T]
+        out[:d, :d], out[:d, d:] = X.T @ (w[:, None] * X), np.reshape(sums, (d, len(S))) @ S
+        out[d:, :d] = out[:d, d:].T
+        out[d:, d:] = S.T @ (np.bincount(self.alike, w, len(S))[:, None] * S)
         return out
 
     def fixed_by_level(self, w, k):

@@ -96,7 +96,7 @@ class CrossedConditional:
         """The `GaussianApproximation` at a place that may not be the mode."""
         theta = self.loaded(place)
         curvature, of = row_curvatures(self.model, theta), slice(self.rows.predictors)
-        if positive(curvature[:, of, of]):
+        if self.rows.predictors == 1 and (curvature[:, 0, 0] > 0).all():
             return self.of_curvature(place, theta, curvature, curvature[:, of, of])
         if self.rows.predictors > 1:  # that of all rows may be positive where that of some is not
             with suppress(DataError):
@@ -111,16 +111,6 @@ class CrossedConditional:
         prior = self.terms(kept)[2][:d, :d]
         precision = precision_of(self.rows, self.gram, w, place, prior)
         return GaussianApproximation(place, precision, precision.arrow(place), curvature)
-
-
-def positive(w):
-    """Whether curvatures (n, k, k) of rows leave no direction of linear predictors without a mode:
-    that of one is positive; those of two may be of one alone, as in rows that tell nothing of the
-    other.
-    """
-    if w.shape[1] == 1:
-        return bool((w > 0).all())
-    return bool((np.linalg.eigvalsh(w) >= 0).all())
 
 
 def positive_part(w):

@@ -26,6 +26,9 @@ from sgmc.models.regression.latent.sampled.centre.laplace import CrossedConditio
 from sgmc.models.regression.latent.sampled.centre.row_information import together
 
 EXPECTATION_DRAWS = 32  # half of them with other signs: psi is right to about a fifth of its sd
+# pairs of them at which all rows are looked at, where these have more than so many numbers: what
+# differs between pairs is of second order, and small where each parameter has many rows
+PAIRS_OF_MANY, NUMBERS_OF_MANY = 4, 200_000
 # draws of which variances of effects are, at least and at most, and numbers of them in all
 VARIANCE_DRAWS, NUMBERS = (16, 512), 1 << 21
 MOST_SEARCHED = 30
@@ -54,7 +57,10 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         first = self.blocks.loading.size
         self.spectral = slice(first, first + self.blocks.spectrum.size)  # of eta among psi
         z = self.standard(random, EXPECTATION_DRAWS // 2)
-        self.normals = np.concatenate([z, -z])
+        self.normals, pairs = np.concatenate([z, -z]), np.arange(len(z))
+        if model.n * (len(rows.dense) + rows.Z.shape[1]) > NUMBERS_OF_MANY:
+            pairs = pairs[:PAIRS_OF_MANY]
+        self.seen = np.append(pairs, pairs + len(z))
         many = int(np.clip(NUMBERS // self.blocks.size, *VARIANCE_DRAWS))
         self.more_normals = self.standard(random, many)
 
@@ -93,7 +99,8 @@ class CentreSearch(CrossedConditional, MarginalTarget):
         kept = np.r_[found.place[:d], found.place[self.psi]]
         out += self.terms(kept)[1][d:]
         if blocks.log_params:
-            logs = np.mean([of_rows(self.model, self.loaded(one))[1] for one in points], axis=0)
+            some = points[self.seen]
+            logs = np.mean([of_rows(self.model, self.loaded(one))[1] for one in some], axis=0)
             out[-blocks.log_params :] += logs[self.psi[-blocks.log_params :]]
         return out, (away**2).mean(axis=0)
 

@@ -58,6 +58,7 @@ def summed_rows(rows: CrossedRows, family: Any) -> tuple[CrossedRows, Model] | N
         codes=rows.codes[:m],
         Z=rows.Z[:m],
         curves=table.X[:, rows.dense[d:]],
+        alike=None,
     )
     return few, model_of(table, every, family)
 
