@@ -34,7 +34,7 @@ NARROWEST_SD = 1e-3  # of a coordinate there, in units that make it about one
 TURNS_WARMUP = 100  # steps, of some sweeps each
 # seconds on one core: numbers of the table in a sweep, local scales in it, operations of a draw of
 # all coefficients, and what this takes besides; only their ratios matter
-CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 7e-10, 3e-7, 6e-11, 5e-5
+CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 6e-10, 1.6e-7, 6e-11, 5e-5
 # seconds of a step's sweeps, about, and how many there are at most; with more coefficients than
 # rows two thirds: what is then known least are sds of long-tailed coefficients, for which
 # successive sweeps are nearly independent and draws count
