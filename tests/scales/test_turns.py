@@ -326,3 +326,16 @@ def test_rows_that_count_twice_and_are_fitted_exactly_are_refused():
         sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, weights="w", seed=1, draws=50)
     once = sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, seed=1, draws=50)
     assert once.sampler.name == "gibbs"
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+def test_chains_begin_where_scales_are_numbers():
+    """Logs of the scales of many columns reach down by a thousand: starts as far above their mean
+    were infinite, and a slice around what is no number never ended.
+    """
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 400))
+    y = 2 * X[:, 0] + rng.normal(size=40)
+    model = sgmc.OLS(y, np.column_stack([np.ones(40), X]))
+    res = model.fit(prior={"*": sgmc.r2d2()}, draws=20, chains=2, seed=1, progress=False)
+    assert res.sampler.name == "gibbs" and np.isfinite(res.draws).all()

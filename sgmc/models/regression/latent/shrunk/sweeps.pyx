@@ -265,7 +265,7 @@ cdef class ScaleSweeps:
         cdef double square = self.place * self.place, first = square / total
         cdef double level = u * u / ((2 + e + 1 / e) * total)
         cdef double low = now - LOCAL_WIDTH * next_uniform(rng), high = low + LOCAL_WIDTH
-        while high - low > SLICE_END:
+        while high - low > SLICE_END * max(1.0, abs(now)):
             at = low + (high - low) * next_uniform(rng)
             e = exp(2 * at)
             total = self.told_at(e)
@@ -478,7 +478,7 @@ cdef class ScaleSweeps:
             if not self.density(what, high) > level:
                 break
             high += width
-        while high - low > SLICE_END:
+        while high - low > SLICE_END * max(1.0, abs(now)):
             at = low + (high - low) * next_uniform(rng)
             if self.density(what, at) > level:
                 return at
