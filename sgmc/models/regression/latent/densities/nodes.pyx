@@ -16,7 +16,7 @@ HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
 cdef enum:
-    FEW_ROWS = 16                 # of a group, that loops over its nodes are longer than
+    SHORT_GROUP = 16                 # of a group, that loops over its nodes are longer than
 
 
 cdef void repeat(Py_ssize_t m, Py_ssize_t times, const double *y, double *out) noexcept nogil:
@@ -148,7 +148,7 @@ cdef class Nodes(Marginal):
         """`shift` by so many effects, one after the other."""
         cdef Py_ssize_t i, k
         cdef double same, first, second
-        if self.q != 2 or m > FEW_ROWS:
+        if self.q != 2 or m > SHORT_GROUP:
             for k in range(count):
                 self.shift(start, m, eta, b + k * self.q, out + k * m)
             return

@@ -33,7 +33,7 @@ STAND_IN_ROWS = 200  # that are looked at where the time is up
 NARROWEST_SD = 1e-3  # of a coordinate there, in units that make it about one
 # of a local scale, which has no larger one in any number of draws: chains start around the mean of
 # logs whose lower tail may be a thousand long, and that far above it there are no numbers
-MOST_LOG = 100.0
+LARGEST_LOG_SCALE = 100.0
 TURNS_WARMUP = 100  # steps, of some sweeps each
 # seconds on one core: numbers of the table in a sweep, local scales in it, operations of a draw of
 # all coefficients, and what this takes besides; only their ratios matter
@@ -183,7 +183,7 @@ class ScaleTurns(Turns):
         sweeps, every = self.of.pace
         theta = self.of.map(x)
         local = theta[self.of.shrunk.d : self.of.shrunk.first_group]
-        np.minimum(local, MOST_LOG, out=local)
+        np.minimum(local, LARGEST_LOG_SCALE, out=local)
         self.sweeps.sweep(theta, rng, sweeps)
         if number % every == 0:
             self.of.draw_together(theta, rng)

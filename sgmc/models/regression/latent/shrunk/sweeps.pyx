@@ -25,8 +25,8 @@ from sgmc.models.regression.latent.shrunk.shrinking import SMALLEST_SHRUNK
 
 cdef enum:
     SLICE_STEPS = 100                # steps out of a slice to either side, at most
-    LANES = 4                        # products that do not wait for each other
-    WIDTH = 5                        # of a row of `moving`
+    PRODUCTS_APART = 4               # products that do not wait for each other
+    MOVING_WIDTH = 5                 # of a row of `moving`
 
 cdef enum:                        # what moves along a line
     LOCAL = 0
@@ -54,7 +54,7 @@ cdef double settled(double *product) noexcept nogil:
     """Logs of products that may soon be beyond what numbers can hold, which then begin anew."""
     cdef double value = 0
     cdef Py_ssize_t i
-    for i in range(LANES):
+    for i in range(PRODUCTS_APART):
         if not LEAST < product[i] < MOST:
             value += log(product[i])
             product[i] = 1
@@ -64,7 +64,7 @@ cdef double settled(double *product) noexcept nogil:
 cdef double log_of(const double *product) noexcept nogil:
     cdef double value = 0
     cdef Py_ssize_t i
-    for i in range(LANES):
+    for i in range(PRODUCTS_APART):
         value += log(product[i])
     return value
 
@@ -149,7 +149,7 @@ cdef class ScaleSweeps:
         self.residual, self.along = np.zeros(self.m), np.zeros((shrunk.groups, self.m))
         self.up, self.wide = np.ones(shrunk.k), np.zeros(shrunk.k)
         self.stays = np.zeros(shrunk.k, dtype=np.intc)
-        self.moving, self.locals = np.zeros((shrunk.k, WIDTH)), np.zeros((shrunk.k, 2))
+        self.moving, self.locals = np.zeros((shrunk.k, MOVING_WIDTH)), np.zeros((shrunk.k, 2))
 
     def sweep(self, double[::1] theta, Rng rng, int times=1):
         """Change theta (size,) by so many sweeps."""
@@ -324,19 +324,19 @@ cdef class ScaleSweeps:
                           double squares) noexcept nogil:
         """Log prior of v_j - t of some of the group, whose squares exp(2 v_j) have that sum."""
         cdef double value = 0, e = exp(t), less = 1 / e
-        cdef double[LANES] product
+        cdef double[PRODUCTS_APART] product
         cdef const double *pair = &self.locals[0, 0] + 2 * first
         cdef Py_ssize_t j, i
         if self.shrunk.local[self.j] == ROOT_GAMMA:
             return -2 * self.shrunk.shape[self.j] * t * count - squares / (e * e)
-        for i in range(LANES):
+        for i in range(PRODUCTS_APART):
             product[i] = 1
-        for j in range(count // LANES):
-            for i in range(LANES):
+        for j in range(count // PRODUCTS_APART):
+            for i in range(PRODUCTS_APART):
                 product[i] *= pair[2 * i] * less + pair[2 * i + 1] * e
-            pair += 2 * LANES
+            pair += 2 * PRODUCTS_APART
             value += settled(product)
-        for i in range(count % LANES):
+        for i in range(count % PRODUCTS_APART):
             product[i] *= pair[2 * i] * less + pair[2 * i + 1] * e
         return -(value + log_of(product))
 
@@ -345,27 +345,27 @@ cdef class ScaleSweeps:
         e; and the log of the probability that they do, where they have local scales.
         """
         cdef double value = 0, squares = 0
-        cdef double[LANES] product
+        cdef double[PRODUCTS_APART] product
         cdef const double *one = &self.moving[0, 0]
         cdef Py_ssize_t j, i
-        for i in range(LANES):
+        for i in range(PRODUCTS_APART):
             product[i] = 1
         if self.shrunk.own[self.j] < 0:
-            for j in range(self.movers // LANES):
-                for i in range(LANES):
-                    known(one + WIDTH * i, e * e, factor, product + i, &squares)
-                one += WIDTH * LANES
+            for j in range(self.movers // PRODUCTS_APART):
+                for i in range(PRODUCTS_APART):
+                    known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                one += MOVING_WIDTH * PRODUCTS_APART
                 value += settled(product)
-            for i in range(self.movers % LANES):
-                known(one + WIDTH * i, e * e, factor, product + i, &squares)
+            for i in range(self.movers % PRODUCTS_APART):
+                known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
         else:
-            for j in range(self.movers // LANES):
-                for i in range(LANES):
-                    unknown(one + WIDTH * i, e * e, factor, product + i, &squares)
-                one += WIDTH * LANES
+            for j in range(self.movers // PRODUCTS_APART):
+                for i in range(PRODUCTS_APART):
+                    unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                one += MOVING_WIDTH * PRODUCTS_APART
                 value += settled(product)
-            for i in range(self.movers % LANES):
-                unknown(one + WIDTH * i, e * e, factor, product + i, &squares)
+            for i in range(self.movers % PRODUCTS_APART):
+                unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
         return 0.5 * (value + log_of(product) - squares)
 
     cdef void turn_ratio(self, Rng rng) noexcept nogil:
