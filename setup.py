@@ -51,6 +51,8 @@ UTILITY = "sgmc._cyutility"  # Cython's helpers once, instead of a copy in each 
 LOOPED = (
     "sgmc/models/regression/bases/functions/gammas.",
     "sgmc/models/regression/families/beta.",
+    "sgmc/models/regression/latent/densities/nodes.",
+    "sgmc/models/regression/latent/shrunk/sweeps.",
     "sgmc/samplers/sgbd.",
     *C_SOURCES,
 )

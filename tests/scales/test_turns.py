@@ -326,3 +326,18 @@ def test_rows_that_count_twice_and_are_fitted_exactly_are_refused():
         sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, weights="w", seed=1, draws=50)
     once = sgmc.ols("y ~ .-w", frame, prior={"*": HORSESHOE}, seed=1, draws=50)
     assert once.sampler.name == "gibbs"
+
+
+@pytest.mark.parametrize("case", ["R2", "more columns"])
+def test_chains_begin_where_scales_are_numbers(case):
+    """Logs of many columns' scales reach down by a thousand: starts as far above their mean were
+    infinite, and a slice around what is no number never ended.
+    """
+    of = known(case)
+    theta = of.map(np.zeros(of.shrunk.size))
+    theta[of.shrunk.d : of.shrunk.first_group] = 579.0
+    x = of.map.inner.inverse(np.nan_to_num(of.map.outer.inverse(theta)))
+    of.turns().step(x, 1, Rng(seed_sequence(1, "pilot")))
+    after = of.map(x)
+    assert np.isfinite(after).all()
+    assert after[of.shrunk.d : of.shrunk.first_group].max() <= 100

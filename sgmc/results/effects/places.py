@@ -109,8 +109,10 @@ class FitPlaces:
             weight = np.ones(len(frame)) if importance is None else importance[at]
             offset = None if kept.offset is None else np.asarray(kept.offset[at])
             by = frame[self.by] if kept.table is None else kept.taken(at, self.by)
-            rows = np.asarray(kept.rows[at])
-            yield Piece(start, rows, known[at], frame, weight, offset, complete(by))
+            rows = kept.rows[at]
+            if isinstance(rows, range):  # numpy takes its numbers one by one
+                rows = np.arange(rows.start, rows.stop, rows.step)
+            yield Piece(start, np.asarray(rows), known[at], frame, weight, offset, complete(by))
 
 
 def refuse_others(by, columns):

@@ -53,6 +53,8 @@ cdef class Nodes(Marginal):
                          Room *room) noexcept nogil
     cdef void shift(self, Py_ssize_t start, Py_ssize_t m, const double *eta, const double *b,
                     double *out) noexcept nogil
+    cdef void shift_many(self, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                         const double *eta, const double *b, double *out) noexcept nogil
     cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,
                       double *out) noexcept nogil
     # sums of the scores of each node into room.R

@@ -15,6 +15,20 @@ from sgmc.models.regression.latent.densities.rules import normal_rule
 HALF_LOG_2PI = 0.5 * log(2 * M_PI)
 
 
+cdef enum:
+    SHORT_GROUP = 16                 # of a group, that loops over its nodes are longer than
+
+
+cdef void repeat(Py_ssize_t m, Py_ssize_t times, const double *y, double *out) noexcept nogil:
+    """So many copies of m numbers, by copies of those that are there."""
+    cdef Py_ssize_t done = m, size = m * times, some
+    memcpy(out, y, m * sizeof(double))
+    while done < size:
+        some = min(done, size - done)
+        memcpy(out + done, out, some * sizeof(double))
+        done += some
+
+
 cdef class Nodes(Marginal):
     """Effects integrated out by sums over nodes z_k = centre + B t_k, t_k those of a rule.
 
@@ -129,6 +143,20 @@ cdef class Nodes(Marginal):
                 total += z[i * q + a] * b[a]
             out[i] = total
 
+    cdef void shift_many(self, Py_ssize_t start, Py_ssize_t m, Py_ssize_t count,
+                         const double *eta, const double *b, double *out) noexcept nogil:
+        """`shift` by so many effects, one after the other."""
+        cdef Py_ssize_t i, k
+        cdef double same, first, second
+        if self.q != 2 or m > SHORT_GROUP:
+            for k in range(count):
+                self.shift(start, m, eta, b + k * self.q, out + k * m)
+            return
+        for i in range(m):                                # longer loops than over the rows
+            same, first, second = eta[i], self.Z[start + i, 0], self.Z[start + i, 1]
+            for k in range(count):
+                out[k * m + i] = same + first * b[2 * k] + second * b[2 * k + 1]
+
     cdef void collect(self, Py_ssize_t start, Py_ssize_t m, const double *r, Py_ssize_t width,
                       double *out) noexcept nogil:
         """out = sum_i z_i r_i of the first of `width` numbers a row."""
@@ -174,13 +202,11 @@ cdef class Nodes(Marginal):
         cdef const double *y = &self.glm.y[start]
         cdef const double *weight = &self.glm.weight[start] if self.glm.weight.shape[0] else NULL
         if most > 1:
-            for l in range(min(most, count)):
-                memcpy(room.y + l * m, y, m * sizeof(double))
+            repeat(m, min(most, count), y, room.y)
             y = room.y
         while k < count:
             some = min(most, count - k)
-            for l in range(some):
-                self.shift(start, m, room.eta, room.b + (k + l) * self.q, room.block + l * m)
+            self.shift_many(start, m, some, room.eta, room.b + k * self.q, room.block)
             if scored:
                 self.glm.family_sums(at.auxiliary, some, m, room.block, y, weight,
                                      room.r + k * m * width, room.density, total + k)

@@ -31,10 +31,13 @@ from sgmc.models.regression.latent.shrunk.sweeps import ScaleSweeps, told_by_row
 PILOT_SWEEPS, PILOT_WARMUP = 200, 80
 STAND_IN_ROWS = 200  # that are looked at where the time is up
 NARROWEST_SD = 1e-3  # of a coordinate there, in units that make it about one
+# of a local scale, which has no larger one in any number of draws: chains start around the mean of
+# logs whose lower tail may be a thousand long, and that far above it there are no numbers
+LARGEST_LOG_SCALE = 100.0
 TURNS_WARMUP = 100  # steps, of some sweeps each
 # seconds on one core: numbers of the table in a sweep, local scales in it, operations of a draw of
 # all coefficients, and what this takes besides; only their ratios matter
-CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 7e-10, 3e-7, 6e-11, 5e-5
+CELL_SWEPT, LOCAL_DRAWN, JOINT_FLOP, JOINT_CALL = 6e-10, 1.6e-7, 6e-11, 5e-5
 # seconds of a step's sweeps, about, and how many there are at most; with more coefficients than
 # rows two thirds: what is then known least are sds of long-tailed coefficients, for which
 # successive sweeps are nearly independent and draws count
@@ -179,6 +182,8 @@ class ScaleTurns(Turns):
     def step(self, x: Floats, number: int, rng: Rng) -> None:
         sweeps, every = self.of.pace
         theta = self.of.map(x)
+        local = theta[self.of.shrunk.d : self.of.shrunk.first_group]
+        np.minimum(local, LARGEST_LOG_SCALE, out=local)
         self.sweeps.sweep(theta, rng, sweeps)
         if number % every == 0:
             self.of.draw_together(theta, rng)

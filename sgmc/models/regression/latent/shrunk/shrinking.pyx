@@ -11,7 +11,7 @@ with the slab of Piironen & Vehtari (2017, section 2.3; doi:10.1214/17-EJS1337SI
 """
 import numpy as np
 
-from libc.math cimport cosh, exp, fabs, log, log1p, sqrt, tanh
+from libc.math cimport INFINITY, cosh, exp, fabs, log, log1p, sqrt, tanh
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
@@ -289,7 +289,7 @@ cdef class ShrunkMap(Map):
             for l in range(j + 1 if self.rooted else 0):
                 zeta += self.root[j, l] * z[l]
             variance, h = self.shrunk.variance(theta, j, &slope), self.cavity[j] * exp(2 * wide)
-            r = variance / (variance + h)
+            r = variance / (variance + h) if variance < INFINITY else 1.0
             theta[self.shrunk.where[j]] = self.place[j] * r + sqrt(r * h) * zeta
             if log_jacobian != NULL:
                 total += 0.5 * log(r * h)

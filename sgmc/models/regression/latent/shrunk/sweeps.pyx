@@ -17,7 +17,7 @@ import numpy as np
 
 from libc.math cimport exp, log, sqrt
 from libc.string cimport memcpy, memset
-from scipy.linalg.cython_blas cimport daxpy, ddot
+from scipy.linalg.cython_blas cimport daxpy, ddot, dgemv
 
 from sgmc.core.contract cimport Prior, Rng, next_exponential, next_uniform, normal_fill
 from sgmc.models.regression.latent.shrunk.shrinking cimport ROOT_GAMMA, Shrunk
@@ -25,6 +25,8 @@ from sgmc.models.regression.latent.shrunk.shrinking import SMALLEST_SHRUNK
 
 cdef enum:
     SLICE_STEPS = 100                # steps out of a slice to either side, at most
+    PRODUCTS_APART = 4               # products that do not wait for each other
+    MOVING_WIDTH = 5                 # of a row of `moving`
 
 cdef enum:                        # what moves along a line
     LOCAL = 0
@@ -36,7 +38,7 @@ cdef double FLOOR = SMALLEST_SHRUNK**2
 # first intervals of slices: of logs of local scales, which are not widened, of others
 cdef double LOCAL_WIDTH = 8, GLOBAL_WIDTH = 0.4, NOISE_WIDTH = 3.0
 cdef double SLICE_END = 1e-14     # of an interval, beside the number itself
-cdef double LARGE = 1e60, LEAST = 1e-200, MOST = 1e200   # of products before their log is taken
+cdef double LEAST = 1e-200, MOST = 1e200   # of products before their log is taken
 cdef double LEAST_SQUARE = 1e-30  # in units of coefficients
 cdef int ONE = <int> 1             # for BLAS
 
@@ -46,6 +48,44 @@ def told_by_rows(square, Shrunk shrunk):
     precision of any prior, they are as good as zero.
     """
     return np.maximum(square, LEAST_SQUARE / np.asarray(shrunk.unit)**2)
+
+
+cdef double settled(double *product) noexcept nogil:
+    """Logs of products that may soon be beyond what numbers can hold, which then begin anew."""
+    cdef double value = 0
+    cdef Py_ssize_t i
+    for i in range(PRODUCTS_APART):
+        if not LEAST < product[i] < MOST:
+            value += log(product[i])
+            product[i] = 1
+    return value
+
+
+cdef double log_of(const double *product) noexcept nogil:
+    cdef double value = 0
+    cdef Py_ssize_t i
+    for i in range(PRODUCTS_APART):
+        value += log(product[i])
+    return value
+
+
+cdef inline void known(const double *one, double wider, double factor, double *product,
+                       double *squares) noexcept nogil:
+    """A coefficient's part of `ScaleSweeps.of_moving` without a local scale: `one` is a row of
+    `moving`, s^2 = wide / slabbed.
+    """
+    cdef double wide = one[0] * wider + one[1], over = factor * (1 + wide * one[2]) / wide
+    squares[0] += one[4] * over
+    product[0] *= over
+
+
+cdef inline void unknown(const double *one, double wider, double factor, double *product,
+                         double *squares) noexcept nogil:
+    """The same with a local scale, s^2 + h = both / slabbed."""
+    cdef double wide = one[0] * wider + one[1], slabbed = 1 + wide * one[2]
+    cdef double both = wide + one[3] * slabbed, over = 1 / (both * wide)
+    squares[0] += one[4] * factor * slabbed * both * over
+    product[0] *= (factor * one[3] * wide * slabbed) * (slabbed * over) * (slabbed * over)
 
 
 cdef class ScaleSweeps:
@@ -109,7 +149,7 @@ cdef class ScaleSweeps:
         self.residual, self.along = np.zeros(self.m), np.zeros((shrunk.groups, self.m))
         self.up, self.wide = np.ones(shrunk.k), np.zeros(shrunk.k)
         self.stays = np.zeros(shrunk.k, dtype=np.intc)
-        self.moving, self.locals = np.zeros((shrunk.k, 5)), np.zeros((shrunk.k, 2))
+        self.moving, self.locals = np.zeros((shrunk.k, MOVING_WIDTH)), np.zeros((shrunk.k, 2))
 
     def sweep(self, double[::1] theta, Rng rng, int times=1):
         """Change theta (size,) by so many sweeps."""
@@ -133,10 +173,11 @@ cdef class ScaleSweeps:
 
     cdef void subtract_all(self) noexcept nogil:
         """The residuals of theta."""
-        cdef Py_ssize_t j
+        cdef int m = <int> self.m, d = <int> self.shrunk.d
+        cdef double less = -1, one = 1
         memcpy(&self.residual[0], &self.y[0], self.m * sizeof(double))
-        for j in range(self.shrunk.d):
-            self.add(-self.theta[j], j, &self.residual[0])
+        dgemv("N", &m, &d, &less, &self.columns[0, 0], &m, &self.theta[0], &ONE, &one,
+              &self.residual[0], &ONE)
 
     cdef void add(self, double times, Py_ssize_t j, double *out) noexcept nogil:
         """Add a multiple of the j-th column."""
@@ -153,6 +194,8 @@ cdef class ScaleSweeps:
         """Each coefficient with its local scale, given all else."""
         cdef Py_ssize_t j, l
         cdef double sigma2 = exp(2 * self.theta[self.shrunk.size - 1]), slope, old, z
+        # of a single group what moves is the fit less all that stays, which few do
+        cdef bint rest = self.shrunk.groups == 1
         memset(&self.along[0, 0], 0, self.shrunk.groups * self.m * sizeof(double))
         for j in range(self.shrunk.d):
             old, l = self.theta[j], self.at[j]
@@ -162,9 +205,14 @@ cdef class ScaleSweeps:
                 self.theta[j] = self.plain(j, slope / sigma2, self.square[j] / sigma2, z)
             else:
                 self.theta[j] = self.shrunken(l, slope, sigma2, z, rng)
-                if not self.stays[l]:
-                    self.add(self.theta[j], j, &self.along[self.shrunk.group[l], 0])
+            if rest:
+                if l < 0 or self.stays[l]:
+                    self.add(-self.theta[j], j, &self.along[0, 0])
+            elif l >= 0 and not self.stays[l]:
+                self.add(self.theta[j], j, &self.along[self.shrunk.group[l], 0])
             self.add(old - self.theta[j], j, &self.residual[0])
+        for j in range(self.m if rest else 0):
+            self.along[0, j] += self.y[j] - self.residual[j]
 
     cdef double plain(self, Py_ssize_t j, double slope, double curvature,
                       double z) noexcept nogil:
@@ -182,7 +230,9 @@ cdef class ScaleSweeps:
         if v >= 0:
             if self.shrunk.local[l] == ROOT_GAMMA:
                 width += 1 / self.shrunk.shape[l]
-            self.theta[v] = self.slice(LOCAL, self.theta[v], width, 0, rng)
+                self.theta[v] = self.slice(LOCAL, self.theta[v], width, 0, rng)
+            else:
+                self.theta[v] = self.slice_cauchy(self.theta[v], rng)
             self.up[l] = exp(self.theta[v])
         self.wide[l] = self.base * self.up[l] * self.up[l] * self.unit[l]
         share = 1 / (1 + self.h * (1 / (self.wide[l] + FLOOR * self.unit[l]) + self.slab[l]))
@@ -195,16 +245,37 @@ cdef class ScaleSweeps:
         cdef double a = self.shrunk.share[l] * self.theta[self.first + self.shrunk.group[l]]
         return exp(2 * (a + self.shrunk.noise[l] * self.theta[self.shrunk.size - 1]))
 
+    cdef double told_at(self, double e) noexcept nogil:
+        """s_j^2 + h_j at e = exp(2 v_j)."""
+        cdef double wide = (e * self.base + FLOOR) * self.unit[self.j]
+        return wide / (1 + wide * self.slab[self.j]) + self.h
+
     cdef double of_local(self, double v) noexcept nogil:
-        """Log density of v_j, b_j integrated out."""
-        cdef double e = exp(2 * v), wide = (e * self.base + FLOOR) * self.unit[self.j]
-        cdef double total = wide / (1 + wide * self.slab[self.j]) + self.h
+        """Log density of v_j, b_j integrated out, where the local scale is the root of a gamma."""
+        cdef double e = exp(2 * v), total = self.told_at(e)
         cdef double value = -0.5 * self.place * self.place / total
-        if self.shrunk.local[self.j] == ROOT_GAMMA:
-            return value + 2 * self.shrunk.shape[self.j] * v - e - 0.5 * log(total)
-        if e < LARGE:
-            return value + v - 0.5 * log((1 + e) * (1 + e) * total)
-        return value - v - 0.5 * log(total)
+        return value + 2 * self.shrunk.shape[self.j] * v - e - 0.5 * log(total)
+
+    cdef double slice_cauchy(self, double now, Rng rng) noexcept nogil:
+        """`slice` of v_j, b_j integrated out, where the local scale is half-Cauchy: squares of
+        densities in the place of their logs, which takes half the time.  That of v_j alone is
+        proportional to 1 / (2 + e + 1/e), e = exp(2 v_j).
+        """
+        cdef double e = exp(2 * now), total = self.told_at(e), u = next_uniform(rng), at
+        cdef double square = self.place * self.place, first = square / total
+        cdef double level = u * u / ((2 + e + 1 / e) * total)
+        cdef double low = now - LOCAL_WIDTH * next_uniform(rng), high = low + LOCAL_WIDTH
+        while high - low > SLICE_END * max(1.0, abs(now)):
+            at = low + (high - low) * next_uniform(rng)
+            e = exp(2 * at)
+            total = self.told_at(e)
+            if exp(first - square / total) > level * ((2 + e + 1 / e) * total):
+                return at
+            if at < now:
+                low = at
+            else:
+                high = at
+        return now
 
     # ---- global parameters and sigma -------------------------------------------------------------
 
@@ -252,42 +323,50 @@ cdef class ScaleSweeps:
     cdef double of_locals(self, double t, Py_ssize_t first, Py_ssize_t count,
                           double squares) noexcept nogil:
         """Log prior of v_j - t of some of the group, whose squares exp(2 v_j) have that sum."""
-        cdef double value = 0, product = 1, e = exp(t)
-        cdef Py_ssize_t j
+        cdef double value = 0, e = exp(t), less = 1 / e
+        cdef double[PRODUCTS_APART] product
+        cdef const double *pair = &self.locals[0, 0] + 2 * first
+        cdef Py_ssize_t j, i
         if self.shrunk.local[self.j] == ROOT_GAMMA:
             return -2 * self.shrunk.shape[self.j] * t * count - squares / (e * e)
-        for j in range(first, first + count):
-            product *= self.locals[j, 0] / e + self.locals[j, 1] * e
-            if product > MOST:
-                value -= log(product)
-                product = 1
-        return value - log(product)
+        for i in range(PRODUCTS_APART):
+            product[i] = 1
+        for j in range(count // PRODUCTS_APART):
+            for i in range(PRODUCTS_APART):
+                product[i] *= pair[2 * i] * less + pair[2 * i + 1] * e
+            pair += 2 * PRODUCTS_APART
+            value += settled(product)
+        for i in range(count % PRODUCTS_APART):
+            product[i] *= pair[2 * i] * less + pair[2 * i + 1] * e
+        return -(value + log_of(product))
 
     cdef double of_moving(self, double e, double factor) noexcept nogil:
         """Log prior of the coefficients that move, times sqrt(factor), where g multiplies scales by
         e; and the log of the probability that they do, where they have local scales.
         """
-        cdef double value = 0, product = 1, wide, slabbed, both, over
-        cdef bint known = self.shrunk.own[self.j] < 0
-        cdef Py_ssize_t j
-        for j in range(self.movers):
-            # s^2 = wide / slabbed, s^2 + h = both / slabbed
-            wide = self.moving[j, 0] * e * e + self.moving[j, 1]
-            slabbed = 1 + wide * self.moving[j, 2]
-            if known:
-                over = factor * slabbed / wide
-                value -= self.moving[j, 4] * over
-                product *= over
-            else:
-                both = wide + self.moving[j, 3] * slabbed
-                over = 1 / (both * wide)
-                value -= self.moving[j, 4] * factor * slabbed * both * over
-                product *= ((factor * self.moving[j, 3] * wide * slabbed)
-                            * (slabbed * over) * (slabbed * over))
-            if not LEAST < product < MOST:
-                value += log(product)
-                product = 1
-        return 0.5 * (value + log(product))
+        cdef double value = 0, squares = 0
+        cdef double[PRODUCTS_APART] product
+        cdef const double *one = &self.moving[0, 0]
+        cdef Py_ssize_t j, i
+        for i in range(PRODUCTS_APART):
+            product[i] = 1
+        if self.shrunk.own[self.j] < 0:
+            for j in range(self.movers // PRODUCTS_APART):
+                for i in range(PRODUCTS_APART):
+                    known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                one += MOVING_WIDTH * PRODUCTS_APART
+                value += settled(product)
+            for i in range(self.movers % PRODUCTS_APART):
+                known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+        else:
+            for j in range(self.movers // PRODUCTS_APART):
+                for i in range(PRODUCTS_APART):
+                    unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                one += MOVING_WIDTH * PRODUCTS_APART
+                value += settled(product)
+            for i in range(self.movers % PRODUCTS_APART):
+                unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+        return 0.5 * (value + log_of(product) - squares)
 
     cdef void turn_ratio(self, Rng rng) noexcept nogil:
         """g_i, coefficients and scales as they are; without local scales these change with it."""
@@ -399,7 +478,7 @@ cdef class ScaleSweeps:
             if not self.density(what, high) > level:
                 break
             high += width
-        while high - low > SLICE_END:
+        while high - low > SLICE_END * max(1.0, abs(now)):
             at = low + (high - low) * next_uniform(rng)
             if self.density(what, at) > level:
                 return at
