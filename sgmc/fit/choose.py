@@ -290,11 +290,11 @@ def automatic(choice, counted, lost) -> Choice:
 def exact(choice, why):
     """The choice of the exact sampler, for this reason."""
     problem, spec = choice.problem, choice.problem.defaults.exact()
-    free = problem.coordinates.free
-    if spec.turning and free is not None and problem.dim >= FEWEST_FREE:
-        if choice.pilot.departure > FAR:  # a hierarchy, whose mode tells little of its scales
-            spec = paths_in_free(problem.dim)
-            choice = replace(choice, problem=in_free(problem))
+    many = problem.coordinates.free is not None and problem.dim >= FEWEST_FREE
+    # a hierarchy's mode tells little of its scales
+    if spec.turning and many and choice.pilot.departure > FAR:
+        spec = paths_in_free(problem.dim)
+        choice = replace(choice, problem=in_free(problem))
     return replace(choice, spec=spec, reason=f"Exact sampler chosen: {why}")
 
 

@@ -19,8 +19,8 @@ from sgmc.fit.stopping import HAS_SD
 
 DISPERSION, DISPERSION_DF = 2.5, 4  # scale and degrees of freedom of dispersed starts, in sds
 EXACT = "mala"  # the exact sampler that "auto" takes where a model names no other
-# of users' compiled densities that take little work: paths as long as each place asks for give several times
-# as many effective draws a second as steps, and are right at kinks, where steps stay behind
+# of users' compiled densities that take little work: paths as long as each place asks for give
+# several times as many effective draws a second as steps, and are right at kinks
 PATHS = "nuts"
 LITTLE_WORK = 2e4  # numbers of the table
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws

@@ -327,7 +327,8 @@ def make_verdict(fit, table, warnings, ess, length, along, heat):
             "has the bias of the step, and there are too few draws for scores",
             "Compare with a smaller step_size, or an exact sampler.",
         )
-    if many_diverged(fit, min(ess), BoundaryWarning in found):  # scores, where they can tell, know better
+    # scores, where they can tell, know better
+    if many_diverged(fit, min(ess), BoundaryWarning in found):
         missed = found[DivergentTransitionsWarning]
         return refused("as chains show", missed.message.rstrip("."), missed.advice)
     errors = Errors.of(table, by_scores=False)

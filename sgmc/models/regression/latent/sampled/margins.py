@@ -84,8 +84,7 @@ def margins_about(found, stood, here, covariance):
 
 
 def signs_told(found, stood, here, covariance):
-    """What `signs_near` tells by the Gaussian of all increments, whose laws are part of it.
-    """
+    """What `signs_near` tells by the Gaussian of all increments, whose laws are part of it."""
     priors, increments = found.priors, found.priors.increments
     d = len(priors.names)
     precision, mean = np.eye(d), np.zeros(d)

@@ -159,13 +159,14 @@ def learned_problem(data, family, prior, settings):
 
     mode, warnings = find(guess)
     stopped, centre = "" if mode.whole else SEARCH, None
+    rows = len(table.y)
     try:
         for _ in range(MOST_SEARCHES if mode.whole else 0):
             target = among_coefficients(model, terms, learned, find)
             mode, centre = search(target, learned, mode)
             if not len(ends.bent):
                 break
-            margins = margins_beside(ends, stood, shift, centre, len(table.y))
+            margins = margins_beside(ends, stood, shift, centre, rows)
             if margins.still(centre.found.mean[margins.own], ends.logged):
                 break
             stood, before = replace(stood, used=margins.stand_ins(stood)), terms
@@ -176,7 +177,7 @@ def learned_problem(data, family, prior, settings):
         centre, stopped = None, SEARCH
     if centre is None:
         centre = about(gaussian(model, terms, learned, mode))
-        margins = margins_beside(ends, stood, shift, centre, len(table.y)) if len(ends.bent) else None
+        margins = margins_beside(ends, stood, shift, centre, rows) if len(ends.bent) else None
     if ridge:
         M, centre, shrunk = rotated_ridge(centre, shrunk)
         learned = LearnedScales(shrunk, groups, hyperpriors)
