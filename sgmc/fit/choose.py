@@ -292,7 +292,7 @@ def exact(choice, why):
     problem, spec = choice.problem, choice.problem.defaults.exact()
     many = problem.coordinates.free is not None and problem.dim >= FEWEST_FREE
     # a hierarchy's mode tells little of its scales
-    if spec.turning and many and choice.pilot.departure > FAR:
+    if spec.turning and many and choice.pilot.departure > FAR_FROM_GAUSSIAN:
         spec = paths_in_free(problem.dim)
         choice = replace(choice, problem=in_free(problem))
     return replace(choice, spec=spec, reason=f"Exact sampler chosen: {why}")
@@ -693,8 +693,10 @@ PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 # hierarchies have many parameters, and scales that are learned by draws; of fewer, as of a thin
 # banana or a narrow mode apart, chains in free numbers missed more than at the mode's scales
 FEWEST_FREE = 20
-FAR = 3.0  # sds from a Gaussian, from which these are begun in free numbers without a look
-MOST_DENSE = 1000  # parameters whose covariance draws tell, in the time of their gradients
+FAR_FROM_GAUSSIAN = (
+    3.0  # sds from a Gaussian, from which these are begun in free numbers without a look
+)
+LARGEST_LEARNED = 1000  # parameters whose covariance draws tell, in the time of their gradients
 # of non-centred hierarchies and processes paths of 0.9 cost a third of those of 0.99 an effective
 # draw; where they diverge, as in funnels, the longest steps that reach the neck are shorter
 FREE_PATHS_ACCEPTED, SHORTER_ACCEPTED = 0.9, 0.99
@@ -748,7 +750,7 @@ def paths(accepted, metric):
 
 def paths_in_free(dim):
     """The specification of `nuts` in coordinates whose scales are not known."""
-    return paths(FREE_PATHS_ACCEPTED, "dense" if dim <= MOST_DENSE else "diag")
+    return paths(FREE_PATHS_ACCEPTED, "dense" if dim <= LARGEST_LEARNED else "diag")
 
 
 def in_free(problem):

@@ -22,7 +22,7 @@ EXACT = "mala"  # the exact sampler that "auto" takes where a model names no oth
 # of users' compiled densities that take little work: paths as long as each place asks for give
 # several times as many effective draws a second as steps, and are right at kinks
 PATHS = "nuts"
-LITTLE_WORK = 2e4  # numbers of the table
+QUICK_CELLS = 2e4  # numbers of the table
 DRAWS_MEMORY = 1 << 30  # bytes of kept draws
 ACCEPTED = 0.9  # of Hamiltonian paths: a rotation more costs less than what is rejected
 # paths between draws at most; numbers of the table in all gradients

@@ -25,8 +25,8 @@ from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit.parts import (
     DRAWS_MEMORY,
     EXACT,
-    LITTLE_WORK,
     PATHS,
+    QUICK_CELLS,
     Defaults,
     Forms,
     Observations,
@@ -209,7 +209,7 @@ def exact_sampler(model, dim):
     work.
     """
     kernel, named = model.kernel, model.exact_sampler != EXACT
-    little = model.compiled and kernel.n * (kernel.reads or dim) <= LITTLE_WORK
+    little = model.compiled and kernel.n * (kernel.reads or dim) <= QUICK_CELLS
     if little and model.foreign and not (named or kernel.refreshes):
         return PATHS
     return model.exact_sampler
