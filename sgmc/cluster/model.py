@@ -124,7 +124,7 @@ class PartitionedRegression(Regression):
         made = self.written.from_formula(
             self.formula, frame, scope=self.scope, **self.own, **self.inputs
         )
-        made.gathered = f"Rows of {self.partitions} partitions were read into this process: {why}."
+        made.read_here = f"Rows of {self.partitions} partitions were read into this process: {why}."
         return made
 
     def learn(self):

@@ -122,7 +122,7 @@ FIELDS: dict[str | None, dict[str, Any]] = {
         "df_model": COUNT,
         "given": tuple[str, ...],
         "dropped": COUNT,
-        "gathered": str,
+        "read_here": str,
     },
     "MixedInfo": {
         "effects": "Effects",

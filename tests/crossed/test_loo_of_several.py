@@ -135,5 +135,5 @@ def test_mistakes_move_densities(normal, monkeypatch, mistake):
             "joint",
             lambda self, *a: joint(self, *a) + 0.25 * (a[-1] ** 2).sum(axis=2),
         )
-    found = normal[1].loo(group=True)
+    found = normal[1].loo(group=True, seed=2)  # without a seed it is the one computed before
     assert np.abs(one.elpd_i - found.elpd_i).max() > 0.25

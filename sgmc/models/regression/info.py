@@ -16,11 +16,11 @@ class ModelInfo:
 
     Attributes
     ----------
-    gathered : str
+    read_here : str
         Why the rows of partitions are in this process, as a line of a summary, or empty.
     """
 
-    gathered = ""
+    read_here = ""
 
     def __init__(self, model):
         data = model.data
@@ -36,8 +36,8 @@ class ModelInfo:
         self.equations = max(len(data.equations), 1)
         self.df_model = self.equations * (data.d - len(data.intercepts))
         self.given, self.dropped, self.notes = data.given, data.dropped, data.notes
-        if getattr(model, "gathered", ""):
-            self.gathered = model.gathered
+        if getattr(model, "read_here", ""):
+            self.read_here = model.read_here
 
     def __getattr__(self, name):
         of_part(self, name)
@@ -99,7 +99,7 @@ class ModelInfo:
             )
         if self.dropped:
             lines.append(f"{self.dropped} rows with missing values were dropped.")
-        return [*lines, self.gathered] if self.gathered else lines
+        return [*lines, self.read_here] if self.read_here else lines
 
     def details(self, fit):
         """Lines of a summary with details, about model and data."""
