@@ -693,9 +693,7 @@ PATHS_ACCEPTED = 0.95  # of these: with 0.8 and 0.9 a banana's were divergent
 # hierarchies have many parameters, and scales that are learned by draws; of fewer, as of a thin
 # banana or a narrow mode apart, chains in free numbers missed more than at the mode's scales
 FEWEST_FREE = 20
-FAR_FROM_GAUSSIAN = (
-    3.0  # sds from a Gaussian, from which these are begun in free numbers without a look
-)
+FAR_FROM_GAUSSIAN = 3.0  # sds, from which these are begun in free numbers without a look
 LARGEST_LEARNED = 1000  # parameters whose covariance draws tell, in the time of their gradients
 # of non-centred hierarchies and processes paths of 0.9 cost a third of those of 0.99 an effective
 # draw; where they diverge, as in funnels, the longest steps that reach the neck are shorter

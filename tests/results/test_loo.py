@@ -201,6 +201,7 @@ def test_many_rows_are_sampled(equal, monkeypatch):
     one, again = equal.loo(), equal.loo()
     assert len(one.rows) == 25 and one.elpd == again.elpd
     assert one.subsampling_se > 0 and one.p_subsampling_se > 0
+    assert len(equal.loo(rows=399).rows) == 399  # as many as there may be without a sample
     assert len(equal.loo(rows=1000).rows) == 400
 
 

@@ -9,8 +9,8 @@ from sgmc.core.numerics.limits import HALF_LOG_2PI, MAX_LOG
 from sgmc.core.system.storage import spans
 from sgmc.errors import ArgumentError, DataError, FormulaError, NotSupported
 from sgmc.models.regression.bases.predictors.cumulative import (
-    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating, Sequential,
-    SharperStages, Staged,
+    CUMULATIVE_LINKS, MAX_LOG_DISCRIMINATION, MAX_ORDERED, Cumulative, Discriminating,
+    DiscriminatingStages, Sequential, Staged,
 )
 from sgmc.models.regression.bases.family import Auxiliary, Family
 from sgmc.models.regression.bases.kinds import Kinds
@@ -366,7 +366,7 @@ class DiscriminatingStagesFamily(DiscriminatingFamily, SequentialFamily):
     def kernel(self, X, y, offset=None, weight=None):
         """The compiled model."""
         levels = int(np.max(y)) + 1 if self.labels is None else len(self.labels)
-        return SharperStages(X, y, offset, weight, self.columns, levels, self.link)
+        return DiscriminatingStages(X, y, offset, weight, self.columns, levels, self.link)
 
     def log_density(self, y, eta, extra=None):
         return SequentialFamily.log_density(self, y, self.scaled(eta))

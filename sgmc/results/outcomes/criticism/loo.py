@@ -164,7 +164,7 @@ def loo(
     count, kept = whole("rows", rows, 2, none=True), {}
     if seed is None and results._fit is not None:  # the same each time: computed once
         kept = results._fit.computed
-    key = f"loo {group} {count or ALL_ROWS}"
+    key = f"loo {group} {(ALL_ROWS, SAMPLED_ROWS) if count is None else count}"
     if key not in kept:
         task = begun(results, group)
         seed = results.seed if seed is None else entropy(seed)

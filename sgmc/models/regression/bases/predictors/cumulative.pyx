@@ -394,7 +394,7 @@ cdef class Staged(TwoDesignsModel):
         return OK
 
 
-cdef class SharperStages(TwoDesignsModel):
+cdef class DiscriminatingStages(TwoDesignsModel):
     """A `Sequential` whose thresholds and predictor are both multiplied by the discrimination
     exp(zeta_i), zeta_i = z_i . gamma: P(y_i = k | y_i >= k) = F(exp(zeta_i) (c_{k+1} - eta_i)).
 

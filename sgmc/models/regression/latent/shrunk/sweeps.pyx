@@ -69,8 +69,8 @@ cdef double log_of(const double *product) noexcept nogil:
     return value
 
 
-cdef inline void known(const double *one, double wider, double factor, double *product,
-                       double *squares) noexcept nogil:
+cdef inline void without_local(const double *one, double wider, double factor, double *product,
+                               double *squares) noexcept nogil:
     """A coefficient's part of `ScaleSweeps.of_moving` without a local scale: `one` is a row of
     `moving`, s^2 = wide / slabbed.
     """
@@ -79,8 +79,8 @@ cdef inline void known(const double *one, double wider, double factor, double *p
     product[0] *= over
 
 
-cdef inline void unknown(const double *one, double wider, double factor, double *product,
-                         double *squares) noexcept nogil:
+cdef inline void with_local(const double *one, double wider, double factor, double *product,
+                            double *squares) noexcept nogil:
     """The same with a local scale, s^2 + h = both / slabbed."""
     cdef double wide = one[0] * wider + one[1], slabbed = 1 + wide * one[2]
     cdef double both = wide + one[3] * slabbed, over = 1 / (both * wide)
@@ -353,19 +353,19 @@ cdef class ScaleSweeps:
         if self.shrunk.own[self.j] < 0:
             for j in range(self.movers // PRODUCTS_APART):
                 for i in range(PRODUCTS_APART):
-                    known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                    without_local(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
                 one += MOVING_WIDTH * PRODUCTS_APART
                 value += settled(product)
             for i in range(self.movers % PRODUCTS_APART):
-                known(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                without_local(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
         else:
             for j in range(self.movers // PRODUCTS_APART):
                 for i in range(PRODUCTS_APART):
-                    unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                    with_local(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
                 one += MOVING_WIDTH * PRODUCTS_APART
                 value += settled(product)
             for i in range(self.movers % PRODUCTS_APART):
-                unknown(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
+                with_local(one + MOVING_WIDTH * i, e * e, factor, product + i, &squares)
         return 0.5 * (value + log_of(product) - squares)
 
     cdef void turn_ratio(self, Rng rng) noexcept nogil:
