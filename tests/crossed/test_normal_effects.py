@@ -20,8 +20,8 @@ def curve(n=3000, height=1.0):
     return pd.DataFrame({"x": x, "z": z, "b": b, "c": c})
 
 
-def seen(monkeypatch, **more):
-    """A fit, and the transport that was judged."""
+def seen(monkeypatch, without=None, **more):
+    """A fit, and the transport that was judged, without one way to its tables."""
     found, usual = [], proposals.LaplaceTransport.judged
 
     def judged(*given):
@@ -30,6 +30,8 @@ def seen(monkeypatch, **more):
 
     with monkeypatch.context() as here:
         here.setattr(proposals.LaplaceTransport, "judged", judged)
+        if without is not None:
+            here.setattr(proposals, without, lambda *given: None)
         fit = sgmc.logit("b ~ s(x) + z", curve(**more), seed=1, draws=50)
     return fit, found[0]
 
@@ -42,7 +44,7 @@ def test_the_law_at_another_sd_is_that_of_dense_matrices():
     inner = np.arange(k) >= d
     own = np.full(effects, first)
     prior = rows + np.diag(inner / first**2)
-    law = NormalEffects(lambda psi: np.full(effects, psi[0]), lambda psi: 0.0, own, prior, linear)
+    law = NormalEffects(lambda psi: psi.repeat(effects, 1), lambda psi: 0.0, own, prior, linear)
     sds = np.array([0.2, 0.7, 1.9])
     found, wanted = law.at(sds[:, None]), []
     for sd, mean, root in zip(sds, found.mean, found.root):
@@ -61,10 +63,8 @@ def test_a_few_searches_make_the_table_that_all_make(height, monkeypatch):
     """Densities in nats where 99.99 % of the mass is; means, in sds, are those of searches that
     end within 0.005 sd, and are twice as far apart at most.
     """
-    fit, usual = seen(monkeypatch, height=height)
-    monkeypatch.setattr(proposals, "MANY_NUMBERS", 0)
-    monkeypatch.setattr(proposals, "by_all_nodes", lambda *given: None)  # no table but this one
-    same, few = seen(monkeypatch, height=height)
+    fit, usual = seen(monkeypatch, "by_few_passes", height=height)
+    same, few = seen(monkeypatch, "by_all_nodes", height=height)
     assert same.verdict.trustworthy == fit.verdict.trustworthy
     psi = usual.grid.nodes()[..., 0][:, None]
     value = usual.grid.log_density(psi)
@@ -104,7 +104,6 @@ def test_two_numbers_have_a_table_by_few_searches(verb, formula, monkeypatch):
     [("logit", one) for one in ("effects' densities twice", "prior left out", "half of the roots")],
 )
 def test_mistakes_in_the_laws_are_seen_by_weights(name, mistake, monkeypatch):
-    monkeypatch.setattr(proposals, "MANY_NUMBERS", 0)
     right = seen(monkeypatch)[1].skewed_sd
     monkeypatch.setattr(NormalEffects, "corrected", lambda law, *given: law)
     usual = NormalEffects.at
@@ -118,14 +117,13 @@ def test_mistakes_in_the_laws_are_seen_by_weights(name, mistake, monkeypatch):
         monkeypatch.setattr(proposals.Settled, "prior", lambda settled, psi: 0.0)
     else:
         monkeypatch.setattr(
-            proposals.Settled, "prior", lambda settled, psi: -np.log(settled.sds(psi)).sum()
+            proposals.Settled, "prior", lambda settled, psi: -np.log(settled.sds(psi)).sum(1)
         )
     assert not seen(monkeypatch)[1].skewed_sd < 3 * right
 
 
 def test_what_is_not_smooth_is_tabulated_at_all_nodes(monkeypatch):
-    _, usual = seen(monkeypatch)
-    monkeypatch.setattr(proposals, "MANY_NUMBERS", 0)
+    _, usual = seen(monkeypatch, "by_few_passes")
     monkeypatch.setattr(NormalEffects, "corrected", lambda law, *given: None)
     _, found = seen(monkeypatch)
     # searches begin elsewhere, and end within 0.005 sd of the same modes

@@ -252,6 +252,8 @@ def inverse_roots(blocks):
 
 def by_level(blocks, rows):
     """Products of each level's block with its rows of a CSR array."""
+    if not len(blocks):  # there are no tips: searches of smooths come here hundreds of times
+        return rows
     if blocks.shape[1] == 1:
         return sparse.csr_array(sparse.diags_array(blocks[:, 0, 0]) @ rows)
     parts = (blocks, np.arange(len(blocks)), np.arange(len(blocks) + 1))
@@ -280,6 +282,8 @@ def less_squares(matrix, rows):
     up number by number.
     """
     cdef double[:, ::1] out = np.array(matrix, dtype=float, order="C")
+    if not rows.nnz:
+        return np.asarray(out)
     sorted_rows = sparse.csr_array(rows)
     sorted_rows.sort_indices()
     cdef const double[::1] value = sorted_rows.data

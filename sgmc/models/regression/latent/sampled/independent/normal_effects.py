@@ -19,9 +19,11 @@ from sgmc.coordinates.independent.interpolation import (
 from sgmc.models.regression.latent.sampled.centre.laplace import GaussianApproximation
 
 EXACT_SETTLED = {1: 8, 2: 7}  # of an axis, by their number: where modes are found with all rows
-SETTLED_WITHIN = 0.01  # error between these, in nats and sds, with which they do
-# the same of roots in sds: near an sd of zero these bend most, and weights of draws are looked at
-ROOTS_WITHIN = 0.05
+# errors between these with which they do: of densities in nats, of means in sds (root mean square:
+# searches end within 0.005), and the largest of roots, which bend most near an sd of zero; weights
+# of draws leave none of them
+SETTLED_WITHIN, ROOTS_WITHIN = 0.02, 0.05
+HELD_TOGETHER = 1 << 20  # numbers of precisions at several psi, of which some copies are made
 
 
 class GivenPsi(NamedTuple):
@@ -52,9 +54,9 @@ class NormalEffects:
     Attributes
     ----------
     sds : callable
-        From psi to the sds of all effects.
+        From psi (n, j) to the sds of all effects, (n, effects).
     prior : callable
-        From psi to the log density of its prior, and about what else the likelihood tells of it.
+        From psi to log densities (n,) of its prior, and about what else the likelihood tells of it.
     at_first : array (effects,)
         The sds whose prior is in `precision`.
     precision : array (k, k)
@@ -65,7 +67,7 @@ class NormalEffects:
     """
 
     sds: Callable[[Floats], Floats]
-    prior: Callable[[Floats], float]
+    prior: Callable[[Floats], Floats]
     at_first: Floats
     precision: Floats
     linear: Floats
@@ -74,7 +76,7 @@ class NormalEffects:
     @classmethod
     def of(cls, found: GaussianApproximation, psi: Floats, sds, prior) -> Self:
         """Return the law around an approximation at psi (j,)."""
-        root, own = root_of(found, len(psi)), sds(psi)
+        root, own = root_of(found, len(psi)), sds(psi[None])[0]
         units = np.ones(len(root))
         units[len(root) - len(own) :] = own
         half = linalg.solve_triangular(root, np.eye(len(root)), trans="T") / units
@@ -84,25 +86,44 @@ class NormalEffects:
 
     def at(self, psi: Floats) -> GivenPsi:
         """Return what is known at psi (n, j)."""
-        known = GivenPsi(*map(np.array, zip(*(self.given(one) for one in psi))))
+        parts = [self.given(psi[few]) for few in self.together(len(psi))]
+        known = GivenPsi(*(np.concatenate(part) for part in zip(*parts)))
         if not self.smooth:
             return known
         return GivenPsi(*(one + more(psi) for one, more in zip(known, self.smooth)))
 
-    def given(self, psi: Floats) -> tuple[float, Floats, Floats]:
-        """Return the same at one psi (j,), without what corrects it."""
+    def densities(self, psi: Floats) -> Floats:
+        """Return the log densities of `at` alone, (n,)."""
+        parts = [self.conditional(psi[few])[0] for few in self.together(len(psi))]
+        value = np.concatenate(parts)
+        return value + self.smooth[0](psi) if self.smooth else value
+
+    def together(self, n: int) -> list[slice]:
+        """Return slices of n places whose matrices are held together."""
+        step = max(1, HELD_TOGETHER // len(self.linear) ** 2)
+        return [slice(first, first + step) for first in range(0, n, step)]
+
+    def conditional(self, psi: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return log densities at psi (n, j), and means and precisions of (beta, v), without what
+        corrects them.
+        """
         k, sds = len(self.linear), self.sds(psi)
-        inner = np.arange(k - len(sds), k)
-        units = np.ones(k)
-        units[inner] = sds
+        inner = np.arange(k - sds.shape[1], k)
+        units = np.ones((len(psi), k))
+        units[:, inner] = sds
         # of (beta, v), whose effects have the prior N(0, 1) whatever the sds are
-        own = self.precision * np.outer(units, units)
-        own[inner, inner] += 1 - (sds / self.at_first) ** 2
-        lower = linalg.cholesky(own, lower=True)
-        half = linalg.solve_triangular(lower, units * self.linear, lower=True)
-        mean = linalg.solve_triangular(lower, half, lower=True, trans="T")
-        value = 0.5 * half @ half - np.log(np.diag(lower)).sum() + self.prior(psi)
-        return value, mean, upper_root(linalg.cho_solve((lower, True), np.eye(k)))
+        own = self.precision * (units[:, :, None] * units[:, None])
+        own[:, inner, inner] += 1 - (sds / self.at_first) ** 2
+        linear = units * self.linear
+        mean = np.linalg.solve(own, linear[..., None])[..., 0]
+        lower = np.linalg.cholesky(own)
+        logs = np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+        return 0.5 * (linear * mean).sum(axis=1) - logs + self.prior(psi), mean, own
+
+    def given(self, psi: Floats) -> GivenPsi:
+        """Return what is known at psi (n, j), without what corrects it."""
+        value, mean, precision = self.conditional(psi)
+        return GivenPsi(value, mean, upper_root(np.linalg.inv(precision)))
 
     def corrected(self, exact: Exact, psi: Floats, low: Floats, high: Floats) -> Self | None:
         """Return the law with what exact approximations differ by at a few places of intervals, and
@@ -123,7 +144,7 @@ class NormalEffects:
             off.append(change[-1] - smooth[-1](places[-1:])[0])
         # means in sds, and roots in those of their columns
         away = [linalg.solve_triangular(found[-1].root, one, trans="T") for one in off[1:]]
-        mean, root = (np.abs(one).max() for one in away)
+        mean, root = np.sqrt((away[0] ** 2).mean()), np.abs(away[1]).max()
         if not (max(abs(off[0]), mean) <= SETTLED_WITHIN and root <= ROOTS_WITHIN):
             return None
         return replace(self, smooth=tuple(smooth))
@@ -145,5 +166,5 @@ def root_of(found: GaussianApproximation, count: int) -> Floats:
 
 
 def upper_root(covariance: Floats) -> Floats:
-    """Return the upper triangular matrix with root' root the covariance."""
-    return linalg.cholesky(covariance)
+    """Return upper triangular matrices with root' root the covariance, (..., k, k)."""
+    return np.swapaxes(np.linalg.cholesky(covariance), -1, -2)

@@ -15,7 +15,7 @@ from sgmc.coordinates.independent.grid import Grid, grid_of, looked_up
 from sgmc.coordinates.independent.transport import WeightedTransport, spread_at_most
 from sgmc.core.contract import Map
 from sgmc.core.engine import full_many
-from sgmc.core.expansion import of_prior
+from sgmc.core.expansion import of_priors
 from sgmc.core.system.blas import one_blas_thread
 from sgmc.errors import DataError
 from sgmc.fit.problem import Problem
@@ -34,7 +34,6 @@ MOST_SETTLED = 100  # coefficients and effects
 NUMBERS_OF_ROOTS = 1 << 24  # of the roots of all nodes
 NODES = {1: (13, 37), 2: (9, 13)}  # of each axis, by the number of axes: see `grid_of`
 MOST_VARIED = 0.39  # sd of log weights: draws of more are thinned, and chains cost as little
-MANY_NUMBERS = 250_000  # rows times coefficients and effects, from which searches take long
 # proposals of so many rows, and the sd of their log weights up to which these do: the posterior's
 # may be a few times as large
 FEW_LOOKED_AT, SURELY_EVEN = 32, 0.01
@@ -208,27 +207,31 @@ class Settled:
         value = float(log_densities(self.plain, found.place[None])[0])
         return known_at(found, len(psi), value)
 
-    def sds(self, psi: Floats) -> Floats:
-        """Return the sds of all effects."""
-        place, (k, d) = self.near(psi), (self.of.psi[0], self.of.blocks.d)
-        place[d:k] = 1.0
-        return np.abs(self.of.loaded(place)[d:k])
+    def natural(self, psi: Floats, effects: float) -> Floats:
+        """Return theta at psi (n, j), of coefficients zero and effects alike in units of sds."""
+        place = np.zeros((len(psi), self.of.blocks.size))
+        place[:, self.of.blocks.d : self.of.psi[0]] = effects
+        place[:, self.of.psi] = psi
+        return self.of.loaded(place)
 
-    def prior(self, psi: Floats) -> float:
-        """Return the log density of the prior of psi, up to a constant, and a normal one of what
+    def sds(self, psi: Floats) -> Floats:
+        """Return the sds of all effects at psi (n, j), (n, effects)."""
+        return np.abs(self.natural(psi, 1.0)[:, self.of.blocks.d : self.of.psi[0]])
+
+    def prior(self, psi: Floats) -> Floats:
+        """Return log densities (n,) of the prior of psi, up to a constant, and normal ones of what
         the likelihood tells of parameters that are no sds.
         """
-        place, blocks = self.near(psi), self.of.blocks
-        place[: self.of.psi[0]] = 0.0
-        value = of_prior(self.of.prior, self.of.loaded(place))[0]
-        rest = (psi - self.places[0])[blocks.loading.q :]
+        value = of_priors(self.of.prior, self.natural(psi, 0.0))
+        rest = (psi - self.places[0])[:, self.of.blocks.loading.q :]
+        told = np.einsum("ni,ij,nj->n", rest, self.told, rest)
         # of zeros, each has the density 1 / sd
-        return float(value + np.log(self.sds(psi)).sum() - 0.5 * rest @ self.told @ rest)
+        return value + np.log(self.sds(psi)).sum(axis=1) - 0.5 * told
 
     def inside(self, psi: Floats) -> Floats:
-        """Return psi where all effects have a density."""
+        """Return psi (..., j) where all effects have a density."""
         q = self.of.blocks.loading.q
-        return np.append(np.maximum(psi[:q], NEAREST_ZERO), psi[q:])
+        return np.concatenate([np.maximum(psi[..., :q], NEAREST_ZERO), psi[..., q:]], axis=-1)
 
 
 def proposals(
@@ -261,9 +264,7 @@ def proposals(
     plain = replace(problem, coordinates=replace(problem.coordinates, map=conditional.loaded))
     psi = centre.place[conditional.psi].copy()
     psi[: blocks.loading.q] = np.abs(psi[: blocks.loading.q])
-    many = problem.model.n * k > MANY_NUMBERS
-    # of many rows a pass costs more than all else
-    for tabulated in (by_few_passes, by_all_nodes) if many else (by_all_nodes,):
+    for tabulated in (by_few_passes, by_all_nodes):  # searches for modes cost more than all else
         try:
             tables = tabulated(Settled(conditional, plain, centre, covariance), psi, covariance)
         except (DataError, np.linalg.LinAlgError):  # no mode, or a precision that is none
@@ -277,7 +278,7 @@ def proposals(
     made = LaplaceTransport(plain=plain, map=map, grid=grid, means=means, roots=roots)
     with one_blas_thread():
         z = random.normal(size=(LOOKED_AT_FIRST, blocks.size))
-        few = made.judged(z[:FEW_LOOKED_AT]) if many else made
+        few = made.judged(z[:FEW_LOOKED_AT])
         made = few if few.plain_sd <= SURELY_EVEN else made.judged(z)
     return made if made.skewed_sd < MOST_VARIED else None
 
@@ -311,13 +312,13 @@ def by_few_passes(settled: Settled, psi: Floats, covariance: Floats) -> Tables |
     how = {"even": blocks.loading.q, "off": np.inf, "nodes": NODES[1]}
 
     def inside(points: Floats) -> Floats:
-        return np.array([settled.inside(one) for one in points.reshape(-1, count)])
+        return settled.inside(points.reshape(-1, count))
 
     def table(law: NormalEffects) -> Grid | None:
         def density(first: Floats, last: Floats) -> Floats:
             firsts = np.repeat(first[:, None], last.shape[1], axis=1)
             points = np.concatenate([firsts, last[..., None]], axis=2)
-            return law.at(inside(points)).log_density.reshape(last.shape)
+            return law.densities(inside(points)).reshape(last.shape)
 
         return grid_of(density, psi, covariance, **how)
 
