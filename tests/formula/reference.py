@@ -6,8 +6,9 @@ Nothing here is sgmc's or patsy's.  Formulas are trees (`tree`), not text:
     ("poly", name, degree)  ("C", name)  ("C", name, "Sum")  ("C", name, "Treatment", level)
     ("+" | "-" | ":" | "*" | "/", left, right)  ("**", tree, power)  ("0",)  ("1",)
     ("offset", name)
-    ("ortho", name, degree)  ("bs", name, df): orthogonal polynomials and B-splines, whose values
-        are those of tests/reference/designs.py, as are those of any new rows
+    ("ortho", name, degree)  ("bs", name, df)  ("mo", name): orthogonal polynomials, B-splines and
+        steps between levels, whose values are those of tests/reference/designs.py, as are those of
+        any new rows
 """
 
 import itertools
@@ -201,6 +202,7 @@ def label(factor, clean):
         "positive": f"I({name} > 0)",
         "poly": f"poly({name}, {factor[2:] and factor[2]}, raw=True)",
         "ortho": f"poly({name}, {factor[2:] and factor[2]})",
+        "mo": f"mo({name})",
         "bs": f"bs({name}, df={factor[2:] and factor[2]})",
         "C": f"C({name})",
     }

@@ -68,8 +68,11 @@ TERMS = {
     "text": ("x + f", ("+", x, f)),
     "unused levels": ("x + c", ("+", x, ("column", "c"))),
     "centred": ("I(x - x.mean()) + t", ("+", ("center", "x"), ("column", "t"))),
+    "monotonic": ("x + mo(k)", ("+", x, ("mo", "k"))),
+    "by stage": ("x + cs(t)", x),
 }
-LABELS = {"factor": "k", "interaction": "f", "text": "f", "unused levels": "c"}
+LABELS = {"factor": "k", "interaction": "f", "text": "f", "unused levels": "c", "monotonic": "k"}
+STAGED = {"by stage": "t"}  # the number that has an effect for each stage
 one, slope = ("1",), ("+", ("0",), ("column", "x"))
 GROUPS = {  # the terms, and (covariates, columns of the level) of each factor of the product's
     "none": ("", ()),
@@ -78,6 +81,7 @@ GROUPS = {  # the terms, and (covariates, columns of the level) of each factor o
     "nested": (" + (1 | s / v)", (((one,), ("s",)), ((one,), ("s", "v")))),
     "crossed": (" + (1 | s) + (1 | u)", (((one,), ("s",)), ((one,), ("u",)))),
     "smooth": (" + s(q, k=6)", ()),
+    "walk": (" + rw1(s)", ()),
 }
 TABLES = ("frame", "polars", "dict", "arrays", "file", "prepared")
 ROWS = ("of the fit", "new", "one", "reordered", "other label type", "missing", "new levels")
@@ -159,11 +163,16 @@ for several, words in [
         ("exposure",),
     ),
     (pairs("groups", GROUPED, "life", ("updated",)), ("groups", "smooths")),
+    (pairs("terms", ("monotonic",), "life", ("updated",)), ("mo(x)",)),
     (pairs("family", ("mnlogit",), "added", ("argument", *OFFSETS)), ("mnlogit",)),
     (pairs("family", ZEROS, "table", ("arrays",)), ("two designs",)),
     (pairs("family", SECOND, "table", ("arrays",)), ("two designs", "belongs to from_formula")),
     (pairs("added", ("log in formula",), "table", ("prepared",)), ("offset(np.log(e))",)),
     (pairs("terms", ("centred",), "table", ("prepared",)), ("x.mean()",)),
+    (
+        pairs("family", [f for f in FAMILIES if f != "ordinal sequential"], "terms", STAGED),
+        ("kind='sequential'",),
+    ),
 ]:
     REFUSED.update(dict.fromkeys(several, words))
 # pairs that no call can say, or that say nothing new
@@ -173,7 +182,8 @@ UNSAID = [
     *pairs("table", ("arrays",), "rows", ("other label type", "new levels")),
     *pairs("rows", ("of the fit",), "life", ("loaded", "pickled")),
     *pairs("rows", ("other label type",), "terms", [t for t in TERMS if t not in LABELS]),
-    *pairs("rows", ("new levels",), "groups", ("none", "smooth")),
+    *pairs("table", ("arrays",), "terms", ("monotonic", *STAGED)),
+    *pairs("rows", ("new levels",), "groups", ("none", "smooth", "walk")),
     *pairs("terms", ("centred",), "table", ("file",)),  # a small one is read; large ones refuse it
 ]
 OUT = {frozenset(pair) for pair in [*REFUSED, *UNSAID]}

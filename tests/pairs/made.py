@@ -25,6 +25,7 @@ from .factors import (
     ORDERED,
     SECOND,
     SEVERAL,
+    STAGED,
     TERMS,
     WEIGHTS,
     ZEROS,
@@ -32,7 +33,7 @@ from .factors import (
 )
 
 KNOTS = 6  # of the smooth
-SAMPLED = ("nested", "crossed", "smooth")  # of which there is no Laplace approximation
+SAMPLED = ("nested", "crossed", "smooth", "walk")  # of which there is no Laplace approximation
 DRAWS = dict(seed=1, draws=40, chains=2)
 BRIEFLY = dict(warmup=60, thin=1)  # nothing that is compared depends on how well chains mix
 
@@ -100,6 +101,7 @@ def reference_of(case, table=DATA):
         weights=WEIGHTS[case.weights],
         groups=GROUPS[case.groups][1],
         bare=case.table == "arrays",
+        staged=STAGED.get(case.terms),
     )
 
 
@@ -197,12 +199,17 @@ def in_another_place(case, results, folder):
 
 
 def with_draws(reference, case, results):
-    """The reference with the smooth's draws, and the draws of the effects of levels."""
+    """The reference with draws of its smooth or walk, and the draws of the effects of levels."""
     if case.groups == "smooth":
         knots = np.quantile(np.unique(DATA.q), np.linspace(0, 1, KNOTS))
         names = ["bee:s(q)", "cat:s(q)"] if case.family == "mnlogit" else [None]
         values = [results.curve(name, at=knots)[1].T for name in names]
         reference = replace(reference, curve=("q", knots, values))
+    if case.groups == "walk":
+        names = ["bee:rw1(s)", "cat:rw1(s)"] if case.family == "mnlogit" else [None]
+        steps = np.unique(DATA.s)
+        values = [results.curve(name, at=steps)[1].T for name in names]
+        reference = replace(reference, walk=("s", steps, values))
     effects = []
     if GROUPS[case.groups][1]:
         tables = results.ranef()

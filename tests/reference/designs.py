@@ -16,7 +16,12 @@ from ..formula.reference import (
 )
 from ..formula.trees import expanded, summands
 
-REMEMBERED = ("center", "ortho", "bs")  # functions of a column that depend on the rows of the fit
+REMEMBERED = (
+    "center",
+    "ortho",
+    "bs",
+    "mo",
+)  # functions of a column that depend on the rows of the fit
 
 
 class UnknownLevel(Exception):
@@ -108,6 +113,8 @@ def remembered(factor, x):
     if factor[0] == "ortho":  # x^k less its projection on lower powers, as R's poly
         R = qr(powers(x - x.mean(), factor[2]), mode="r")
         return x.mean(), R * np.sign(np.diag(R))[:, None]
+    if factor[0] == "mo":  # the levels, in their order
+        return np.unique(x)
     inner = np.quantile(x, np.linspace(0, 1, factor[2] - 1)[1:-1])  # cubic, without a constant
     return np.concatenate([[x.min()] * 4, inner, [x.max()] * 4])
 
@@ -119,6 +126,8 @@ def recalled(factor, memory, x):
     if factor[0] == "ortho":
         mean, R = memory
         return solve(R.T, powers(np.array([x - mean]), factor[2])[0])[1:]
+    if factor[0] == "mo":  # each step that the level is at or above
+        return (x >= memory[1:]).astype(float)
     return splines(memory, 3, x)[1:]
 
 

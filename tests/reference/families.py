@@ -68,14 +68,16 @@ class Family:
 
 class Stages(Family):
     """Ordered levels that are reached one after the other: a row stops at level k with probability
-    expit(threshold_k - eta), if it has passed those below.
+    expit(threshold_k - eta), or - eta_k, if it has passed those below.
     """
 
     def mean(self, eta, extra):
-        """P(y = k | eta), (draw, kind, row)."""
-        stops = [special.expit(one - eta) for one in extra["thresholds"]]
+        """P(y = k | eta), (draw, kind, row), for eta (draw, row) or (draw, stage, row)."""
+        cuts = extra["thresholds"]
+        by_stage = eta.swapaxes(0, 1) if eta.ndim == 3 else [eta] * len(cuts)
+        stops = [special.expit(one - own) for one, own in zip(cuts, by_stage)]
         left, found = 1.0, []
-        for one in [*stops, 0 * eta + 1]:  # all stop at the last
+        for one in [*stops, 0 * stops[0] + 1]:  # all stop at the last
             found.append(left * one)
             left = left * (1 - one)
         return np.stack(found, axis=1)

@@ -1,6 +1,6 @@
 """One regression: linear predictors, priors, modes, predictions, averages, rows left out.
 
-    eta = offset + offset(formula) + log(exposure) + X b + sum of Z u over groups + f(z)
+    eta = offset + offset(formula) + log(exposure) + X b + sum of Z u over groups + f(z) + u(s)
 
 Draws are arrays (m, d) in the order of the product's: coefficients (of each equation), what group
 terms and smooths have, auxiliary parameters.  Effects u are a list with a dict for each group term,
@@ -40,8 +40,13 @@ class Regression:
     curve : tuple or None
         A smooth: its covariate, knots, and a list of its values there (m, knots), one for each
         equation.
+    walk : tuple or None
+        An effect of each value of a column, and lines between these, as `curve`.
     bare : bool
         The product has the design as an array, and nothing of the formula.
+    staged : str or None
+        The column with an effect for each stage of an ordered outcome; draws have these behind the
+        coefficients.
     """
 
     family: str
@@ -53,7 +58,9 @@ class Regression:
     weights: str | None = None
     groups: tuple = ()
     curve: object = None
+    walk: object = None
     bare: bool = False
+    staged: str | None = None
 
     # ---- what is fixed by the rows of the fit ----------------------------------------------------
 
@@ -96,6 +103,11 @@ class Regression:
         """Columns of the design."""
         return self.X(self.table.iloc[:1]).shape[1]
 
+    @property
+    def stages(self):
+        """How many effects by stage there are."""
+        return 0 if self.staged is None else self.table[self.outcome].nunique() - 1
+
     def rows(self, x):
         """Numbers a row, each row as often as its frequency."""
         return np.repeat(x, self.w.astype(int))
@@ -135,6 +147,10 @@ class Regression:
         if self.curve is not None:  # of the mean, or of each equation
             for k, values in enumerate(self.curve[2]):
                 eta[:, k] += self.bend(coefficients[:, k], values, table)
+        if self.walk is not None:
+            name, steps, walks = self.walk
+            for k, values in enumerate(walks):
+                eta[:, k] += [np.interp(table[name], steps, one) for one in values]
         for (trees, columns), known in zip(self.groups, effects or ()):
             Z = np.column_stack([Design(tree, self.table)(table)[:, -1] for tree in trees])
             own = coefficients.shape[1]  # effects are of the mean, or of each equation
@@ -142,6 +158,9 @@ class Regression:
                 if level in known:
                     u = known[level].reshape(len(draws), own, -1)
                     eta[:, :own, i] += u @ Z[i]
+        if self.staged is not None:  # (m, stages, n)
+            own = draws[:, self.columns : self.columns + self.stages, None]
+            return eta + own * np.array(table[self.staged], dtype=float)
         return eta if self.law.equations in ("kinds", *TWO_PARTS) else eta[:, 0]
 
     def bend(self, coefficients, values, table):
