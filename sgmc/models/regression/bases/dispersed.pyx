@@ -57,6 +57,14 @@ cdef class Dispersed(Glm):
         self.width, self.dim = 1 + auxiliary, X.d + auxiliary
         self.power, self.rounding = 1.0, 0.0
 
+    cdef int family_by_row(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                           double *density) except -1 nogil:
+        cdef Py_ssize_t i, k = self.width
+        for i in range(m):
+            self.family(eta + k * i + 1 - self.X.d, 1, eta + k * i, y + i, r + k * i,
+                        NULL if density == NULL else density + i)
+        return OK
+
     cdef int rounded(self, const double *theta, Py_ssize_t m, double *r,
                      double *density) noexcept nogil:
         """Add the term of rounding errors to scores and log densities (or NULL) of rows."""

@@ -4,6 +4,7 @@ import numpy as np
 from libc.math cimport exp
 
 from sgmc.core.contract cimport OK
+from sgmc.core.numerics cimport simd
 from sgmc.core.numerics.limits import HALF_LOG_2PI, MAX_LOG_CUBED
 from sgmc.models.regression.bases.in_part.censored cimport Censored
 from sgmc.models.regression.bases.dispersed cimport Dispersed
@@ -13,6 +14,9 @@ from sgmc.models.regression.bases.in_part.limited import LimitedFamily
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
+
+cdef enum:
+    SCALES_AT_ONCE = 64  # exponentials of so many are vectors
 
 cdef double LARGEST_ETA = MAX_LOG_CUBED
 
@@ -52,6 +56,26 @@ cdef class GaussianIdentity(Dispersed):
             if density != NULL:
                 density[i] = -u - 0.5 * t * e * e
         return self.rounded(theta, m, r, density)
+
+    cdef int family_by_row(self, Py_ssize_t m, const double *eta, const double *y, double *r,
+                           double *density) except -1 nogil:
+        cdef Py_ssize_t i, at = 0, count
+        cdef double[SCALES_AT_ONCE] t
+        cdef double e, square
+        while at < m:
+            count = min(<Py_ssize_t> SCALES_AT_ONCE, m - at)
+            for i in range(count):
+                t[i] = -2 * eta[2 * (at + i) + 1]
+            simd.exponential(count, t, t)
+            for i in range(count):
+                e = y[at + i] - eta[2 * (at + i)]
+                square = t[i] * (e * e + self.rounding)
+                r[2 * (at + i)] = t[i] * e
+                r[2 * (at + i) + 1] = square - 1
+                if density != NULL:
+                    density[at + i] = -eta[2 * (at + i) + 1] - 0.5 * square
+            at += count
+        return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:

@@ -36,11 +36,7 @@ cdef class Varying(TwoDesignsModel):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i, k = self.width
-        for i in range(m):
-            self.whole.family(eta + k * i + 1, 1, eta + k * i, y + i, r + k * i,
-                              NULL if density == NULL else density + i)
-        return OK
+        return self.whole.family_by_row(m, eta, y, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
