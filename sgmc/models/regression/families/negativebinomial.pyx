@@ -27,7 +27,7 @@ from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential
 
 cdef enum:
-    COUNTS_AT_ONCE = 128              # rows whose exponentials and logarithms are taken together
+    ODDS_AT_ONCE = 128              # rows whose exponentials and logarithms are taken together
 
 LEAST_EXCESS = 0.05                   # alpha in a first guess
 
@@ -95,13 +95,13 @@ cdef class NegativeBinomialLog(Dispersed):
                     double *r, double *density) except -1 nogil:
         cdef Py_ssize_t i, k, some, start = 0
         cdef double u = theta[self.X.d], a = exp(-u), score
-        cdef double[COUNTS_AT_ONCE] t, e, logs
+        cdef double[ODDS_AT_ONCE] t, e, logs
         cdef Rising R
         cdef Risings kept
         cdef Odds o
         begin(&kept, a)
         while start < m:
-            some = min(m - start, COUNTS_AT_ONCE)
+            some = min(m - start, ODDS_AT_ONCE)
             for k in range(some):
                 t[k] = eta[start + k] + u
                 e[k] = -fabs(t[k])

@@ -20,7 +20,6 @@ cdef enum:
     CLOGLOG = 2
     LEVELS_AT_MOST = 20
     STAGES_AT_ONCE = 128          # rows whose exponentials and logarithms are taken together
-    INTERVALS_AT_ONCE = 128       # the same of intervals, which have two ends
 
 CUMULATIVE_LINKS = {"logit": LOGIT, "probit": PROBIT, "cloglog": CLOGLOG}
 MAX_ORDERED = LEVELS_AT_MOST
@@ -114,10 +113,10 @@ cdef class Cumulative(Dispersed):
         cdef Cuts cuts = self.cuts(theta)
         if self.link == LOGIT:
             while start < m:
-                logit_intervals(self.width, min(m - start, INTERVALS_AT_ONCE), y + start,
+                logit_intervals(self.width, min(m - start, STAGES_AT_ONCE), y + start,
                                 eta + start, &cuts, r + start * self.width,
                                 NULL if density == NULL else density + start)
-                start += INTERVALS_AT_ONCE
+                start += STAGES_AT_ONCE
             return OK
         for i in range(m):
             T = self.interval(<Py_ssize_t> y[i], eta[i], &cuts)
@@ -703,11 +702,9 @@ cdef inline Interval by_logit(Logistic A, Logistic B, double h, double width, bi
 
 cdef void logit_intervals(Py_ssize_t width, Py_ssize_t m, const double *y, const double *eta,
                           const Cuts *at, double *r, double *density) noexcept nogil:
-    """Scores and log densities of up to INTERVALS_AT_ONCE rows by the logistic function,
-    exponentials and logarithms row beside row.
-    """
+    """Scores and log densities of up to STAGES_AT_ONCE rows by the logistic function."""
     cdef Py_ssize_t i, j
-    cdef double[2 * INTERVALS_AT_ONCE] t, e, logs
+    cdef double[2 * STAGES_AT_ONCE] t, e, logs
     cdef Interval T
     for i in range(m):
         j = <Py_ssize_t> y[i]
