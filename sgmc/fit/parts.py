@@ -321,11 +321,15 @@ class Shape:
 class Signs:
     """What is printed without the sign that it is sampled with; nothing here."""
 
-    names = ()  # of what is printed of which scores cannot tell the errors
+    names = ()  # of what is printed of which scores tell nothing, wherever draws are
 
     def of(self, x):
         """Signs (chain, draw), by the parameter's name, at draws x."""
         return {}
+
+    def untold(self, x):
+        """Names of what scores at draws x cannot tell the errors of."""
+        return self.names
 
     def folded(self, x, entropy):
         """Draws (chain, draw, dim), each possibly in the place of another of the same density that

@@ -32,7 +32,8 @@ def proposals(fit):
     """
     if not fit.plan.spec.independent:
         return []
-    if fit.problem.signs.names:  # of skewed sds weights look even as long as no tail is reached
+    # of skewed sds without a table weights look even as long as no tail is reached
+    if fit.problem.transport is None and fit.problem.signs.names:
         return [
             ProposalWarning(
                 f"{', '.join(fit.problem.signs.names)} may be zero: it is unknown whether the "

@@ -48,7 +48,10 @@ def accuracy(fit, theta, names, some, quantiles):
     table = printed_errors(fit, theta, names, some, quantiles).join(
         beside[~beside.index.duplicated()], how="left"
     )
-    table.loc[table.index.isin(fit.problem.signs.names), "departure"] = np.inf
+    signs = fit.problem.signs
+    # draws of steps without accept-reject have no other measure
+    untold = signs.untold(fit.x) if fit.plan.spec.exact else signs.names
+    table.loc[table.index.isin(untold), "departure"] = np.inf
     by_slopes = table.pop("edge_index").to_numpy()
     # a bound that is known is in the place of an estimate beyond it: what exists is printed
     shape = fit.problem.shape

@@ -10,6 +10,7 @@ from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.family import Auxiliary
 from sgmc.models.regression.bases.proportions import Proportions
 from sgmc.models.regression.bases.functions.gammas cimport Gammas, gammas
+from sgmc.models.regression.bases.functions.overdispersed cimport Odds, odds_of
 from sgmc.models.regression.distributional import DistributionalRegression
 from sgmc.models.regression.model import Regression
 from sgmc.priors import half_t
@@ -26,17 +27,13 @@ cdef struct Row:
     Gammas a, b
 
 
-cdef inline double softplus(double t) noexcept nogil:
-    """log(1 + exp(t))."""
-    return t + log1p(exp(-t)) if t > 0 else log1p(exp(t))
-
-
 cdef inline Row row_of(double y, double eta, double u, double phi) noexcept nogil:
     """What density, scores and curvatures of a row are made of; see `BetaLogit`."""
     cdef Row k
     cdef double held = max(min(y, MOST), LEAST), log_y = log(held), log_rest = log1p(-held)
-    k.log_mu, k.log_nu = -softplus(-eta), -softplus(eta)
-    k.mu, k.nu = exp(k.log_mu), exp(k.log_nu)
+    cdef Odds o = odds_of(eta)
+    k.log_mu, k.log_nu = -o.softplus_minus, -o.softplus
+    k.mu, k.nu = o.share, o.rest
     k.entropy = phi * (k.mu * (k.log_mu - log_y) + k.nu * (k.log_nu - log_rest))
     k.a, k.b = gammas(phi * k.mu, k.log_mu + u), gammas(phi * k.nu, k.log_nu + u)
     k.e = (phi * k.mu * k.nu * (log_y - log_rest - eta)

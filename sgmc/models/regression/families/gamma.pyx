@@ -1,9 +1,10 @@
 """Gamma regression of positive outcomes whose sd is in proportion to their mean."""
 import numpy as np
 
-from libc.math cimport exp, expm1, fabs, log
+from libc.math cimport exp, fabs, frexp, log
 
 from sgmc.core.contract cimport OK
+from sgmc.core.numerics cimport simd
 from sgmc.core.numerics.limits import MAX_LOG_CUBED
 from sgmc.models.regression.bases.functions.binet cimport Binet, binet
 from sgmc.models.regression.bases.dispersed cimport Dispersed
@@ -14,12 +15,44 @@ from sgmc.models.regression.model import Regression
 from sgmc.priors import exponential
 
 cdef double LARGEST_ETA = MAX_LOG_CUBED
-cdef double SMALL = 1e-5                      # whose square, over 12, is below rounding
+cdef double LOG_2 = log(2)
+cdef double SMALL = 0.25                      # where 13 terms of a series are exact to rounding
+cdef enum:
+    OUTCOMES_AT_ONCE = 128                    # whose logarithms and exponentials are taken together
 
 
-cdef inline double excess(double d) noexcept nogil:
-    """exp(d) - 1 - d, by its series where it would cancel."""
-    return 0.5 * d * d * (1 + d / 3) if fabs(d) < SMALL else expm1(d) - d
+cdef inline double excess(double d, double e) noexcept nogil:
+    """e - 1 - d for e = exp(d), by its series where it would cancel."""
+    cdef double s
+    if not fabs(d) < SMALL:
+        return e - 1 - d
+    s = 1.0 / 87178291200.0 + d / 1307674368000.0      # 1 / 14! and 1 / 15!
+    s = 1.0 / 6227020800.0 + d * s
+    s = 1.0 / 479001600 + d * s
+    s = 1.0 / 39916800 + d * s
+    s = 1.0 / 3628800 + d * s
+    s = 1.0 / 362880 + d * s
+    s = 1.0 / 40320 + d * s
+    s = 1.0 / 5040 + d * s
+    s = 1.0 / 720 + d * s
+    s = 1.0 / 120 + d * s
+    s = 1.0 / 24 + d * s
+    s = 1.0 / 6 + d * s
+    return d * d * (0.5 + d * s)
+
+
+cdef void residuals(Py_ssize_t m, const double *eta, const double *y, double *d,
+                    double *e) noexcept nogil:
+    """d = log(y) - eta of at most OUTCOMES_AT_ONCE rows, and e = exp(d)."""
+    cdef Py_ssize_t k
+    cdef int power
+    for k in range(m):                        # y = 2^power (1 + e), 0 <= e < 1
+        e[k] = 2 * frexp(y[k], &power) - 1
+        d[k] = (power - 1) * LOG_2 - eta[k]
+    simd.log1p_unit(m, e, e)
+    for k in range(m):
+        d[k] = min(d[k] + e[k], LARGEST_ETA)
+    simd.exponential(m, d, e)
 
 
 cdef class GammaLog(Dispersed):
@@ -43,27 +76,37 @@ cdef class GammaLog(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef double u = theta[self.X.d], a = exp(-u), d
+        cdef Py_ssize_t i, k, some, start = 0
+        cdef double u = theta[self.X.d], a = exp(-u), more
+        cdef double[OUTCOMES_AT_ONCE] d, e
         cdef Binet J = binet(a)
-        for i in range(m):
-            d = min(log(y[i]) - eta[i], LARGEST_ETA)
-            r[2 * i] = a * expm1(d)
-            r[2 * i + 1] = a * excess(d) - 0.5 + a * J.slope
-            if density != NULL:
-                density[i] = -0.5 * u - J.value - a * excess(d)
+        while start < m:
+            some = min(m - start, OUTCOMES_AT_ONCE)
+            residuals(some, eta + start, y + start, d, e)
+            for k in range(some):
+                i, more = start + k, excess(d[k], e[k])
+                r[2 * i] = a * (d[k] + more)
+                r[2 * i + 1] = a * more - 0.5 + a * J.slope
+                if density != NULL:
+                    density[i] = -0.5 * u - J.value - a * more
+            start += some
         return self.rounded(theta, m, r, density)
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,
                                   const double *y, double *w) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef double a = exp(-theta[self.X.d]), d
+        cdef Py_ssize_t i, k, some, start = 0
+        cdef double a = exp(-theta[self.X.d]), more
+        cdef double[OUTCOMES_AT_ONCE] d, e
         cdef Binet J = binet(a)
-        for i in range(m):
-            d = min(log(y[i]) - eta[i], LARGEST_ETA)
-            w[4 * i] = a * exp(d)
-            w[4 * i + 1] = w[4 * i + 2] = a * expm1(d)
-            w[4 * i + 3] = a * (excess(d) + J.slope + a * J.curvature)
+        while start < m:
+            some = min(m - start, OUTCOMES_AT_ONCE)
+            residuals(some, eta + start, y + start, d, e)
+            for k in range(some):
+                i, more = start + k, excess(d[k], e[k])
+                w[4 * i] = a * e[k]
+                w[4 * i + 1] = w[4 * i + 2] = a * (d[k] + more)
+                w[4 * i + 3] = a * (more + J.slope + a * J.curvature)
+            start += some
         return self.rounded_information(theta, m, w)
 
     cdef int expected_information(self, const double *theta, Py_ssize_t m, const double *eta,

@@ -4,16 +4,17 @@ number, or has predictors of its own.
 import numpy as np
 from scipy.special import gammaln, xlogy
 
-from libc.math cimport exp
+from libc.math cimport exp, fabs
 
 from sgmc.core.contract cimport OK
+from sgmc.core.numerics cimport simd
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.bases.dispersed cimport Dispersed
 from sgmc.models.regression.bases.in_part.counts import NegativeBinomialInPart
 from sgmc.models.regression.bases.predictors.distributional import DistributionalFamily
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN, Auxiliary, Counts
 from sgmc.models.regression.bases.functions.overdispersed cimport (
-    LARGEST_LOG_ALPHA, Count, Odds, expected_of, odds_of, overdispersed, share,
+    LARGEST_LOG_ALPHA, Count, Odds, expected_of, odds_by, odds_of, overdispersed, share,
 )
 from sgmc.models.regression.bases.known import with_known
 from sgmc.models.regression.bases.in_part.limited import LimitedFamily
@@ -24,6 +25,9 @@ from sgmc.models.regression.bases.predictors.two_predictors import TwoPredictors
 from sgmc.models.regression.model import Regression
 from sgmc.models.regression.two_parts import TwoDesigns
 from sgmc.priors import exponential
+
+cdef enum:
+    ODDS_AT_ONCE = 128              # rows whose exponentials and logarithms are taken together
 
 LEAST_EXCESS = 0.05                   # alpha in a first guess
 
@@ -89,19 +93,29 @@ cdef class NegativeBinomialLog(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i
-        cdef double u = theta[self.X.d], a = exp(-u), e
+        cdef Py_ssize_t i, k, some, start = 0
+        cdef double u = theta[self.X.d], a = exp(-u), score
+        cdef double[ODDS_AT_ONCE] t, e, logs
         cdef Rising R
         cdef Risings kept
         cdef Odds o
         begin(&kept, a)
-        for i in range(m):
-            o, R = odds_of(eta[i] + u), risen(&kept, y[i])
-            e = o.rest * y[i] - a * o.share
-            r[2 * i] = e
-            r[2 * i + 1] = e - a * (R.slope - o.softplus)
-            if density != NULL:
-                density[i] = R.value - a * o.softplus - y[i] * o.softplus_minus
+        while start < m:
+            some = min(m - start, ODDS_AT_ONCE)
+            for k in range(some):
+                t[k] = eta[start + k] + u
+                e[k] = -fabs(t[k])
+            simd.exponential(some, e, e)
+            simd.log1p_unit(some, e, logs)
+            for k in range(some):
+                i = start + k
+                o, R = odds_by(t[k], e[k], logs[k]), risen(&kept, y[i])
+                score = o.rest * y[i] - a * o.share
+                r[2 * i] = score
+                r[2 * i + 1] = score - a * (R.slope - o.softplus)
+                if density != NULL:
+                    density[i] = R.value - a * o.softplus - y[i] * o.softplus_minus
+            start += some
         return OK
 
     cdef int observed_information(self, const double *theta, Py_ssize_t m, const double *eta,

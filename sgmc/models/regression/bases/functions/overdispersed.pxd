@@ -33,16 +33,21 @@ cdef struct Odds:
     double share, rest, softplus, softplus_minus
 
 
-cdef inline Odds odds_of(double t) noexcept nogil:
-    """`share` and `softplus` at t and at -t, by one exponential."""
+cdef inline Odds odds_by(double t, double e, double log_one) noexcept nogil:
+    """The same where e = exp(-|t|) and log(1 + e) are known."""
     cdef Odds o
-    cdef double e = exp(-t) if t > 0 else exp(t), small = e / (1 + e), large = 1 / (1 + e)
-    cdef double log_one = log1p(e)
+    cdef double large = 1 / (1 + e), small = e * large
     if t > 0:
         o.share, o.rest, o.softplus, o.softplus_minus = large, small, t + log_one, log_one
     else:
         o.share, o.rest, o.softplus, o.softplus_minus = small, large, log_one, -t + log_one
     return o
+
+
+cdef inline Odds odds_of(double t) noexcept nogil:
+    """`share` and `softplus` at t and at -t, by one exponential."""
+    cdef double e = exp(-t) if t > 0 else exp(t)
+    return odds_by(t, e, log1p(e))
 
 
 cdef inline double held(double t, double most) noexcept nogil:

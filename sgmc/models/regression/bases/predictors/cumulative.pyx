@@ -90,7 +90,7 @@ cdef class Cumulative(Dispersed):
         cdef double a = at.cut[j] - eta if j < last else 0
         cdef double b = at.cut[j - 1] - eta if j > 0 else 0
         if self.link == LOGIT:
-            return by_logit(a, b, at.hazard[j], at.log[j], j == 0, j == last)
+            return by_logit(logistic(a), logistic(-b), at.hazard[j], at.log[j], j == 0, j == last)
         if self.link == PROBIT:
             return by_probit(a, b, at.gap[j], j == 0, j == last)
         return by_cloglog(a, b, at.gap[j], j == 0, j == last)
@@ -108,9 +108,16 @@ cdef class Cumulative(Dispersed):
 
     cdef int family(self, const double *theta, Py_ssize_t m, const double *eta, const double *y,
                     double *r, double *density) except -1 nogil:
-        cdef Py_ssize_t i
+        cdef Py_ssize_t i, start = 0
         cdef Interval T
         cdef Cuts cuts = self.cuts(theta)
+        if self.link == LOGIT:
+            while start < m:
+                logit_intervals(self.width, min(m - start, STAGES_AT_ONCE), y + start,
+                                eta + start, &cuts, r + start * self.width,
+                                NULL if density == NULL else density + start)
+                start += STAGES_AT_ONCE
+            return OK
         for i in range(m):
             T = self.interval(<Py_ssize_t> y[i], eta[i], &cuts)
             slopes(&T, <Py_ssize_t> y[i], self.width, cuts.gap, r + i * self.width)
@@ -641,10 +648,16 @@ cdef struct Logistic:
 
 cdef inline Logistic logistic(double t) noexcept nogil:
     """By a single exponential."""
+    cdef double e = exp(-fabs(t))
+    return logistic_by(t, e, log1p(e))
+
+
+cdef inline Logistic logistic_by(double t, double e, double log_one) noexcept nogil:
+    """The same where e = exp(-|t|) and log(1 + e) are known."""
     cdef Logistic F
-    cdef double e = exp(-fabs(t)), near = 1 / (1 + e), far = e / (1 + e)
+    cdef double near = 1 / (1 + e), far = e * near
     F.below, F.above = (near, far) if t > 0 else (far, near)
-    F.log = -log1p(e) if t > 0 else t - log1p(e)
+    F.log = -log_one if t > 0 else t - log_one
     return F
 
 
@@ -671,13 +684,12 @@ cdef inline void slopes(const Interval *T, Py_ssize_t j, Py_ssize_t width, const
         r[l] = gap[l] * T.both if l < j else gap[l] * T.upper if l == j else 0
 
 
-cdef Interval by_logit(double a, double b, double h, double width, bint first,
-                       bint last) noexcept nogil:
-    """F(a) - F(b) = F(a) F(-b) (1 - exp(-gap)) with F the logistic function; an end at infinity
-    drops out with its factor.  h and `width` are those of `Cuts`.
+cdef inline Interval by_logit(Logistic A, Logistic B, double h, double width, bint first,
+                              bint last) noexcept nogil:
+    """F(a) - F(b) = F(a) F(-b) (1 - exp(-gap)) with F the logistic function, A and B that at a and
+    -b; an end at infinity drops out with its factor.  h and `width` are those of `Cuts`.
     """
     cdef Interval T
-    cdef Logistic A = logistic(a), B = logistic(-b)
     T.value = (0 if last else A.log) + (0 if first else B.log)
     T.above = 0 if last else A.below * A.above
     T.below = 0 if first else B.below * B.above
@@ -686,6 +698,30 @@ cdef Interval by_logit(double a, double b, double h, double width, bint first,
     T.curve = T.above + h * (1 + h)
     T.value += width
     return T
+
+
+cdef void logit_intervals(Py_ssize_t width, Py_ssize_t m, const double *y, const double *eta,
+                          const Cuts *at, double *r, double *density) noexcept nogil:
+    """Scores and log densities of up to STAGES_AT_ONCE rows by the logistic function."""
+    cdef Py_ssize_t i, j
+    cdef double[2 * STAGES_AT_ONCE] t, e, logs
+    cdef Interval T
+    for i in range(m):
+        j = <Py_ssize_t> y[i]
+        t[2 * i] = at.cut[j] - eta[i] if j < width else 0
+        t[2 * i + 1] = eta[i] - at.cut[j - 1] if j > 0 else 0
+    for i in range(2 * m):
+        e[i] = -fabs(t[i])
+    simd.exponential(2 * m, e, e)
+    simd.log1p_unit(2 * m, e, logs)
+    for i in range(m):
+        j = <Py_ssize_t> y[i]
+        T = by_logit(logistic_by(t[2 * i], e[2 * i], logs[2 * i]),
+                     logistic_by(t[2 * i + 1], e[2 * i + 1], logs[2 * i + 1]),
+                     at.hazard[j], at.log[j], j == 0, j == width)
+        slopes(&T, j, width, at.gap, r + i * width)
+        if density != NULL:
+            density[i] = T.value
 
 
 cdef inline double mills(double t) noexcept nogil:

@@ -268,7 +268,7 @@ cdef class OfNested(Conditional):
         self.root = self.space.outer.root
 
     cdef int look(self, Py_ssize_t group) except -1 nogil:
-        self.value = self.nested.visit(group, &self.space, &self.frame)
+        self.value = self.nested.visit(group, self.nested.places, &self.space, &self.frame)
         self.room = self.space.room
         return OK
 

@@ -16,6 +16,7 @@ cdef struct Space:                # scratch of a group
 cdef class Nested(Marginal):
     cdef readonly Marginal inner
     cdef readonly Quadrature places           # of the outer nodes
+    cdef Quadrature few                       # as many as gradients need
     cdef readonly object make
     cdef readonly Py_ssize_t[::1] subgroups
     cdef readonly double[:, ::1] away         # b of each group at which `inner` has its zero
@@ -26,8 +27,9 @@ cdef class Nested(Marginal):
     # log density of a group's subgroups at its effects b, the gradient g, and minus the Hessian
     cdef double inside(self, Py_ssize_t group, const double *b, Space *s, double *g,
                        bint informed) except? -1 nogil
-    # probabilities of the nodes and their gradients into s; the log density of the group
-    cdef double visit(self, Py_ssize_t group, Space *s, Frame *f) except? -1 nogil
+    # probabilities of a rule's nodes and their gradients into s; the log density of the group
+    cdef double visit(self, Py_ssize_t group, Quadrature rule, Space *s,
+                      Frame *f) except? -1 nogil
     cdef void curvature(self, const Space *s, double *K) noexcept nogil
     cdef bint frame(self, Py_ssize_t group, Space *s, Frame *f) except -1 nogil
     cdef void by_theta(self, const Space *s, Py_ssize_t k, double *out) noexcept nogil

@@ -18,6 +18,7 @@ from sgmc.models.regression.latent.densities.small cimport (
 from sgmc.models.regression.bases.glm cimport Glm
 
 cdef enum:
+    MEAN_NODES = 2                       # integrate the third moments of a normal law exactly
     NESTED_STEPS = 30                    # of the search for a group's mode
     NESTED_BETWEEN_LOOKS = 64     # at the clock
 cdef double NESTED_NEAR = 1e-6           # change of effects, in sds, at which the search ends
@@ -27,8 +28,8 @@ cdef class Nested(Marginal):
 
     Effects b are integrated out by nodes, as `Quadrature` does, of a density that has the effects c
     of all subgroups integrated out before; b are coefficients there, as beta are.  Where the inner
-    integrals have a closed form the outer nodes follow from their gradient and curvature: they are
-    exact wherever they are.
+    integrals have a closed form the outer nodes follow from their gradient, which is linear in b:
+    they are exact wherever they are, and gradients, of second order in b, take two for each effect.
 
     Parameters
     ----------
@@ -57,6 +58,7 @@ cdef class Nested(Marginal):
         self.at_nodes = isinstance(self.inner, Quadrature) and not self.closed
         self.places = Quadrature(glm, starts, np.asarray(self.Z)[:, :self.b], outer,
                                  nodes=EXACT_NODES if self.closed else nodes)
+        self.few = self.places.with_nodes(MEAN_NODES) if self.closed else self.places
         self.subgroups = np.ascontiguousarray(subgroups, dtype=np.intp)
         self.away = np.zeros((self.n, self.b))
         if self.b + self.inner.q != self.q or self.inner.p != self.p + self.b:
@@ -71,7 +73,7 @@ cdef class Nested(Marginal):
         """The same at the same anchor with another number of nodes."""
         cdef Nested out = self.like(nodes)
         out.inner, out.places = self.inner.with_nodes(nodes), self.places.with_nodes(nodes)
-        out.away = self.away
+        out.few, out.away = out.places, self.away
         return out
 
     def anchored(self, theta, Py_ssize_t groups=0):
@@ -199,18 +201,22 @@ cdef class Nested(Marginal):
 
     cdef bint frame(self, Py_ssize_t group, Space *s, Frame *f) except -1 nogil:
         """Where the nodes of the outer effects are: as in `Quadrature`, or by the density itself
-        where it is normal.
+        where it is normal: its gradient falls by K Lambda e_j from 0 to the effects Lambda e_j.
         """
-        cdef Py_ssize_t a, b = self.b
-        cdef double[MOST_SQUARES] K, A
+        cdef Py_ssize_t a, j, b = self.b
+        cdef double[MOST_SQUARES] A
         cdef double[MOST_EFFECTS] pulled, half
         if not self.closed:
             return self.places.frame(&s.outer, group, &s.room, f)
         memset(pulled, 0, b * sizeof(double))
-        self.inside(group, pulled, s, s.scores, True)
+        self.inside(group, pulled, s, s.scores, False)
         memcpy(f.score, s.scores + self.p, b * sizeof(double))
-        self.curvature(s, K)
-        multiply(b, K, s.outer.root, f.KL)
+        for j in range(b):
+            for a in range(b):
+                pulled[a] = s.outer.root[a * b + j]
+            self.inside(group, pulled, s, s.scores, False)
+            for a in range(b):
+                f.KL[a * b + j] = f.score[a] - s.scores[self.p + a]
         multiply_transposed(b, s.outer.root, f.KL, A)
         for a in range(b):
             A[a * b + a] += 1
@@ -221,22 +227,24 @@ cdef class Nested(Marginal):
         times(b, f.B, half, f.centre)
         return True
 
-    cdef double visit(self, Py_ssize_t group, Space *s, Frame *f) except? -1 nogil:
-        """Probabilities of the nodes and their gradients into s; the log density of the group."""
+    cdef double visit(self, Py_ssize_t group, Quadrature rule, Space *s,
+                      Frame *f) except? -1 nogil:
+        """Probabilities of a rule's nodes and their gradients into s; the log density of the group.
+        """
         cdef Py_ssize_t k, d = self.inner.dim
         cdef double value
         cdef double *g
         if not self.frame(group, s, f):
             return -INFINITY
-        self.places.place_nodes(&s.outer, group, f, &s.room)
-        for k in range(self.places.count):
+        rule.place_nodes(&s.outer, group, f, &s.room)
+        for k in range(rule.count):
             g = s.scores + k * d
             value = self.inside(group, s.room.b + k * self.b, s, g, False)
             if not value > -INFINITY:
                 return -INFINITY
             s.room.t[k] += value
             memcpy(s.room.R + k * self.b, g + self.p, self.b * sizeof(double))
-        return self.places.normalise(&s.room)
+        return rule.normalise(&s.room)
 
     cdef void by_theta(self, const Space *s, Py_ssize_t k, double *out) noexcept nogil:
         """The gradient by (beta, entries of Lambda, auxiliary) at a node that stays where it is."""
@@ -256,10 +264,10 @@ cdef class Nested(Marginal):
         cdef NodeSums sums
         cdef Frame f
         memset(r, 0, self.dim * sizeof(double))
-        value[0] = self.visit(group, &s, &f)
+        value[0] = self.visit(group, self.few, &s, &f)
         if value[0] == -INFINITY:
             return OK
-        for k in range(self.places.count):
+        for k in range(self.few.count):
             self.by_theta(&s, k, s.by_theta)
             for j in range(self.dim):
                 r[j] += s.room.t[k] * s.by_theta[j]
@@ -303,7 +311,7 @@ cdef class Nested(Marginal):
         cdef Frame f
         memset(w, 0, dim * dim * sizeof(double))
         memset(mean, 0, dim * sizeof(double))
-        self.visit(group, &s, &f)
+        self.visit(group, self.places, &s, &f)
         for k in range(self.places.count):
             self.inside(group, s.room.b + k * self.b, &s, s.scores + k * self.inner.dim, True)
             one = s.by_theta + k * dim

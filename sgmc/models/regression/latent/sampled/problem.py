@@ -120,16 +120,34 @@ class ThinnedRecord(Record):
 
 @dataclass(frozen=True)
 class SignsOfSmooths(Signs):
-    """Signs of sds that may be zero, of which all draws are kept."""
+    """Signs of sds that chains may bring to zero, of which all draws are kept."""
 
     coordinates: WholeCoordinates
     phi: slice
     effects: object
-    near: list
+    near: list  # sds that may be zero
+    reached: list  # and those that chains may bring there
+
+    def signed(self, x, places):
+        """Sds by their names, with the signs of their draws."""
+        signed = self.coordinates.natural(x)[..., self.phi]
+        return {self.effects.sds[j]: signed[..., j] for j in places}
 
     def of(self, x):
-        signed = self.coordinates.natural(x)[..., self.phi]
-        return {self.effects.sds[j]: np.where(signed[..., j] < 0, -1.0, 1.0) for j in self.near}
+        return {name: np.where(s < 0, -1.0, 1.0) for name, s in self.signed(x, self.near).items()}
+
+    def untold(self, x):
+        # draws go between two modes, of either sign: no Gaussian has scores like theirs
+        return [name for name, s in self.signed(x, self.reached).items() if s.min() < 0 < s.max()]
+
+
+@dataclass(frozen=True)
+class SignsOfProposals(Signs):
+    """Sds that are proposed without a sign: densities of those that may be zero end there, which
+    gradients do not show.
+    """
+
+    names: tuple
 
 
 def crossed_problem(data, family, crossing, prior, settings):
@@ -230,7 +248,7 @@ def crossed_problem(data, family, crossing, prior, settings):
             # where the rows of a level tell nothing of its effect
             flat_below=dict(zip(effects.sds, np.asarray(rows.blocks.loading.scale))),
         ),
-        signs=SignsOfSmooths(where, rows.blocks.phi, effects, near) if alone else Signs(),
+        signs=SignsOfSmooths(where, rows.blocks.phi, effects, near, reached) if alone else Signs(),
         products=products,
         prior_alone=settings.prior_only,
         table=table,
@@ -243,7 +261,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     if not settings.unchained:
         return made
     if not normal_given_sds(family, found, data.d):
-        return with_proposals(made, found, centre, covariance, settings)
+        return with_proposals(made, found, centre, covariance, settings, near)
     if moved is None:
         return made
     decay, settled = falls_of_normal(found, family)
@@ -295,7 +313,7 @@ def between(precision, place, margins):
     return arrow, arrays if margins is None else (*arrays, *margins.arrays)
 
 
-def with_proposals(made, found, centre, covariance, settings):
+def with_proposals(made, found, centre, covariance, settings, near):
     """The problem with independent proposals, where these are worth it."""
     # their Gaussians know nothing of ends and poles
     away = len(found.priors.bent) or found.learned is not None
@@ -306,7 +324,8 @@ def with_proposals(made, found, centre, covariance, settings):
         moved = proposals(made, found.centre, centre, covariance, random)
     except OutOfTime:
         return made
-    return replace(made, transport=moved, signs=Signs()) if moved else made
+    signs = SignsOfProposals(tuple(found.effects.sds[j] for j in near))
+    return replace(made, transport=moved, signs=signs) if moved else made
 
 
 def shared_with_coefficients(rows, data, crossing, kept, near):
