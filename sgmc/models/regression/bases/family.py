@@ -77,8 +77,8 @@ class Family:
     log_concave : bool
         The likelihood has one mode, whatever the data.
     clusters : bool
-        Whether outliers may be errors of few degrees of freedom, or of a large scale: a mode for
-        each, of which the usual start leads to one.
+        Whether outliers may be errors of few degrees of freedom, the last auxiliary parameter, or
+        of a large scale: a mode for each, of which the usual start leads to one.
     summed : bool
         Whether the log density is a function of X'WX, X'Wy and y'Wy, auxiliary parameters apart.
     identity : bool

@@ -74,6 +74,7 @@ from sgmc.models.regression.latent.integrated.search import (
     find_several,
     near_mode,
     normal_points,
+    parts_of_rows,
     warm_groups,
     with_rule,
 )
@@ -85,6 +86,7 @@ from sgmc.models.regression.mode.bounded import (
 )
 from sgmc.models.regression.mode.search import (
     first_guess,
+    may_have_clusters,
     moments_of_outcomes,
     refuse_search,
     scales,
@@ -288,11 +290,14 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         start = near_mode(spread_rows(rows, kernel, family, effects), terms, start)
     found, mode, warnings = find(small or kernel, terms, start)
     fold, modes = FoldedEffects(data.d, effects.loading), ModeSearch(1, (1.0,))
-    if settings.modes == "search" and mode.whole:
+    wide = settings.modes == "search"
+    if wide:
         refuse_search(priors, settings)
+    if mode.whole and (wide or may_have_clusters(table, family, priors, settings)):
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        draw = None if wide else parts_of_rows(table, family, mode.theta)
         usual = mode, warnings
-        found, mode, warnings, modes = find_several(found, terms, usual, fold, random)
+        found, mode, warnings, modes = find_several(found, terms, usual, fold, random, draw)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
