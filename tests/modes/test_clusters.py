@@ -67,3 +67,16 @@ def test_with_groups_the_mode_of_narrow_errors_is_found():
     df.loc[rng.choice(30, 9, replace=False), "y"] += 5
     res = sgmc.rlm("y ~ 1 + (1 | g)", df, df=None, seed=1, draws=500)
     assert (res.flat[:, list(res.names).index("sigma")] < NARROW).any()
+
+
+@pytest.mark.parametrize("formula", ["y ~ x", "y ~ 1", "y ~ x + (1 | g)"])
+def test_rounded_outcomes_are_no_mode_without_noise(formula):
+    """Outcomes that are equal fit exactly with sigma zero and no degrees of freedom, where the
+    density is infinite; what is asked for is the mode of all rows.
+    """
+    rng = np.random.default_rng(7)
+    df = pd.DataFrame({"x": rng.normal(size=200), "g": np.arange(200) % 5})
+    df["y"] = np.round(3 + 0.5 * df.x + rng.standard_t(4, size=200))
+    res = sgmc.rlm(formula, df, df=None, seed=1)
+    assert res.verdict.trustworthy
+    assert 0.8 < res.params["sigma"] < 1.6  # the scale of the errors is 1

@@ -30,7 +30,7 @@ from sgmc.core.system.storage import Computed, made, mean_and_variance
 from sgmc.errors import DataError, NotSupported
 from sgmc.formula.designs.spreads import of_array
 from sgmc.models.regression.mode.recession import Likelihood
-from sgmc.models.regression.mode.trimmed import MOST_ROWS, trimmed
+from sgmc.models.regression.mode.trimmed import LEAST_SCALE, MOST_ROWS, trimmed
 from sgmc.models.regression.rows.data import PriorUnits
 from sgmc.models.regression.rows.narrow import rounded
 from sgmc.models.regression.rows.summed import resolved, summed_model
@@ -178,8 +178,9 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
     if mode.whole and (wide or may_have_clusters(table, family, priors, settings)):
         draw = trimmed(table, family, len(priors.names)) if family.identity else None
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        look = with_noise(search, family, outcome[1]) if family.clusters else search
         usual, likelihood_of = (mode, warnings), partial(expand, model)
-        mode, warnings, modes = several(likelihood_of, terms, search, usual, random, draw, wide)
+        mode, warnings, modes = several(likelihood_of, terms, look, usual, random, draw, wide)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     warnings = warnings + rounded(table, data)
     if power:
@@ -276,6 +277,22 @@ def may_have_clusters(table, family, priors, settings):
     """
     few = len(table.y) <= MOST_ROWS and family.linear_predictors == 1
     return family.clusters and few and not (settings.robust or len(priors.shrunk))
+
+
+def with_noise(search, family, variance):
+    """The same search of a family with `clusters`, in vain where it ends at less than LEAST_SCALE
+    of the outcomes' sd: rounded outcomes that are equal fit exactly, and the density is infinite
+    there, at a scale of zero and no degrees of freedom, in which no one is interested.
+    """
+    least = np.log(LEAST_SCALE) + 0.5 * np.log(variance)
+
+    def look(start):
+        mode, trouble = search(start)
+        if mode.theta[len(mode.theta) - len(family.auxiliary)] < least:
+            raise DataError("outcomes are fitted exactly there")
+        return mode, trouble
+
+    return look
 
 
 def several(likelihood, terms, search, usual, random, draw=None, wide=True):

@@ -74,7 +74,6 @@ from sgmc.models.regression.latent.integrated.search import (
     find_several,
     near_mode,
     normal_points,
-    parts_of_rows,
     warm_groups,
     with_rule,
 )
@@ -295,9 +294,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         refuse_search(priors, settings)
     if mode.whole and (wide or may_have_clusters(table, family, priors, settings)):
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
-        draw = None if wide else parts_of_rows(table, family, mode.theta)
+        parts = None if wide else (table, family, outcome[1])
         usual = mode, warnings
-        found, mode, warnings, modes = find_several(found, terms, usual, fold, random, draw)
+        found, mode, warnings, modes = find_several(found, terms, usual, fold, random, parts)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes

@@ -14,7 +14,7 @@ from sgmc.core.system import deadline
 from sgmc.core.system.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError
 from sgmc.models.regression.latent.densities.rules import FEWEST_NODES
-from sgmc.models.regression.mode.search import several
+from sgmc.models.regression.mode.search import several, with_noise
 from sgmc.models.regression.mode.trimmed import trimmed
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
@@ -125,7 +125,7 @@ def parts_of_rows(table, family, usual):
     return beside
 
 
-def find_several(kernel, terms, usual, fold, random, draw=None):
+def find_several(kernel, terms, usual, fold, random, parts=None):
     """The mode with the largest Laplace mass of those that several starts lead to, and the kernel
     with nodes around it.
 
@@ -138,8 +138,9 @@ def find_several(kernel, terms, usual, fold, random, draw=None):
     fold : FoldedEffects
         Modes that differ by signs of sds alone are one.
     random : numpy.random.Generator
-    draw : callable, optional
-        See `several`; without it starts lie around the mode.
+    parts : (Table, Family, float), optional
+        With the outcomes' variance: starts are fits to parts of the rows, see `Family.clusters`;
+        without, they lie around the mode.
 
     Returns
     -------
@@ -161,7 +162,11 @@ def find_several(kernel, terms, usual, fold, random, draw=None):
     def likelihood(theta):
         return expand(kernel.anchored(theta), theta)
 
-    mode, warnings, modes = several(likelihood, terms, look, usual, random, draw, draw is None)
+    draw = None
+    if parts is not None:
+        table, family, variance = parts
+        draw, look = parts_of_rows(table, family, first), with_noise(look, family, variance)
+    mode, warnings, modes = several(likelihood, terms, look, usual, random, draw, parts is None)
     return kernel.anchored(mode.theta), mode, warnings, modes
 
 
