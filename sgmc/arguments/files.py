@@ -6,7 +6,7 @@ from typing import Any
 from sgmc.arguments.messages import must_be
 
 
-def writable(name: str, path: Any) -> str | None:
+def writable(name: str, path: Any, none: bool = True) -> str | None:
     """Return the absolute path of a file that may exist or not, in a folder that exists.
 
     Parameters
@@ -15,6 +15,8 @@ def writable(name: str, path: Any) -> str | None:
         The argument as the user writes it.
     path : str, bytes, os.PathLike or None
         None is returned as it is.
+    none : bool
+        Whether it may be None.
 
     Returns
     -------
@@ -25,7 +27,7 @@ def writable(name: str, path: Any) -> str | None:
     ArgumentError
         If it is no path, a folder, a device or a pipe, or in a folder that does not exist.
     """
-    if path is None:
+    if path is None and none:
         return None
     full = absolute(name, path)
     if os.path.isdir(full):

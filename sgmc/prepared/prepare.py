@@ -176,7 +176,7 @@ def replaceable(path):
     ------
     ArgumentError
     """
-    full = writable("path", path)
+    full = writable("path", path, none=False)
     if os.path.exists(full):
         with open(full, "rb") as file:
             if file.read(len(MAGIC)) != MAGIC:

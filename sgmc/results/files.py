@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from sgmc.arguments.files import writable
+from sgmc.arguments.messages import value_text
 from sgmc.arguments.types import Array, FilePath
 from sgmc.core.system.files import Damaged, read_sealed, write_sealed
 from sgmc.core.system.interrupts import handled
@@ -26,7 +27,7 @@ PICKLED = 8  # formats up to it had a pickle in them
 
 def save(results: "Results", path: Any) -> None:
     """Write results to a file; see `Results.save`."""
-    path = writable("path", path)
+    path = writable("path", path, none=False)
     with handled():
         tree = plain_tree(results, "these results")
         write_sealed(path, KIND, {"format": FORMAT, "version": __version__, "results": tree})
@@ -69,7 +70,7 @@ def load(
     >>> sgmc.load("fit.sgmc").predict(new)
     """
     if isinstance(path, bool) or not isinstance(path, (str, bytes, os.PathLike)):
-        raise ArgumentError(f"load needs the path of a file, not {path!r}")
+        raise ArgumentError(f"load needs the path of a file, not {value_text(path)}")
     refused = f"{path} is not a file written by Results.save, or it is damaged"
     trust = LoadPermissions({} if functions is None else functions, trust_formulas)
     try:

@@ -124,6 +124,18 @@ class FilePart(Part):
         return f"{os.path.abspath(self.path)} {facts.st_size} {facts.st_mtime_ns}"
 
 
+# first bytes of files, what they are of, the suffixes that these have here, and what to do
+MARKS = (
+    (b"PAR1", "Parquet", (".parquet", ".pq"), "it is Parquet: give it the suffix .parquet"),
+    (b"ARROW1", "Arrow", (".arrow", ".feather", ".ipc"), "it is Arrow: give it the suffix .arrow"),
+    (b"\x1f\x8b", "gzip", (".gz",), "it is compressed by gzip: give it a suffix such as .csv.gz"),
+    (b"PK\x03\x04", "a zip file", (), "it is a zip file, as those of Excel are: give the table"),
+    (b"\xff\xfe", "UTF-16", (), "it is UTF-16: give pd.read_csv(.., encoding='utf-16')"),
+    (b"\xfe\xff", "UTF-16", (), "it is UTF-16: give pd.read_csv(.., encoding='utf-16')"),
+)
+LONGEST_MARK = max(len(mark) for mark, *_ in MARKS)
+
+
 def of_content(frames: Iterable[Frame]) -> str:
     """Hash of the rows of some frames, for what has no file."""
     import pandas as pd
@@ -150,8 +162,21 @@ def reading(label: str) -> Iterator[None]:
         raise DataError(f"{label} is not there") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error) as error:
         told = " ".join(str(error).split())[:300] or type(error).__name__
-        if isinstance(error, UnicodeDecodeError):
-            told += (
-                "; it is no UTF-8: write it as such, or give pd.read_csv(.., encoding='latin-1')"
-            )
-        raise DataError(f"{label} cannot be read: {told}") from error
+        hint = of_first_bytes(label)
+        if not hint and isinstance(error, UnicodeDecodeError):
+            hint = "it is no UTF-8: write it as such, or give pd.read_csv(.., encoding='latin-1')"
+        raise DataError(f"{label} cannot be read: {told}{'; ' * bool(hint)}{hint}") from error
+
+
+def of_first_bytes(path: str) -> str:
+    """What to do with a file that is not what its suffix says, or is cut short; else empty."""
+    try:
+        with open(path, "rb") as file:
+            first = file.read(LONGEST_MARK)
+    except (OSError, ValueError):  # a label that is no path
+        return ""
+    for mark, kind, suffixes, advice in MARKS:
+        if first.startswith(mark):
+            known = path.endswith(suffixes) if suffixes else False
+            return f"it begins as {kind}, and is cut short or damaged" if known else advice
+    return ""

@@ -262,7 +262,8 @@ def product(matrices: list[Floats]) -> Floats:
     """Products of the columns of some matrices, each with each."""
     out = matrices[0]
     for one in matrices[1:]:
-        out = (out[:, :, None] * one[:, None, :]).reshape(len(out), -1)
+        width = out.shape[1] * one.shape[1]  # by number: there may be no rows
+        out = (out[:, :, None] * one[:, None, :]).reshape(len(out), width)
     return out
 
 

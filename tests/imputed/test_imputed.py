@@ -222,3 +222,35 @@ def test_a_list_of_rows_is_no_list_of_tables():
         DataError, match=r"not list of dicts: make a table of it, pd.DataFrame\(data"
     ):
         sgmc.ols("y ~ x", rows)
+
+
+def in_order(verb, orders):
+    """A fit to two tables of outcomes a, b (of `ordinal` also c) whose categories have `orders`."""
+    rng = np.random.default_rng(5)
+    kinds = np.array(list("ab" if verb == "logit" else "abc"))
+    x, y = rng.normal(size=60), rng.choice(kinds, 60)
+    tables = [
+        pd.DataFrame({"x": x, "y": pd.Categorical(y, categories=list(one), ordered=True)})
+        for one in orders
+    ]
+    return getattr(sgmc, verb)("y ~ x", tables, seed=1)
+
+
+@pytest.mark.parametrize("verb, orders", [("logit", "ab ba"), ("ordinal", "abc cba")])
+def test_outcomes_with_other_orders_of_their_levels_are_refused(verb, orders):
+    """Slopes of opposite signs were pooled, silently: a success was another level in each table."""
+    message = "the outcome 'y' has the levels .* in data\\[1\\] and .* in data\\[0\\]"
+    with pytest.raises(DataError, match=message):
+        in_order(verb, orders.split())
+    first = orders.split()[0]
+    assert list(in_order(verb, [first, first]).names)
+
+
+def test_outcomes_of_other_kinds_are_refused():
+    """Coefficients of red in one table were pooled with those of pink in another."""
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=60), rng.choice(["blue", "green", "red"], 60)
+    tables = [pd.DataFrame({"x": x, "y": y})]
+    tables.append(tables[0].replace("red", "pink"))
+    with pytest.raises(DataError, match=r"'blue', 'green', 'pink' in data\[1\]"):
+        sgmc.mnlogit("y ~ x", tables, seed=1)

@@ -156,3 +156,14 @@ def test_draws_with_weights_are_not_pooled(tables):
     decaying = sgmc.Polynomial(1e-3, 1.0, 0.55)
     with pytest.raises(NotSupported, match="decreasing steps, whose draws have weights"):
         sgmc.ols("y ~ x", tables, seed=1, sampler="sgld", step_size=decaying, draws=50)
+
+
+@pytest.mark.parametrize("formula", ["y ~ x + (1 | g)", "y ~ x + (1 | g) + (1 | u)"])
+def test_groups_in_another_order_are_refused(formula):
+    """Effects are pooled by places; tables of categories in other orders ended in an IndexError."""
+    rng = np.random.default_rng(3)
+    table = pd.DataFrame({"x": rng.normal(size=60), "u": np.arange(60) % 7})
+    table["y"], g = rng.normal(size=60), np.repeat(list("abc"), 20)
+    tables = [table.assign(g=pd.Categorical(g, categories=list(one))) for one in ("abc", "cba")]
+    with pytest.raises(DataError, match=r"g has its levels in another order in data\[1\]"):
+        sgmc.ols(formula, tables, seed=1)

@@ -282,7 +282,17 @@ def newton(model, prior, start, limit=100, **options):
     found = find_mode(target, start, limit)
     if not target.curved:
         free = target.free
-        solve((found.here.likelihood + found.here.prior)[free, free], found.here.gradient[free])
+        own = found.here.prior[free, free]
+        try:
+            solve(found.here.likelihood[free, free] + own, found.here.gradient[free])
+        except DataError as error:
+            if not (np.diag(own) > 0).all():
+                raise
+            # each coefficient has a proper prior: it is the search that did not arrive
+            raise DataError(
+                "the search for the posterior mode did not arrive: outcomes far from all others "
+                "may be the reason; look at the smallest and the largest, or give tighter priors"
+            ) from error
     return found
 
 

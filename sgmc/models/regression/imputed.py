@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from sgmc.arguments.messages import label_text
 from sgmc.arguments.seeds import entropy, one_seed
 from sgmc.core.random.rng import seed_sequence
 from sgmc.diagnostics.chains import moments
@@ -64,6 +65,7 @@ def fit_imputed(model, formula, tables, of_model, of_fit):
         if fits:
             first = fits[0].model
             same_gaps(first.dropped, one.data.dropped, k)
+            same_outcomes(first, one, k)
             same_columns(first.exog_names, one.data.names, k)
             kind.check_same(first, one.info(), table, k)
             if not same_numbers(first.spec, one.spec, table):
@@ -121,6 +123,19 @@ def same_gaps(first, other, k):
             f"data[{k}] has {other} row{'s' * (other != 1)} with missing values, and data[0] has "
             f"{first}: fits of imputed data sets are of the same rows; impute these values, or "
             "leave such rows out of all tables"
+        )
+
+
+def same_outcomes(first, other, k):
+    """DataError where outcomes of a data set have other labels than those of the first, or another
+    order of them: parameters of the same name would be of other outcomes.
+    """
+    if first.levels != other.levels:
+        shown = (", ".join(map(label_text, one.levels)) for one in (other, first))
+        raise DataError(
+            f"the outcome {first.endog_names!r} has the levels {next(shown)} in data[{k}] and "
+            f"{next(shown)} in data[0]: make it categorical with the same categories, in the same "
+            "order, in all data sets"
         )
 
 

@@ -76,6 +76,9 @@ class Family:
         Its auxiliary parameters.
     log_concave : bool
         The likelihood has one mode, whatever the data.
+    clusters : bool
+        Whether outliers may be errors of few degrees of freedom, the last auxiliary parameter, or
+        of a large scale: a mode for each, of which the usual start leads to one.
     summed : bool
         Whether the log density is a function of X'WX, X'Wy and y'Wy, auxiliary parameters apart.
     identity : bool
@@ -120,7 +123,7 @@ class Family:
     graded = True
     auxiliary = ()
     log_concave = True
-    summed = False
+    clusters = summed = False
     identity = False
     bounded_if_known = expands = False
     known = {}

@@ -195,6 +195,7 @@ class LearnedRlmFamily(Continuous):
     """
 
     log_concave = False
+    clusters = True
     name = "rlm(df=None)"
     title = "Student-t linear"
     kernel = StudentTLearned
@@ -251,6 +252,7 @@ class RlmFamily(LearnedRlmFamily):
 
     name = "rlm"
     auxiliary = LearnedRlmFamily.auxiliary[:1]
+    clusters = False
     bounded_if_known = True
 
     def __init__(self, df=4.0):

@@ -30,10 +30,12 @@ from sgmc.core.system.storage import Computed, made, mean_and_variance
 from sgmc.errors import DataError, NotSupported
 from sgmc.formula.designs.spreads import of_array
 from sgmc.models.regression.mode.recession import Likelihood
-from sgmc.models.regression.mode.trimmed import trimmed
+from sgmc.models.regression.mode.trimmed import LEAST_SCALE, MOST_ROWS, trimmed
 from sgmc.models.regression.rows.data import PriorUnits
 from sgmc.models.regression.rows.narrow import rounded
 from sgmc.models.regression.rows.summed import resolved, summed_model
+
+CLUSTERS = 6  # fits to parts of the rows, two of each share, from which modes are looked for
 
 
 @dataclass(frozen=True)
@@ -172,12 +174,13 @@ def find_regression_mode(table, data, family, priors, settings, outcome, summing
     modes = ModeSearch(1, (1.0,))
     if settings.modes == "search":
         refuse_search(priors, settings)
-    if settings.modes == "search" and mode.whole:
+    wide = settings.modes == "search"
+    if mode.whole and (wide or may_have_clusters(table, family, priors, settings)):
         draw = trimmed(table, family, len(priors.names)) if family.identity else None
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
-        mode, warnings, modes = several(
-            partial(expand, model), terms, search, (mode, warnings), random, draw
-        )
+        look = with_noise(search, family, outcome[1]) if family.clusters else search
+        usual, likelihood_of = (mode, warnings), partial(expand, model)
+        mode, warnings, modes = several(likelihood_of, terms, look, usual, random, draw, wide)
     mode, cavities = without_poles(model, terms, mode, search) if len(priors.shrunk) else (mode, [])
     warnings = warnings + rounded(table, data)
     if power:
@@ -268,7 +271,31 @@ def refuse_search(priors, settings):
         )
 
 
-def several(likelihood, terms, search, usual, random, draw=None):
+def may_have_clusters(table, family, priors, settings):
+    """Whether fits to parts of the rows are looked at without being asked for, see
+    `Family.clusters`; where refusals of `refuse_search` would not apply.
+    """
+    few = len(table.y) <= MOST_ROWS and family.linear_predictors == 1
+    return family.clusters and few and not (settings.robust or len(priors.shrunk))
+
+
+def with_noise(search, family, variance):
+    """The same search of a family with `clusters`, in vain where it ends at less than LEAST_SCALE
+    of the outcomes' sd: rounded outcomes that are equal fit exactly, and the density is infinite
+    there, at a scale of zero and no degrees of freedom, in which no one is interested.
+    """
+    least = np.log(LEAST_SCALE) + 0.5 * np.log(variance)
+
+    def look(start):
+        mode, trouble = search(start)
+        if mode.theta[len(mode.theta) - len(family.auxiliary)] < least:
+            raise DataError("outcomes are fitted exactly there")
+        return mode, trouble
+
+    return look
+
+
+def several(likelihood, terms, search, usual, random, draw=None, wide=True):
     """Search from several starts.
 
     Parameters
@@ -283,6 +310,8 @@ def several(likelihood, terms, search, usual, random, draw=None):
     random : numpy.random.Generator
     draw : callable, optional
         ``draw(random)`` returns a start, besides those around the mode.
+    wide : bool
+        Whether these are among the starts; else CLUSTERS starts of `draw` are.
 
     Returns
     -------
@@ -311,7 +340,10 @@ def several(likelihood, terms, search, usual, random, draw=None):
             raise OutOfTime
         return None if trouble else local(mode)
 
-    starts = wide_starts(random, first.theta, whitener(first)[0], draw)
+    if wide:
+        starts = wide_starts(random, first.theta, whitener(first)[0], draw)
+    else:
+        starts = [draw(random) for _ in range(CLUSTERS)]
     modes, best = search_modes(look, starts, local(first))
     alone = best.found is first
     return best.found, (warnings if alone else []) + modes.warnings(), modes

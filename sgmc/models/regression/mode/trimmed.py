@@ -40,6 +40,8 @@ def trimmed(table, family, size):
         scale = max(NORMAL_MAD * np.median(apart[rows]), LEAST_SCALE * y.std())
         start = np.zeros(size)
         start[:d], start[d:] = coefficients, family.start(0.0, scale**2)[1]
+        if family.clusters:  # from more than one df rows far out would widen the scale first
+            start[-1] = 0.0
         return start
 
     return draw

@@ -318,6 +318,8 @@ def without(part: Rows, log_weights: Floats, r_eff: float) -> tuple[Floats, Floa
     found = [(part.log_density(at, eta), part.seen(at, eta)) for at, eta in part.blocks()]
     density, seen = (np.concatenate(one) for one in zip(*found))
     varying = np.ptp(density, axis=1) > ROUNDED_DENSITY
+    if part.frequency is not None:  # of rows that count zero times there is nothing to leave out
+        varying &= part.frequency > 0
     # of rows that say nothing
     smoothed, tail = np.broadcast_to(log_weights, density.shape).copy(), np.zeros(len(varying))
     if varying.any():

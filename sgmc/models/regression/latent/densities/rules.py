@@ -114,7 +114,7 @@ def scheme_of(effects, nested=False):
     if effects > FEW_EFFECTS and not nested:
         return Scheme(scattered_rule, effects, 128, 1024, SCATTERED_ENOUGH)
     first = {1: 9, 2: 7, 3: 5, 4: 3}.get(effects, 2)
-    most = {1: 39, 2: 15, 3: 9, 4: 5}.get(effects, 2)
+    most = {1: 79, 2: 15, 3: 9, 4: 5}.get(effects, 2)
     return Scheme(
         normal_rule, effects, first, most, SCATTERED_ENOUGH if effects > FEW_EFFECTS else 0.01
     )

@@ -252,26 +252,29 @@ class LeftOutRows(LeftOut):
         mean, cov = moments_of(z, p)
         middle = eta + np.einsum("ima,ima->im", u, mean[place])
         own = np.einsum("ima,imab,imb->im", u, cov[place], u)
+        counted = np.ones(len(rows), dtype=bool)
+        if self.table.frequency is not None:  # those that count zero times are left out already
+            counted = self.table.frequency[rows] > 0
         if self.closed:
             residual = self.table.y[rows, None] - middle
             variance = self.family_of(rows, (-1, 1)).variance(middle, self.auxiliary())
-            out, rest = by_leverage(residual, own, variance)
+            out, rest, left = by_leverage(residual, own, variance, counted)
             if rng is None:
                 return out
-            drawn = rest + np.sqrt(own * variance / (variance - own)) * rng.standard_normal(
-                own.shape
-            )
+            drawn = rest + np.sqrt(left) * rng.standard_normal(own.shape)
             return np.concatenate([out, self.table.y[rows, None] - drawn[None]])
         slope, curvature = self.derivatives(rows, middle)
         nodes = eta[:, :, None] + np.einsum("ima,imka->imk", u, z[place])
         value = self.density_of(rows, nodes)
         with np.errstate(divide="ignore"):
             log_p = np.log(p[place])
-        out = [-log_sum(log_p - value), log_sum(log_p + value)]
+        of_row, seen = counted[:, None, None] * value, log_sum(log_p + value)
+        out = [np.where(counted[:, None], -log_sum(log_p - of_row), seen), seen]
         if rng is not None:
-            out.append(one_of_nodes(nodes, log_p - value, rng))
+            out.append(one_of_nodes(nodes, log_p - of_row, rng))
         share = np.minimum(curvature * own, MOST_SHARED)
-        telling = np.flatnonzero((share + slope**2 * own > INFORMED).any(axis=1))
+        told = (share + slope**2 * own > INFORMED).any(axis=1)
+        telling = np.flatnonzero(told & counted)
         which, number = np.unique(place[telling], return_inverse=True)
         inside = self.inside(groups[which], points, apart)
         for i, k in zip(telling, number):
@@ -364,13 +367,18 @@ def one_of_nodes(nodes, log_p, rng):
     return np.take_along_axis(nodes, chosen[..., None], axis=-1)[..., 0]
 
 
-def by_leverage(residual, own, variance):
+def by_leverage(residual, own, variance, counted):
     """Both log densities of rows with normal errors, from residuals and variances of what is known
-    of their linear predictors with them; and residuals without them.
+    of their linear predictors with them, which is without them where they are not `counted`; and
+    residuals and these variances without them.
     """
-    spread = variance**2 / (variance - own)  # of the prediction without the row
-    away = residual * variance / (variance - own)
-    return np.array([normal(away, spread), normal(residual, variance + own)]), away
+    counted = counted[:, None]
+    taken = np.where(counted, own, 0.0)
+    spread = variance**2 / (variance - taken)  # of the prediction without the row
+    away = residual * variance / (variance - taken)
+    seen = normal(residual, variance + own)
+    without = np.where(counted, normal(away, spread), seen)
+    return np.array([without, seen]), away, own * variance / (variance - taken)
 
 
 def normal(away, variance):

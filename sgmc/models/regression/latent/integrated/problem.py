@@ -85,6 +85,7 @@ from sgmc.models.regression.mode.bounded import (
 )
 from sgmc.models.regression.mode.search import (
     first_guess,
+    may_have_clusters,
     moments_of_outcomes,
     refuse_search,
     scales,
@@ -288,11 +289,14 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         start = near_mode(spread_rows(rows, kernel, family, effects), terms, start)
     found, mode, warnings = find(small or kernel, terms, start)
     fold, modes = FoldedEffects(data.d, effects.loading), ModeSearch(1, (1.0,))
-    if settings.modes == "search" and mode.whole:
+    wide = settings.modes == "search"
+    if wide:
         refuse_search(priors, settings)
+    if mode.whole and (wide or may_have_clusters(table, family, priors, settings)):
         random = np.random.Generator(np.random.PCG64(seed_sequence(settings.seed, "modes")))
+        parts = None if wide else (table, family, outcome[1])
         usual = mode, warnings
-        found, mode, warnings, modes = find_several(found, terms, usual, fold, random)
+        found, mode, warnings, modes = find_several(found, terms, usual, fold, random, parts)
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes

@@ -201,9 +201,16 @@ class ImputedMixedResults(Imputed, MixedResults):
 
 
 def same_levels(name, first, other, k):
-    """DataError where a factor has other levels in data set k than in the first."""
+    """DataError where a factor has other levels in data set k than in the first, or another order
+    of them.
+    """
     if not first.equals(other):
         apart = first.symmetric_difference(other)
+        if not len(apart):  # effects are pooled by their places
+            raise DataError(
+                f"{name} has its levels in another order in data[{k}] than in data[0]: make it "
+                "categorical with the same categories, in the same order, in all data sets"
+            )
         raise DataError(
             f"{name} has other levels in data[{k}] than in data[0], such as "
             f"{label_text(apart[0])}: imputed data sets have the same groups"

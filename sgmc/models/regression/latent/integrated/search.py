@@ -14,7 +14,8 @@ from sgmc.core.system import deadline
 from sgmc.core.system.deadline import OutOfTime, RateEstimator
 from sgmc.errors import DataError
 from sgmc.models.regression.latent.densities.rules import FEWEST_NODES
-from sgmc.models.regression.mode.search import several
+from sgmc.models.regression.mode.search import several, with_noise
+from sgmc.models.regression.mode.trimmed import trimmed
 
 WARM_ROWS, WARM_GROUPS = 20_000, 1_000  # at least so many rows and groups of the warm start
 FEW_GROUPED_ROWS = 2_000  # of the groups looked at where there is time for nothing else
@@ -109,7 +110,22 @@ class Integrated(Target):
         return distance < self.tolerance and here.curvature.values.min() > 0
 
 
-def find_several(kernel, terms, usual, fold, random):
+def parts_of_rows(table, family, usual):
+    """``draw(random)`` of starts, as `trimmed` has them, with sds and correlations of effects as
+    they are where the usual start led to.
+    """
+    k = len(family.auxiliary)
+    draw = trimmed(table, family, table.X.shape[1] + k)
+
+    def beside(random):
+        start, part = usual.copy(), draw(random)
+        start[: len(part) - k], start[len(start) - k :] = part[: len(part) - k], part[-k:]
+        return start
+
+    return beside
+
+
+def find_several(kernel, terms, usual, fold, random, parts=None):
     """The mode with the largest Laplace mass of those that several starts lead to, and the kernel
     with nodes around it.
 
@@ -122,6 +138,9 @@ def find_several(kernel, terms, usual, fold, random):
     fold : FoldedEffects
         Modes that differ by signs of sds alone are one.
     random : numpy.random.Generator
+    parts : (Table, Family, float), optional
+        With the outcomes' variance: starts are fits to parts of the rows, see `Family.clusters`;
+        without, they lie around the mode.
 
     Returns
     -------
@@ -143,7 +162,11 @@ def find_several(kernel, terms, usual, fold, random):
     def likelihood(theta):
         return expand(kernel.anchored(theta), theta)
 
-    mode, warnings, modes = several(likelihood, terms, look, usual, random)
+    draw = None
+    if parts is not None:
+        table, family, variance = parts
+        draw, look = parts_of_rows(table, family, first), with_noise(look, family, variance)
+    mode, warnings, modes = several(likelihood, terms, look, usual, random, draw, parts is None)
     return kernel.anchored(mode.theta), mode, warnings, modes
 
 
