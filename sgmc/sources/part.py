@@ -165,6 +165,8 @@ def reading(label: str) -> Iterator[None]:
         hint = of_first_bytes(label)
         if not hint and isinstance(error, UnicodeDecodeError):
             hint = "it is no UTF-8: write it as such, or give pd.read_csv(.., encoding='latin-1')"
+        if not hint and "Error tokenizing data" in told:
+            hint = "mend that row, or give pd.read_csv(.., on_bad_lines='skip'), which drops it"
         raise DataError(f"{label} cannot be read: {told}{'; ' * bool(hint)}{hint}") from error
 
 

@@ -104,6 +104,13 @@ def test_changed_values_leave_the_domain(formula, call, words):
         call(fitted(formula))
 
 
+def test_missing_values_are_not_compared():
+    with pytest.raises(
+        DataError, match="values of 'x' to compare are .* and nan: give two numbers"
+    ):
+        fitted("y ~ x").avg_comparisons({"x": np.nan})
+
+
 def test_a_row_that_lacks_a_variable_is_still_named():
     with pytest.raises(DataError, match="row 1 of the data lacks a variable"):
         fitted("y ~ np.log(x)").avg_comparisons("x", table().head(3).assign(x=[1, np.nan, 2]))

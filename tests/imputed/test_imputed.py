@@ -184,6 +184,7 @@ TABLE = pd.DataFrame({"x": [0.0, 1.0, 2.0, 3.0], "g": list("abab"), "y": [1.0, 2
         ([TABLE, TABLE.drop(columns="x")], DataError, r"data\[1\] and data\[0\] .* such as 'x'"),
         ([TABLE, TABLE.head(3)], DataError, r"data\[1\] has 3 rows, and data\[0\] has 4"),
         ([TABLE, TABLE.assign(g=list("acac"))], DataError, r"other coefficients in data\[1\]"),
+        ([TABLE, "two.parquet"], DataError, "has tables alone; read files first"),
     ],
 )
 def test_lists_are_checked(tables, error, message):

@@ -75,6 +75,12 @@ def test_nodes_are_refused_where_there_are_none(frame, verb, formula):
         getattr(sgmc, verb)(formula, frame, nodes=5, **SHORT)
 
 
+def test_nodes_whose_weights_are_no_numbers_are_refused(frame):
+    """They were said to need more time."""
+    with pytest.raises(ArgumentError, match="nodes=255 is too large: give at most 179"):
+        sgmc.logit("y ~ x + (1 | g)", frame, nodes=255, **SHORT)
+
+
 @pytest.mark.parametrize("terms", ["(1 | g) + (x | g)", "(1 | g) + (1 | g)"])
 def test_an_effect_stands_in_one_term(frame, terms):
     """Of two terms only the sum of the variances is known."""

@@ -25,6 +25,7 @@ def parquet():
         ("a.csv", lambda: gzip.compress(FRAME.to_csv(index=False).encode()), "suffix such as"),
         ("a.csv", lambda: b"PK\x03\x04\xff" * 50, "it is a zip file, as those of Excel are"),
         ("a.csv", lambda: "y,x\n1,é\n".encode("latin-1"), "encoding='latin-1'"),
+        ("a.csv", lambda: b"y,x\n1,2\n2,3,4\n", "on_bad_lines='skip'"),
     ],
 )
 def test_a_file_is_named_by_its_first_bytes(name, content, message, tmp_path):

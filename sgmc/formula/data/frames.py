@@ -46,6 +46,8 @@ def as_frame(data: Any) -> Frame:
                 hint = f" of {type(data).__module__.partition('.')[0]}: call its .compute() first"
             if isinstance(data, list | tuple) and data and isinstance(data[0], Mapping):
                 hint = " of dicts: make a table of it, pd.DataFrame(data)"
+            elif isinstance(data, list | tuple) and any(hasattr(one, "columns") for one in data):
+                hint = ": a list of imputed data sets has tables alone; read files first"
             if hasattr(data, "to_dataframe"):
                 hint = ": call its .to_dataframe() first"
             if isinstance(data, np.ndarray):

@@ -117,7 +117,13 @@ def refuse_unknown_rows(piece, at, known, parts, quantity, names):
     for name in {quantity.labels.get("term"), *quantity.cell} - {None}:
         if complete:  # it is what the variable was changed to that has no value
             frames, _ = quantity.frames(piece.frame.iloc[place : place + 1])
-            tried = " and ".join(dict.fromkeys(shown_value(one[name].iloc[0]) for one in frames))
+            values = [one[name].iloc[0] for one in frames]
+            tried = " and ".join(dict.fromkeys(map(shown_value, values)))
+            if any(value != value for value in values):
+                raise DataError(
+                    f"the values of {name!r} to compare are {tried}: give two numbers, "
+                    f"variables={{{name!r}: [a, b]}}"
+                )
             raise DataError(
                 f"the changed values of {name!r} leave the domain of a term of the formula, such "
                 f"as log({name}) or the edges of pd.cut({name}, ...): in row {row} they are "

@@ -7,12 +7,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
+from sgmc.errors import ArgumentError
+
 FEW_EFFECTS = 3  # that have a grid of nodes by themselves
 # of an effect: fewer than the first tell curvatures of densities only where these are about normal,
 # and fewer than the second not even then, as fourth moments of a normal law need so many
 FEWEST_NODES, FEWEST_OF_NORMAL = 5, 3
 PROPOSALS_WIDER = 1.25  # sd of scattered points
 SCATTERED_ENOUGH = 0.05  # error of many effects, nats: means are within as many posterior sds
+MOST_WITH_WEIGHTS = 359  # nodes of an effect: some weights of more are zero in double precision
 SETS = 64  # of scattered points: groups with different ones have errors that average out
 SCRAMBLING_SEED = 20_201  # of their scrambles
 
@@ -93,6 +96,16 @@ class Scheme(NamedTuple):
     def scattered(self):
         """Whether nodes are points of a group instead of nodes of each effect."""
         return self.make is scattered_rule
+
+    def refuse(self, nodes):
+        """ArgumentError for a number of nodes that is asked for, if the check by finer ones would
+        have weights that are no numbers.
+        """
+        if nodes is not None and not self.scattered and self.finer(nodes) > MOST_WITH_WEIGHTS:
+            raise ArgumentError(
+                f"nodes={nodes} is too large: give at most {(MOST_WITH_WEIGHTS - 1) // 2}, or leave "
+                "it out for as many as are needed"
+            )
 
     def count(self, nodes):
         """Nodes of a group."""

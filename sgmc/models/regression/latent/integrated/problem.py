@@ -262,6 +262,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     precondition = preconditioner(len(data.parameter_names(family)), settings)
     centre = precondition is not None and not bounds_intercept(prior, data)
     rows = grouped_rows(data, grouping, settings.seed, settings.dtype, centre)
+    scheme = scheme_of(effects_of(grouping).loading.q, rows.subgroups is not None)
+    scheme.refuse(nodes)
     table = rows.table
     outcome = moments_of_outcomes(table, family)
     spread = scales_of(data, outer_first(grouping), rows.Z, table.weight)
@@ -300,7 +302,6 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
-        scheme = scheme_of(effects.loading.q, rows.subgroups is not None)
         places = [place for place, _ in modes.gaussians]
         points = [*normal_points(mode, settings.seed), *places]
         # chains ask for densities alone; what weights and laws of groups are chosen by, for more
