@@ -103,8 +103,8 @@ class Scheme(NamedTuple):
         """
         if nodes is not None and not self.scattered and self.finer(nodes) > MOST_WITH_WEIGHTS:
             raise ArgumentError(
-                f"nodes={nodes} is too large: give at most {(MOST_WITH_WEIGHTS - 1) // 2}, or leave "
-                "it out for as many as are needed"
+                f"nodes={nodes} is too large: give at most {(MOST_WITH_WEIGHTS - 1) // 2}, or "
+                "leave it out for as many as are needed"
             )
 
     def count(self, nodes):
