@@ -105,9 +105,7 @@ def test_changed_values_leave_the_domain(formula, call, words):
 
 
 def test_missing_values_are_not_compared():
-    with pytest.raises(
-        DataError, match="values of 'x' to compare are .* and nan: give"
-    ):
+    with pytest.raises(DataError, match="values of 'x' to compare are .* and nan: give"):
         fitted("y ~ x").avg_comparisons({"x": np.nan})
 
 
