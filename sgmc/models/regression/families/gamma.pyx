@@ -45,10 +45,10 @@ cdef void residuals(Py_ssize_t m, const double *eta, const double *y, double *d,
                     double *e) noexcept nogil:
     """d = log(y) - eta of at most OUTCOMES_AT_ONCE rows, and e = exp(d)."""
     cdef Py_ssize_t k
-    cdef int power
-    for k in range(m):                        # y = 2^power (1 + e), 0 <= e < 1
-        e[k] = 2 * frexp(y[k], &power) - 1
-        d[k] = (power - 1) * LOG_2 - eta[k]
+    cdef int exponent
+    for k in range(m):                        # y = 2^(exponent - 1) (1 + e), 0 <= e < 1
+        e[k] = 2 * frexp(y[k], &exponent) - 1
+        d[k] = (exponent - 1) * LOG_2 - eta[k]
     simd.log1p_unit(m, e, e)
     for k in range(m):
         d[k] = min(d[k] + e[k], LARGEST_ETA)
