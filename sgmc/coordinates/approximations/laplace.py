@@ -175,8 +175,10 @@ def without(place):
 
 def has_root(precision):
     """Whether a matrix of which Cholesky factors were found has them with a unit diagonal too: one
-    that is singular to rounding may not.
+    that is singular to rounding may not, and one of huge slopes is infinite.
     """
+    if not (np.isfinite(precision).all() and (np.diag(precision) > 0).all()):
+        return False
     try:
         return bool(np.isfinite(root_of_inverse(precision)).all())
     except linalg.LinAlgError:
