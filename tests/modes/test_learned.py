@@ -35,12 +35,10 @@ def test_no_step_tells_nothing(steps):
     np.testing.assert_array_equal(learned(path(steps), 3), np.eye(3))
 
 
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")
-@pytest.mark.parametrize("steep", [1e160, 1e300])
-def test_slopes_whose_squares_are_no_numbers_tell_nothing(steep):
-    """Where time ended a search on its first steps down a funnel: a ValueError of scipy."""
-    there = [(place, steep * slope) for place, slope in path(np.eye(3))]
+def test_slopes_whose_squares_are_zero_tell_nothing():
+    """Where time ended a search far down the flat of a funnel: a ValueError of scipy."""
+    there = [(place, 1e-200 * slope) for place, slope in path(np.eye(3))]
     np.testing.assert_array_equal(learned(there, 3), np.eye(3))
 
 

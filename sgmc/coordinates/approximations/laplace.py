@@ -175,7 +175,7 @@ def without(place):
 
 def has_root(precision):
     """Whether a matrix of which Cholesky factors were found has them with a unit diagonal too: one
-    that is singular to rounding may not, and one of huge slopes is infinite.
+    that is singular to rounding may not, and one of slopes near zero is no number.
     """
     if not (np.isfinite(precision).all() and (np.diag(precision) > 0).all()):
         return False
