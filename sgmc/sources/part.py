@@ -171,7 +171,7 @@ def reading(label: str) -> Iterator[None]:
 
 
 def of_first_bytes(path: str) -> str:
-    """What to do with a file that is not what its suffix says, or is cut short; else empty."""
+    """What to do with a file under a wrong suffix, or one that is cut short; else empty."""
     try:
         with open(path, "rb") as file:
             first = file.read(LONGEST_MARK)

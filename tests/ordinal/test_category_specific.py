@@ -20,6 +20,7 @@ from sgmc.models.regression.families.ordinal import CategorySpecificFamily
 
 from ..importance import apart
 from ..sbc import KEPT, p_values
+from .densities import assert_density
 from .derivatives import assert_derivatives
 from .test_sequential import FUNCTIONS, LINKS, NAMES, STEPS
 
@@ -54,15 +55,9 @@ def by_numpy(link, y, theta, mistake=None):
 @pytest.mark.parametrize("link", LINKS)
 def test_densities_are_products_of_stages(link, y):
     """To 1e-10; passing has an error of 1e-16 over its probability, here above 1e-4."""
-    probe, one, extra = compiled(link, y), family(link), STEPS[:, None]
     for place in PLACES:
         right = by_numpy(link, y, np.array([*place, *STEPS]))
-        found = probe.value([*place, *STEPS], block(0, 1))
-        assert found == pytest.approx(right, rel=1e-10, abs=1e-10)
-        eta = one.predictors(np.ones((1, 4)), np.array([place]), np.zeros(1), extra)
-        own = one.log_density(np.array([[y]]), eta, extra)[0, 0]
-        assert own == pytest.approx(right, rel=1e-10, abs=1e-10)
-        assert np.log(one.mean(eta)[y, 0, 0]) == pytest.approx(right, rel=1e-10, abs=1e-10)
+        assert_density(compiled(link, y), family(link), place, STEPS, y, right)
 
 
 @pytest.mark.parametrize("mistake", ["sign", "another stage's"])

@@ -17,6 +17,7 @@ from sgmc.models.regression.families.ordinal import DiscriminatingStagesFamily
 
 from ..importance import apart, around_the_mode
 from ..sbc import p_values, ranks
+from .densities import assert_density
 from .derivatives import assert_derivatives
 
 FUNCTIONS = {
@@ -61,17 +62,11 @@ def by_numpy(link, y, theta, mistake=None):
 @pytest.mark.parametrize("link", FUNCTIONS)
 def test_densities_are_products_of_stages(link, y):
     """To 1e-10: passing has an error of 1e-16 over its probability, here above 1e-5."""
-    probe, one, extra = compiled(link, y), family(link), STEPS[:, None]
     for place in [(e, u) for e in (-1.1, 0.0, 0.9) for u in (-1.2, 0.0, 0.7)]:
         right = by_numpy(link, y, [*place, *STEPS])
         if right < np.log(1e-5):
             continue
-        found = probe.value([*place, *STEPS], block(0, 1))
-        assert found == pytest.approx(right, rel=1e-10, abs=1e-10)
-        eta = one.predictors(np.ones((1, 2)), np.array([place]), np.zeros(1), extra)
-        own = one.log_density(np.array([[y]]), eta, extra)[0, 0]
-        assert own == pytest.approx(right, rel=1e-10, abs=1e-10)
-        assert np.log(one.mean(eta)[y, 0, 0]) == pytest.approx(right, rel=1e-10, abs=1e-10)
+        assert_density(compiled(link, y), family(link), place, STEPS, y, right)
 
 
 @pytest.mark.parametrize("mistake", ["sign", "eta alone"])

@@ -17,6 +17,7 @@ from sgmc.errors import ArgumentError, FormulaError
 from sgmc.models.regression.families.ordinal import DiscriminatingFamily
 
 from ..importance import apart, around_the_mode
+from .densities import assert_density
 from .derivatives import assert_derivatives
 
 FUNCTIONS = {
@@ -62,17 +63,11 @@ def by_numpy(link, y, theta, mistake=None):
 @pytest.mark.parametrize("link", FUNCTIONS)
 def test_densities_are_differences_of_distribution_functions(link, y):
     """To 1e-10: probabilities here are above 1e-4, so that differences have errors of 1e-12."""
-    probe, one, extra = compiled(link, y), family(link), GAPS[:, None]
     for place in PLACES:
         right = by_numpy(link, y, [*place, *np.log(GAPS)])
         if right < np.log(1e-4):
             continue
-        found = probe.value([*place, *np.log(GAPS)], block(0, 1))
-        assert found == pytest.approx(right, rel=1e-10, abs=1e-10)
-        eta = one.predictors(np.ones((1, 2)), np.array([place]), np.zeros(1), extra)
-        own = one.log_density(np.array([[y]]), eta, extra)[0, 0]
-        assert own == pytest.approx(right, rel=1e-10, abs=1e-10)
-        assert np.log(one.mean(eta)[y, 0, 0]) == pytest.approx(right, rel=1e-10, abs=1e-10)
+        assert_density(compiled(link, y), family(link), place, np.log(GAPS), y, right, GAPS)
 
 
 @pytest.mark.parametrize("mistake", ["sign", "eta alone"])

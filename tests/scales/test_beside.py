@@ -16,6 +16,7 @@ from sgmc.errors import NotSupported
 from sgmc.fit.settings import check_settings
 
 from .beside import LEVELS, SLAB, TAU, Scales, by_grid, cells_of_grid, log_density, logistic
+from .differences import assert_map_and_gradient
 
 SIGMA = 1.3
 PRIORS = {
@@ -83,21 +84,8 @@ def test_densities_are_those_of_numpy(verb, kind):
 @pytest.mark.parametrize("kind", PRIORS)
 @pytest.mark.parametrize("term", ["(x | g) + (1 | h)", "s(q, k=5)", "ar1(h)", "gp(q)", "rw1(h)"])
 def test_gradients_and_jacobians_are_those_of_differences(kind, term):
-    """Central differences of step 1e-5 are right to about 1e-6 of values of a hundred."""
     model = sgmc.OLS.from_formula(f"y ~ x + z + {term}", table())
-    problem = problem_of(model, PRIORS[kind])
-    map, x = problem.coordinates.map, 0.5 * np.random.default_rng(2).normal(size=problem.dim)
-    assert np.abs(map.inverse(map(x)) - x).max() < 1e-4  # tabulated quantiles
-    step, each = 1e-5, np.eye(problem.dim)
-    J = np.array([(map(x + step * e) - map(x - step * e)) / (2 * step) for e in each]).T
-    log_jacobian = np.linalg.slogdet(J)[1]
-
-    gradient, theta = problem.all_rows(), map(x)
-    natural = of_rows(problem.model, theta)[0] + of_prior(problem.prior, theta)[0]
-    assert abs(engine.density(gradient, x) - natural - log_jacobian) < 1e-4
-    rises = [engine.density(gradient, x + e) - engine.density(gradient, x - e) for e in step * each]
-    slope = engine.full(gradient, x)[1]
-    assert np.abs(slope - np.array(rises) / (2 * step)).max() < 1e-4 * (1 + np.abs(slope).max())
+    assert_map_and_gradient(problem_of(model, PRIORS[kind]))
 
 
 @pytest.mark.parametrize("sign", [-1, 1])

@@ -1,4 +1,4 @@
-"""Files that are not what their suffix says: errors name what they are, and what to do."""
+"""Files under a wrong suffix, in another encoding or cut short: errors name kind and cure."""
 
 import gzip
 

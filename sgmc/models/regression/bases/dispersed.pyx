@@ -60,7 +60,7 @@ cdef class Dispersed(Glm):
     cdef int family_by_row(self, Py_ssize_t m, const double *eta, const double *y, double *r,
                            double *density) except -1 nogil:
         cdef Py_ssize_t i, k = self.width
-        for i in range(m):
+        for i in range(m):  # `family` looks for auxiliary parameters behind d coefficients
             self.family(eta + k * i + 1 - self.X.d, 1, eta + k * i, y + i, r + k * i,
                         NULL if density == NULL else density + i)
         return OK
