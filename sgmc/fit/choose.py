@@ -197,13 +197,13 @@ def weighed(problem, settings) -> Choice:
     if plain <= SAME_POSTERIOR and cells > WEIGHED_CELLS:
         return unweighed(problem, plain, **how)
     spec = registry.room("samplers")["imh"]()
-    thin = max(1, round(0.6 * math.exp(7 * skewed**2)))
+    thin = problem.transport.thin
     if problem.transport.cells and skewed > WORTH_WEIGHING:  # draws cost more than proposals
         thin *= CHEAPLY_THINNED
     steps = IMH_WARMUP * thin + settings.draws * (settings.thin or thin)
     seconds = 2 * settings.chains * steps * cells * SECONDS_A_CELL
     counted = CostEstimate(spec.name, spec, thin, seconds, None, IMH_WARMUP * thin)
-    why = f"Independent proposals chosen: log weights have an sd of {skewed:.2g}"
+    why = f"Independent proposals chosen: {problem.transport.why}"
     return Choice(problem=problem, spec=spec, reason=why, counted=counted, **how)
 
 

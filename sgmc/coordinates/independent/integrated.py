@@ -141,6 +141,23 @@ class ConditionallyNormal(Transport):
         loading, parts
             Attributes; the sds are not correlated.
         """
+        made, middle, covariance = cls.around(mode, covariance, loading=loading, **parts)
+        # all points of the ratios are looked at some times, and drawn from once
+        most = MOST_OPERATIONS / made.sums.operations
+        try:
+            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                grid = grid_of(made.log_density, middle, covariance, most, even=loading.q)
+        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
+            return None
+        return None if grid is None else replace(made, grid=grid)
+
+    @classmethod
+    def around(
+        cls, mode: Floats, covariance: Floats, *, loading: Sds, **parts: Any
+    ) -> tuple[Self, Floats, Floats]:
+        """Return the transport without a table, and about the mode and the covariance of
+        (psi, eta, u); parameters are those of `tabulated`.
+        """
         q = loading.q
         phi, eta, u = mode[:q], mode[q:-1], mode[-1]
         side = np.where(phi < 0, -1.0, 1.0)  # signs of sds have no meaning
@@ -153,15 +170,11 @@ class ConditionallyNormal(Transport):
         J = np.eye(len(mode))
         J[range(q), range(q)] = side * loading.steepness(side * phi) * np.exp(-u) / steep
         J[:q, -1] = -sds * np.exp(-u) / steep
-        # all points of the ratios are looked at some times, and drawn from once
-        most = MOST_OPERATIONS / made.sums.operations
-        try:
-            with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-                middle = np.concatenate([psi, eta, [u]])
-                grid = grid_of(made.log_density, middle, J @ covariance @ J.T, most, even=q)
-        except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
-            return None
-        return None if grid is None else replace(made, grid=grid)
+        return made, np.concatenate([psi, eta, [u]]), J @ covariance @ J.T
+
+    def behind(self, map: Map) -> Self:
+        """Return the same draws in other coordinates, from which a map leads to natural ones."""
+        return replace(self, map=map)
 
     def log_sigma(self, psi: Floats, last: Floats) -> Floats:
         """Return u of the table's last number (m, k), beside psi (m, q): the same."""
@@ -222,9 +235,13 @@ class ConditionallyNormal(Transport):
         return self.loading.curved(self.ratios.sds(psi)[:, None] * np.exp(u)[..., None])
 
     def draws(self, z: Floats) -> Floats:
-        d, q = len(self.beta), self.ratios.q
-        last = len(self.grid.low)
-        points = self.grid(z[:, -last:])
+        return self.given(self.grid(z[:, -len(self.grid.low) :]), z)
+
+    def given(self, points: Floats, z: Floats) -> Floats:
+        """Return draws x (n, dim) at points (psi, eta, last) (n, k) of standard normal numbers
+        z (n, dim), whose last k are not looked at.
+        """
+        d, q, last = len(self.beta), self.ratios.q, points.shape[1]
         psi = points[:, :-1]
         u = self.log_sigma(psi, points[:, -1:])[:, 0]
         ratios, t = self.scales(psi), np.exp(-2 * u)[:, None]

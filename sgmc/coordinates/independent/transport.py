@@ -162,6 +162,18 @@ class WeightedTransport(Transport):
     plain_sd: float
     skewed_sd: float
 
+    @property
+    def why(self) -> str:
+        """What speaks for the proposals, in words."""
+        return f"log weights have an sd of {self.skewed_sd:.2g}"
+
+    @property
+    def thin(self) -> int:
+        """Proposals for a draw, so that each is worth more than a half of an independent one: of
+        log weights that are about normal, 0.9 exp(-7 v) at a variance v, measured.
+        """
+        return max(1, round(0.6 * float(np.exp(7 * self.skewed_sd**2))))
+
     def weighted(self, z: Floats, share: Floats) -> tuple[Floats, Floats]:
         """Return proposals x (n, dim) and their log weights, up to a constant, (n,), of standard
         normal numbers z (n, dim) and uniform ones (n,).

@@ -178,13 +178,21 @@ class EffectSums(Sums):
 
 
 def roots_of(P: Floats, ratios: Floats) -> tuple[Floats, Floats]:
-    """Return roots (m, k, q) of products P (m, k, k), the rows of the first q in units of their
-    sds: L and (L^-1 C)' of their own part and of the one with the others, and the products
-    (m, k - q, k - q) of what is left of these.  P is overwritten.
+    """Return `root_and_left` of products P (m, k, k), the rows of the first q in units of their
+    sds, (m, q).  P is overwritten.
     """
-    q, k = ratios.shape[1], P.shape[1]
+    q = ratios.shape[1]
     P[:, :q] *= ratios[:, :, None]
     P[:, :, :q] *= ratios[:, None]
+    return root_and_left(P, q)
+
+
+def root_and_left(P: Floats, q: int) -> tuple[Floats, Floats]:
+    """Return roots (m, k, q) of products P (m, k, k), the first q of effects in units in which they
+    are standard normal: L and (L^-1 C)' of their own part and of the one with the others, and the
+    products (m, k - q, k - q) of what is left of these.  P is overwritten.
+    """
+    k = P.shape[1]
     P[:, range(q), range(q)] += 1.0
     rest = P[:, q:, q:].copy()
     P[:, range(q, k), range(q, k)] *= 2  # so that residuals of zero leave a root

@@ -22,6 +22,7 @@ from scipy import sparse
 
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.approximations.mode import Mode, PriorTerms
+from sgmc.coordinates.independent.axes import ProposedScales
 from sgmc.coordinates.independent.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
 from sgmc.coordinates.independent.transport import Transport
@@ -31,8 +32,10 @@ from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm import Glm
+from sgmc.models.regression.latent.covariance.fold import FoldedEffects
 from sgmc.models.regression.latent.integrated.rows import GroupedRows
 from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, SHARES_AT_ONCE, GroupSums
+from sgmc.models.regression.rows.correlated_sums import CorrelatedSums, signs_of_correlations
 
 TIMES_FEWER = 2  # rows per row that stands for them, at least
 MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
@@ -150,9 +153,10 @@ def grouped_transport(
     rows: GroupedRows,
     terms: PriorTerms,
     mode: Mode,
+    seed: np.random.SeedSequence,
 ) -> Transport | None:
-    """Return the transport of a regression with effects of groups that are not correlated; None
-    where sums would be too large, or the density of (sds, sigma) has no table.
+    """Return the transport of a regression with effects of groups; None where sums would be too
+    large, or the density of (sds, correlations, sigma) has no table, or proposals.
 
     Parameters
     ----------
@@ -165,12 +169,13 @@ def grouped_transport(
     terms : PriorTerms
         Of the coefficients, normal ones.
     mode : Mode
+    seed : SeedSequence
+        Of proposals that are looked at.
     """
-    table, d = rows.table, len(mode.theta) - 1 - loading.q
+    table, d = rows.table, len(mode.theta) - 1 - loading.size
     size = max(len(table.y), len(rows.level) * (d + 1)) * (d + 1)
     if (
-        loading.size > loading.q
-        or not isinstance(table.X, np.ndarray)
+        not isinstance(table.X, np.ndarray)
         or size > MOST_GROUPED_NUMBERS
         or problem.coordinates.map is None
     ):
@@ -179,10 +184,14 @@ def grouped_transport(
     e = table.y - X @ beta - (0.0 if table.offset is None else table.offset)
     weight = np.ones(len(e)) if table.weight is None else table.weight
     _, slope, precision = terms(mode.theta)
-    sums = sums_of(rows, X, e, weight)
+    sums = sums_of(rows, X, e, weight, loading)
     if sums is None:
         return None
-    covariance = np.linalg.inv(mode.precision)[d:, d:]
+    # signs of sds have no meaning, and those of correlations follow from them
+    fold = FoldedEffects(d, loading)
+    signs = np.where(mode.theta[d : d + loading.q] < 0, -1.0, 1.0)
+    side = fold.turned(np.ones(len(mode.theta)), signs)[0][d:]
+    covariance = np.outer(side, side) * np.linalg.inv(mode.precision)[d:, d:]
     parts = dict(
         map=problem.coordinates.map,
         prior=problem.prior,
@@ -193,7 +202,11 @@ def grouped_transport(
         loading=loading,
         rounding=glm.rounding,
     )
-    found = ConditionallyNormal.tabulated(mode.theta[d:], covariance, **parts)
+    if loading.size > loading.q:
+        random = np.random.default_rng(seed)
+        of_mode = side * mode.theta[d:], covariance, random
+        return ProposedScales.looked_for(*of_mode, pairs=signs_of_correlations(loading), **parts)
+    found = ConditionallyNormal.tabulated(side * mode.theta[d:], covariance, **parts)
     # weights beyond the rows count some of these twice, whose density grows without end where the
     # groups' effects are all that is left
     if found is None and isinstance(sums, GroupSums) and sums.weight <= len(e):
@@ -229,9 +242,16 @@ def by_total(sums: GroupSums, middle: float, parts: dict[str, Any]) -> Transport
     return NormalByTotal(ratios=ratios, share=share, **parts).looked_for(middle)
 
 
-def sums_of(rows: GroupedRows, X: Floats, e: Floats, weight: Floats) -> Sums | None:
+def sums_of(
+    rows: GroupedRows, X: Floats, e: Floats, weight: Floats, loading: Loading
+) -> Sums | None:
     """Return the sums of rows; None where they would be too large."""
     starts, Z = rows.starts, rows.Z
+    if loading.size > loading.q:
+        size = len(rows.level) * (Z.shape[1] * (X.shape[1] + 1)) ** 2
+        if rows.subgroups is not None or size > MOST_GROUPED_NUMBERS:
+            return None
+        return CorrelatedSums.of(np.column_stack([X, e]), Z, weight, starts, loading)
     if Z.shape[1] == 1 and rows.subgroups is None:
         sums = GroupSums.of(X, e, Z[:, 0], weight, starts)
         return sums if len(sums.told) <= MOST_KINDS else None

@@ -395,8 +395,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         return with_laws(found, pilot_seed) if by_laws and not single else found
     # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
-    if kernel.closed and conjugate and settings.unchained and mode.whole:
-        moved = grouped_transport(found, kernel.glm, effects.loading, rows, terms, mode)
+    # of correlated effects there are proposals, and no independent draws that may be asked for
+    alone = effects.loading.size == effects.loading.q or settings.sampler is None
+    if kernel.closed and conjugate and alone and settings.unchained and mode.whole:
+        of_groups = kernel.glm, effects.loading, rows, terms, mode
+        moved = grouped_transport(found, *of_groups, seed_sequence(settings.seed, "pilot", 2))
         shape = replace(found.shape, settled=tuple(effects.sds))
         found = replace(found, transport=moved, shape=shape) if moved else found
     return found

@@ -182,7 +182,7 @@ def crossed_problem(data, family, crossing, prior, settings):
         rows = rows.with_blocks(**found.centre.informative(centre, reached))
         loaded, known = Loaded(rows.blocks), edf_of_smooths(crossing.spec.smooths, rows, centre)
         if settings.unchained and normal_given_sds(family, found, data.d):
-            moved = effects_transport(found, loaded, centre.place, covariance)
+            moved = effects_transport(found, loaded, centre.place, covariance, settings)
         apart = () if margins is None else margins.places
         apart = np.array([j for j in apart if j < rows.blocks.d], dtype=int)
         if moved is None:  # else there are no chains, which these coordinates are for
@@ -267,7 +267,7 @@ def crossed_problem(data, family, crossing, prior, settings):
     decay, settled = falls_of_normal(found, family)
     bounds = partial(tail_bounds, found.priors, decay=decay)
     shape = replace(made.shape, tail_bounds=bounds, settled=settled)
-    return replace(made, transport=replace(moved, map=where.map), shape=shape)
+    return replace(made, transport=moved.behind(where.map), shape=shape)
 
 
 def normal_given_sds(family, found, d):
@@ -290,8 +290,8 @@ def whitening(found, loaded, told, centre, covariance, moved, margins):
     centre : GaussianApproximation
     covariance : array (k, k)
         About that of psi.
-    moved : ConditionallyNormal or None
-        The transport to independent draws.
+    moved : ConditionallyNormal, ProposedScales or None
+        The transport to independent draws, or proposals.
     margins : Margins or None
     """
     if moved is not None and moved.sums.roots_size > MOST_ROOT:

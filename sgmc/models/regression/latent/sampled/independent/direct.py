@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sgmc.arguments.types import Floats
+from sgmc.arguments.types import Floats, Ints
+from sgmc.coordinates.independent.axes import ProposedScales
 from sgmc.coordinates.independent.grid import NATS_OFF, is_right
 from sgmc.coordinates.independent.integrated import ConditionallyNormal
 from sgmc.core.contract import Map, Model
+from sgmc.core.random.rng import seed_sequence
 from sgmc.models.regression.latent.sampled.blocks.crossed_rows import CrossedRows
 from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination
 from sgmc.models.regression.latent.sampled.blocks.gram import as_sparse
@@ -34,6 +36,10 @@ from sgmc.models.regression.latent.sampled.independent.work import (
     SumsPlan,
     planned,
     reaches,
+)
+from sgmc.models.regression.rows.correlated_sums import (
+    correlated_effect_sums,
+    signs_of_correlations,
 )
 from sgmc.models.regression.rows.effect_sums import MOST_SCALES, effect_sums
 from sgmc.models.regression.rows.summed import model_of, summed_table, whole_model
@@ -64,10 +70,11 @@ def summed_rows(rows: CrossedRows, family: Any) -> tuple[CrossedRows, Model] | N
 
 
 def effects_transport(
-    found: Any, map: Map, place: Floats, covariance: Floats
-) -> ConditionallyNormal | None:
+    found: Any, map: Map, place: Floats, covariance: Floats, settings: Any
+) -> ConditionallyNormal | ProposedScales | None:
     """Return the transport of a regression with effects of several factors or smooths; None where
-    the density of (sds, sigma) has no table, or chains have less work.
+    the density of (sds, sigma) has no table, or, of many and of correlations, no proposals, or
+    chains have less work.
 
     Parameters
     ----------
@@ -78,10 +85,12 @@ def effects_transport(
         The mode of (beta, v, phi, u).
     covariance : array (q + 1, q + 1)
         About that of (phi, u).
+    settings : Settings
     """
     rows, model = found.summed or (found.rows, found.model)
     blocks, d = rows.blocks, rows.blocks.d
-    if blocks.loading.size > min(blocks.loading.q, MOST_SCALES):
+    many = blocks.loading.size > min(blocks.loading.q, MOST_SCALES)
+    if many and (blocks.spectrum.size or settings.sampler is not None):
         return None
     table, m = rows.table, d + blocks.effects
     X = sparse.csr_array(as_sparse(table.X)[:, :m])
@@ -99,6 +108,15 @@ def effects_transport(
         "loading": blocks.loading,
         "rounding": model.rounding,
     }
+    if many:
+        columns = sparse.csr_array(sparse.hstack([Z, X[:, :d], e[:, None]]))
+        sums = correlated_effect_sums(columns, weight, blocks.loading, *terms_of(rows))
+        if sums is None:
+            return None
+        random = np.random.default_rng(seed_sequence(settings.seed, "pilot", 2))
+        pairs = signs_of_correlations(blocks.loading)
+        parts |= {"sums": sums, "pairs": pairs}
+        return ProposedScales.looked_for(mode, covariance, random, **parts)
     if blocks.spectrum.size:
         sums = spectral_sums(Z, blocks, X[:, :d], e, weight)
         return None if sums is None else spectral_draws(sums, blocks, mode, covariance, parts)
@@ -117,6 +135,16 @@ def effects_transport(
     columns = sparse.csr_array(sparse.hstack([X[:, :d], e[:, None]]))
     of = Elimination.of(Z, number, (int(plan.axes[0]), plan.axes[1:]), columns, weight)
     return by_interpolation(tabulated, of, plan)
+
+
+def terms_of(rows: CrossedRows) -> tuple[list[tuple[Ints, int]], int]:
+    """Return places of the effects of each term and its first sd, and how many of the first ones
+    are of levels.
+    """
+    blocks = rows.blocks
+    first = [int(one) for one in blocks.start][: len(blocks.width)]
+    places = [np.asarray(blocks.of_term(t)) - blocks.d for t in range(len(first))]
+    return list(zip(places, first)), int(np.sum(np.array(first) < len(rows.factor)))
 
 
 def by_interpolation(
