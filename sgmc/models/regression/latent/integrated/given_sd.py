@@ -118,22 +118,39 @@ class SdTable:
             return with_prior(terms, theta, j, value, gradient[rest], J[np.ix_(rest, rest)])
 
         try:
-            if can_differ(kernel):
-                law = NormalGroups if kernel.q == 1 else SeveralEffects
-                groups = law.of(kernel, mode.theta, j)
-
-                def by_groups(phi: float, c: Floats) -> GivenSd:
-                    return with_prior(
-                        terms, np.insert(mode.theta[rest], j, phi), j, *groups.at(phi)
-                    )
-
-                normal = cls.along(by_groups, mode, j, step, slope)
-                found = normal and normal.corrected(exact)
-                if found:
-                    return found
-            return cls.along(exact, mode, j, step, slope)
+            return cls.by_groups(kernel, terms, mode, j, step, slope, exact) or cls.along(
+                exact, mode, j, step, slope
+            )
         except linalg.LinAlgError:
             return None
+
+    @classmethod
+    def by_groups(
+        cls,
+        kernel,
+        terms: PriorTerms,
+        mode: Mode,
+        j: int,
+        step: float,
+        slope: Floats,
+        exact: Given,
+    ) -> "SdTable | None":
+        """Tabulate by normal laws of the groups, corrected by exact densities; None where these cost
+        as little, or do not differ from them smoothly.
+        """
+        if not can_differ(kernel):
+            return None
+        rest = np.delete(np.arange(len(mode.theta)), j)
+        groups = (NormalGroups if kernel.q == 1 else SeveralEffects).of(kernel, mode.theta, j)
+
+        def given(phi: float, c: Floats) -> GivenSd:
+            return with_prior(terms, np.insert(mode.theta[rest], j, phi), j, *groups.at(phi))
+
+        try:
+            normal = cls.along(given, mode, j, step, slope)
+        except linalg.LinAlgError:  # far from the mode, groups of few rows are not about normal
+            return None
+        return normal and normal.corrected(exact)
 
     @classmethod
     def along(
