@@ -39,6 +39,7 @@ from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups,
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
+MOST_STEPS, LARGEST_STEP = 8, 0.1  # to the mean given phi, and in sds, the last
 # rows times nodes of a pass, of a logit's terms: above, a table takes more than a tenth of a second
 MANY_NODES = 250_000
 MOST_DIFFERENCED = 20  # parameters, by whose pairs integrals of several effects are differenced
@@ -160,7 +161,7 @@ class SdTable:
         where c moves by `slope` with phi.
         """
         rest = np.delete(np.arange(len(mode.theta)), j)
-        nodes = {0: given(mode.theta[j], mode.theta[rest])}
+        nodes = {0: settled(given, mode.theta[j], mode.theta[rest])}
         for way in (1, -1):
             k = 0
             while best_of(nodes) - nodes[k].log_density < NATS_DOWN:
@@ -170,7 +171,7 @@ class SdTable:
                     break
                 if len(nodes) == MOST_NODES:
                     return None
-                nodes[k] = given(phi, ahead(nodes, k, way, slope * way * step))
+                nodes[k] = settled(given, phi, ahead(nodes, k, way, slope * way * step))
         order = sorted(nodes)
         return cls(mode.theta[j] + order[0] * step, step, *stacked([nodes[k] for k in order]))
 
@@ -258,6 +259,18 @@ def with_prior(
     if not np.isfinite(log_density):
         raise linalg.LinAlgError("the log density is not finite")
     return GivenSd(log_density, theta[rest] + root @ half, root)
+
+
+def settled(given: Given, phi: float, c: Floats) -> GivenSd:
+    """Return what is known given phi, by steps from c that end where they are small: a single one
+    from farther away, of which the next node's is told, would throw nodes to and fro.
+    """
+    for _ in range(MOST_STEPS):
+        found = given(phi, c)
+        if np.abs(linalg.solve_triangular(found.root, found.mean - c)).max() <= LARGEST_STEP:
+            return found
+        c = found.mean
+    raise linalg.LinAlgError("the mean given an sd is not found")
 
 
 def stacked(nodes: list[GivenSd]) -> tuple[Floats, Floats, Floats]:
