@@ -39,7 +39,8 @@ from sgmc.models.regression.latent.integrated.normal_groups import NormalGroups,
 SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
-MOST_STEPS, LARGEST_STEP = 8, 0.1  # to the mean given phi, and in sds, the last
+# to the mean given phi, and in sds, the last and the first
+MOST_STEPS, LARGEST_STEP, FARTHEST_STEP = 8, 0.1, 1.0
 # rows times nodes of a pass, of a logit's terms: above, a table takes more than a tenth of a second
 MANY_NODES = 250_000
 MOST_DIFFERENCED = 20  # parameters, by whose pairs integrals of several effects are differenced
@@ -263,11 +264,15 @@ def with_prior(
 
 def settled(given: Given, phi: float, c: Floats) -> GivenSd:
     """Return what is known given phi, by steps from c that end where they are small: a single one
-    from farther away, of which the next node's is told, would throw nodes to and fro.
+    from farther away, of which the next node's is told, would throw nodes to and fro.  Where the
+    first is large, integrals have become too coarse for the sd.
     """
     for _ in range(MOST_STEPS):
         found = given(phi, c)
-        if np.abs(linalg.solve_triangular(found.root, found.mean - c)).max() <= LARGEST_STEP:
+        away = np.abs(linalg.solve_triangular(found.root, found.mean - c)).max()
+        if not away <= FARTHEST_STEP:
+            break
+        if away <= LARGEST_STEP:
             return found
         c = found.mean
     raise linalg.LinAlgError("the mean given an sd is not found")
