@@ -90,6 +90,8 @@ SMALL_STEP = 5e-7  # of mini-batches, besides their rows
 INDEPENDENT = "Independent draws taken: the sandwich's Gaussian itself is known"
 BATCHES_ASKED = "Mini-batch sampler chosen: arguments for mini-batches are given"
 REPLACED = "Exact sampler chosen: chains of mini-batches diverged"
+UNTOLD = "Exact sampler chosen: errors of draws by mini-batches are large or cannot be told"
+REPLACED_STEPS = 4  # of the exact sampler for a draw, with its warmup
 SUSPECT = 10.0  # Laplace sds beyond sqrt(d), the usual distance: draws farther out are looked at
 # log density lost between mode and draw, and more a parameter, that no posterior's draws lose: in d
 # dimensions they lose about d / 2, under t priors some times the log of a distance
@@ -634,10 +636,10 @@ def left_to_us(plan):
     )
 
 
-def replacement(plan) -> Plan:
-    """The plan of the exact sampler that is the default."""
+def replacement(plan, why=REPLACED) -> Plan:
+    """The plan of the exact sampler that is the default, for that reason."""
     usual, spec = stopping.usual(plan.settings), plan.problem.defaults.exact()
-    other = plan.choice(settings=usual, spec=spec, reason=REPLACED, counted=None)
+    other = plan.choice(settings=usual, spec=spec, reason=why, counted=None)
     return replace(make_plan(other), settings=plan.settings)
 
 
@@ -718,6 +720,36 @@ def slow(done, times):
         return False
     gradient = stopping.counted_work(done) / max(done.passes, 1.0)
     return 2 * settings.begun * settings.chains * PATH * gradient <= stopping.MOST_WORK
+
+
+def begun_anew(done, verdict, times) -> Plan | None:
+    """The plan of chains that are begun in the place of those of a `Fit`; None where none are.
+
+    Parameters
+    ----------
+    done : Fit
+    verdict : Verdict
+    times : float
+        See `slow`.
+    """
+    if slow(done, times):
+        return livelier(done.plan)
+    return replacement(done.plan, UNTOLD) if untold(done, verdict) else None
+
+
+def untold(done, verdict):
+    """Whether a default sampler's steps without accept-reject left draws that are not the
+    posterior's, as far as can be told, and an exact sampler's cost little.
+    """
+    plan, settings = done.plan, done.settings
+    if verdict.trustworthy or verdict.shortfall is not None or not replaceable(plan):
+        return False
+    whole = not (done.problem.partial or done.problem.model.refreshes)
+    if not (whole and plan.problem.coordinates.scaled and stopping.can_go_on(done)):
+        return False
+    gradient = stopping.counted_work(done) / max(done.passes, 1.0)
+    steps = REPLACED_STEPS * settings.begun * settings.chains
+    return steps * gradient <= stopping.MOST_WORK
 
 
 def livelier(plan) -> Plan:

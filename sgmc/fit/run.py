@@ -147,9 +147,8 @@ def longer(done, draws, why, reserve) -> Fit:
     return sample(plan, time.perf_counter(), Saved({}, done.states, done.seconds), further)
 
 
-def livelier(done, reserve) -> Fit:
-    """The fit of chains of `nuts`, begun in the place of a fit's; see `choose.slow`."""
-    plan = choose.livelier(done.plan)
+def anew(done, plan, reserve) -> Fit:
+    """The fit of chains of this plan, begun in the place of a fit's; see `choose.begun_anew`."""
     why = f"going on: {plan.spec.name} in the place of {done.plan.spec.name}"
     further = Further.of(done, why, reserve)
     return sample(plan, time.perf_counter() - done.seconds, further=further)

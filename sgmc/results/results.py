@@ -16,8 +16,8 @@ from sgmc.diagnostics.chains import convergence
 from sgmc.elsewhere import attribute
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit import stopping
-from sgmc.fit.choose import slow
-from sgmc.fit.run import livelier, longer
+from sgmc.fit.choose import begun_anew
+from sgmc.fit.run import anew, longer
 from sgmc.fit.stopping import MAX_DIAGNOSED, checks_take
 from sgmc.results import files
 from sgmc.results.checks import noise
@@ -246,17 +246,17 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
     """
     while True:
         phases.begin(phases.CHECKS)
-        begun, besides, more, anew = time.perf_counter(), kind.besides(fit), 0, False
+        begun, besides, more, other = time.perf_counter(), kind.besides(fit), 0, None
         try:
             state = results_with_deadline(model, fit, kind, besides)
             word = state["verdict"]
             tail = np.nanmax(state["_tails"], initial=0.0)
             more = stopping.next_look(fit, word.trustworthy, word.shortfall, tail)
-            anew = slow(fit, forgetting(fit, state))
+            other = begun_anew(fit, word, forgetting(fit, state))
         except KeyboardInterrupt:  # the draws are there: a first Ctrl-C does not lose them
             caught()
             state = results_with_deadline(model, fit, kind, besides)
-        if not (more or anew):
+        if not (more or other):
             return fit, state, besides
         reserve = RESERVED * stopping.GROWTH * (time.perf_counter() - begun)
         if deadline.current().left() < 2 * reserve:  # as much is for the chains
@@ -264,8 +264,8 @@ def finished(model: Any, fit: "Fit", kind: Any) -> tuple["Fit", dict[str, Any], 
             return fit, state, besides
         rhat = pd.Series(state["_rhat"], state["names"])
         fit = (
-            livelier(fit, reserve)
-            if anew
+            anew(fit, other, reserve)
+            if other
             else longer(fit, more, reason(rhat, state["_accuracy"]), reserve)
         )
 

@@ -59,9 +59,7 @@ class Axes:
         value = np.where(np.isnan(value), -np.inf, value) - np.nanmax(value, axis=1, keepdims=True)
         value = np.maximum(value, LOST)
         wide = np.array([np.interp(nodes / TIMES_WIDER, nodes, one) for one in value])
-        value = np.logaddexp(
-            np.log1p(-WIDE_SHARE) + value, np.log(WIDE_SHARE / TIMES_WIDER) + wide
-        )
+        value = np.logaddexp(np.log1p(-WIDE_SHARE) + value, np.log(WIDE_SHARE / TIMES_WIDER) + wide)
         step = nodes[1] - nodes[0]
         return replace(made, logs=value - np.log(step * masses(value).sum(axis=1))[:, None])
 
