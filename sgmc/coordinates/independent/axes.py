@@ -14,15 +14,21 @@ from sgmc.coordinates.independent.integrated import ConditionallyNormal, Sds, Su
 from sgmc.coordinates.independent.transport import WeightedTransport
 from sgmc.core.contract import Map
 
-LOST = -1e3  # nats
-REACH, CELLS = 7.0, 56  # sds from the middle that axes reach to either side, and cells of each
+LOST_ALONG = -1e3  # nats
+AXIS_REACH, AXIS_CELLS = (
+    7.0,
+    56,
+)  # sds from the middle that axes reach to either side, and cells of each
 # share of a law so many times as wide along each axis: tails are longer there where a scale beside
 # is small
-WIDE_SHARE, TIMES_WIDER = 0.05, 3.0
-LOOKS, LOOKED_AT = 4, 512  # at proposals, whose weights tell where the density is
-FEWEST_ALIKE = 24.0  # proposals of a look, in those of equal weights, that tell a covariance
-NEAR_ZERO = 8.0  # sds from zero of coordinates that may have either sign
-FEWEST_WORTH = 0.15  # of proposals, in those of equal weights: chains would stay at few of them
+SHARE_WIDER, TIMES_WIDER = 0.05, 3.0
+LOOKS_AT_PROPOSALS, PROPOSALS_A_LOOK = (
+    4,
+    512,
+)  # at proposals, whose weights tell where the density is
+FEWEST_WEIGHTS = 24.0  # proposals of a look, in those of equal weights, that tell a covariance
+SIGNS_APART = 8.0  # sds from zero of coordinates that may have either sign
+LEAST_WORTH = 0.15  # of proposals, in those of equal weights: chains would stay at few of them
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,7 @@ class Axes:
     Attributes
     ----------
     centre, root : array (k,), (k, k)
-    logs : array (k, CELLS + 1)
+    logs : array (k, AXIS_CELLS + 1)
         Log densities of w_j at evenly spaced nodes.
     even : int
     pairs : tuple of (int, int, int)
@@ -50,16 +56,18 @@ class Axes:
     @classmethod
     def of(cls, log_density: Any, centre: Floats, root: Floats, even: int, pairs: Any) -> Self:
         """Of a log density of points (n, k), along the axes through a centre."""
-        nodes, k = np.linspace(-REACH, REACH, CELLS + 1), len(centre)
-        made = cls(centre, root, np.zeros((k, CELLS + 1)), even, pairs)
+        nodes, k = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1), len(centre)
+        made = cls(centre, root, np.zeros((k, AXIS_CELLS + 1)), even, pairs)
         points = centre + nodes[:, None, None] * root.T
         value = log_density(made.folded(points.reshape(-1, k)))
         value = value.reshape(len(nodes), k).T
         # a density that is no number is lost, and what is lost is no steeper than tables can be
         value = np.where(np.isnan(value), -np.inf, value) - np.nanmax(value, axis=1, keepdims=True)
-        value = np.maximum(value, LOST)
+        value = np.maximum(value, LOST_ALONG)
         wide = np.array([np.interp(nodes / TIMES_WIDER, nodes, one) for one in value])
-        value = np.logaddexp(np.log1p(-WIDE_SHARE) + value, np.log(WIDE_SHARE / TIMES_WIDER) + wide)
+        value = np.logaddexp(
+            np.log1p(-SHARE_WIDER) + value, np.log(SHARE_WIDER / TIMES_WIDER) + wide
+        )
         step = nodes[1] - nodes[0]
         return replace(made, logs=value - np.log(step * masses(value).sum(axis=1))[:, None])
 
@@ -83,7 +91,7 @@ class Axes:
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of folded points (n, k), up to a constant."""
         sd = np.sqrt((self.root[: self.even] ** 2).sum(axis=1))
-        near = self.centre[: self.even] < NEAR_ZERO * sd
+        near = self.centre[: self.even] < SIGNS_APART * sd
         found = [
             self.unfolded(self.signed(points, np.array(signs)))
             for signs in product(*[(1.0, -1.0) if one else (1.0,) for one in near])
@@ -93,8 +101,8 @@ class Axes:
     def unfolded(self, points: Floats) -> Floats:
         """Return the log density of points (n, k) before they are folded, up to a constant."""
         w = np.linalg.solve(self.root, (points - self.centre).T)
-        nodes = np.linspace(-REACH, REACH, CELLS + 1)
-        inside = np.abs(w).max(axis=0) <= REACH
+        nodes = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1)
+        inside = np.abs(w).max(axis=0) <= AXIS_REACH
         parts = [np.interp(one, nodes, logs) for one, logs in zip(w, self.logs)]
         return np.where(inside, np.sum(parts, axis=0), -np.inf)
 
@@ -111,15 +119,15 @@ def masses(logs: Floats) -> Floats:
 
 def drawn(logs: Floats, p: Floats) -> Floats:
     """Return quantiles at values p (n,) of the distribution function of a law with log densities
-    (CELLS + 1,).
+    (AXIS_CELLS + 1,).
     """
     mass = masses(logs)
     below = np.append(0.0, np.cumsum(mass))
-    at = np.clip(np.searchsorted(below, p * below[-1], side="right") - 1, 0, CELLS - 1)
+    at = np.clip(np.searchsorted(below, p * below[-1], side="right") - 1, 0, AXIS_CELLS - 1)
     rise, part = np.diff(logs)[at], np.clip((p * below[-1] - below[at]) / mass[at], 0.0, 1.0)
     flat = np.abs(rise) < 1e-6
     inner = np.log1p(part * np.expm1(rise)) / np.where(flat, 1.0, rise)
-    return -REACH + 2 * REACH / CELLS * (at + np.where(flat, part, inner))
+    return -AXIS_REACH + 2 * AXIS_REACH / AXIS_CELLS * (at + np.where(flat, part, inner))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,25 +183,25 @@ class ProposedScales(WeightedTransport):
         of = cls(normal=normal, axes=Axes(centre, covariance, covariance, loading.q, pairs))
         best = None
         try:
-            for _ in range(LOOKS):
+            for _ in range(LOOKS_AT_PROPOSALS):
                 root = np.linalg.cholesky(covariance)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     axes = Axes.of(of.log_density, centre, root, loading.q, pairs)
                     made = replace(of, axes=axes)
-                    points = axes(random.normal(size=(LOOKED_AT, len(mode))))
+                    points = axes(random.normal(size=(PROPOSALS_A_LOOK, len(mode))))
                     weight = made.log_weights(points)
                 share = np.exp(weight - weight.max())
                 share /= share.sum()
                 alike = 1 / (share @ share)
-                if not alike >= FEWEST_ALIKE:
+                if not alike >= FEWEST_WEIGHTS:
                     break
-                if best is None or alike / LOOKED_AT > best.worth:
-                    best = replace(made, worth=alike / LOOKED_AT)
+                if best is None or alike / PROPOSALS_A_LOOK > best.worth:
+                    best = replace(made, worth=alike / PROPOSALS_A_LOOK)
                 centre = share @ points
                 covariance = (share[:, None] * (points - centre)).T @ (points - centre)
         except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
             return None
-        return best if best is not None and best.worth > FEWEST_WORTH else None
+        return best if best is not None and best.worth > LEAST_WORTH else None
 
     @property
     def why(self) -> str:

@@ -40,7 +40,7 @@ SDS_APART = 0.5  # between nodes, in sds of phi at the mode
 NATS_DOWN = 20.0  # from the largest log density to the table's end: 6.3 sds of a normal one
 MOST_NODES = 80
 # to the mean given phi, and in sds, the last and the first
-MOST_STEPS, LARGEST_STEP, FARTHEST_STEP = 8, 0.1, 1.0
+STEPS_TO_MEAN, LAST_STEP, FIRST_STEP_AT_MOST = 8, 0.1, 1.0
 # rows times nodes of a pass, of a logit's terms: above, a table takes more than a tenth of a second
 MANY_NODES = 250_000
 MOST_DIFFERENCED = 20  # parameters, by whose pairs integrals of several effects are differenced
@@ -138,7 +138,7 @@ class SdTable:
         exact: Given,
     ) -> "SdTable | None":
         """Tabulate by normal laws of the groups, corrected by exact densities; None where these cost
-        as little, or do not differ from them smoothly.
+        as little, or differ from them by what is not smooth.
         """
         if not can_differ(kernel):
             return None
@@ -267,12 +267,12 @@ def settled(given: Given, phi: float, c: Floats) -> GivenSd:
     from farther away, of which the next node's is told, would throw nodes to and fro.  Where the
     first is large, integrals have become too coarse for the sd.
     """
-    for _ in range(MOST_STEPS):
+    for _ in range(STEPS_TO_MEAN):
         found = given(phi, c)
         away = np.abs(linalg.solve_triangular(found.root, found.mean - c)).max()
-        if not away <= FARTHEST_STEP:
+        if not away <= FIRST_STEP_AT_MOST:
             break
-        if away <= LARGEST_STEP:
+        if away <= LAST_STEP:
             return found
         c = found.mean
     raise linalg.LinAlgError("the mean given an sd is not found")

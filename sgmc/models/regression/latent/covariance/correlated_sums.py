@@ -181,12 +181,16 @@ class CorrelatedEffectSums(Sums):
         count = sum(places.size for places, _ in terms)
         others = np.concatenate([*rest, np.arange(count, columns.shape[1])])
         beside = found[first.T.ravel()][:, others].toarray()
-        told = [[found[a, b] for b in first.T] for a in first.T]
+        levels, width = first.shape
+        told = np.empty((levels, width, width))
+        for a in range(width):
+            for b in range(width):
+                told[:, a, b] = found[first[:, a], first[:, b]] if levels else 0.0
         return cls(
             Loading(loading.blocks),
             terms,
-            np.moveaxis(np.array(told), 2, 0),
-            beside.reshape(*first.T.shape, len(others)),
+            told,
+            beside.reshape(width, levels, len(others)),
             found[others][:, others].toarray(),
             float(weight.sum()),
         )
