@@ -92,7 +92,7 @@ TABLE = {
     ),
     "models/regression/rows": (
         "outcomes and design, checked, as rows of one table; few rows, or sums, that say the same",
-        BELOW + " coordinates formula prepared fit results models/regression/bases",
+        BELOW + " coordinates formula prepared fit results models/mixed models/regression/bases",
     ),
     "models/regression/mode": (
         "searches for the posterior mode: a first guess, bounds, check loss, modes at infinity",

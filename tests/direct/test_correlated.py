@@ -14,7 +14,7 @@ from scipy import optimize, sparse, stats
 import sgmc
 from sgmc.coordinates.independent import axes, integrated
 from sgmc.models.mixed.loading import Loading
-from sgmc.models.regression.latent.covariance import correlated_sums
+from sgmc.models.regression.rows import correlated_sums
 
 DRAWS = 2_000  # of each of 4 chains
 LIMIT = 4.5  # Monte Carlo errors, of which numbers of the reference have some, too

@@ -32,12 +32,12 @@ from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.mixed.loading import Loading
 from sgmc.models.regression.bases.family import Family
 from sgmc.models.regression.bases.glm import Glm
-from sgmc.models.regression.latent.covariance.correlated_sums import (
+from sgmc.models.regression.latent.covariance.fold import FoldedEffects
+from sgmc.models.regression.latent.integrated.rows import GroupedRows
+from sgmc.models.regression.rows.correlated_sums import (
     CorrelatedSums,
     signs_of_correlations,
 )
-from sgmc.models.regression.latent.covariance.fold import FoldedEffects
-from sgmc.models.regression.latent.integrated.rows import GroupedRows
 from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, SHARES_AT_ONCE, GroupSums
 
 TIMES_FEWER = 2  # rows per row that stands for them, at least

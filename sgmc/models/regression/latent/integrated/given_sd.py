@@ -137,7 +137,7 @@ class SdTable:
         slope: Floats,
         exact: Given,
     ) -> "SdTable | None":
-        """Tabulate by normal laws of the groups, corrected by exact densities; None where these cost
+        """Tabulate by normal laws of groups, corrected by exact densities; None where these cost
         as little, or differ from them by what is not smooth.
         """
         if not can_differ(kernel):

@@ -18,10 +18,6 @@ from sgmc.coordinates.independent.grid import NATS_OFF, is_right
 from sgmc.coordinates.independent.integrated import ConditionallyNormal
 from sgmc.core.contract import Map, Model
 from sgmc.core.random.rng import seed_sequence
-from sgmc.models.regression.latent.covariance.correlated_sums import (
-    correlated_effect_sums,
-    signs_of_correlations,
-)
 from sgmc.models.regression.latent.sampled.blocks.crossed_rows import CrossedRows
 from sgmc.models.regression.latent.sampled.blocks.elimination import Elimination
 from sgmc.models.regression.latent.sampled.blocks.gram import as_sparse
@@ -40,6 +36,10 @@ from sgmc.models.regression.latent.sampled.independent.work import (
     SumsPlan,
     planned,
     reaches,
+)
+from sgmc.models.regression.rows.correlated_sums import (
+    correlated_effect_sums,
+    signs_of_correlations,
 )
 from sgmc.models.regression.rows.effect_sums import MOST_SCALES, effect_sums
 from sgmc.models.regression.rows.summed import model_of, summed_table, whole_model
