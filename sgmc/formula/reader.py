@@ -295,6 +295,11 @@ def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
     """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
+            if argument == "se" and value.upper().startswith("HC"):  # of sandwiches
+                raise DataError(
+                    f"se={value!r}: se= are known standard errors of the outcomes; use "
+                    "cov_type='HC3', or 'robust' (HC0)"
+                )
             raise no_column(argument, value, frame.columns)
         value = frame[value]
     series = aligned(argument, value, frame)

@@ -3,7 +3,7 @@
 import time
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sgmc.core.system import deadline, phases
 from sgmc.core.system.deadline import OutOfTime
 from sgmc.core.system.interrupts import caught
 from sgmc.diagnostics.chains import convergence
-from sgmc.elsewhere import attribute
+from sgmc.elsewhere import attribute, of_parameter
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit import stopping
 from sgmc.fit.choose import slow
@@ -119,6 +119,9 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
     def __init__(self, state: dict[str, Any], fit: "Fit | None" = None) -> None:
         self.__dict__.update(state)
         self._fit = fit
+
+    def __getitem__(self, name: object) -> NoReturn:
+        raise TypeError(f"results have no items; {of_parameter(name)}")
 
     @classmethod
     def of_fit(cls, model: Any, fit: "Fit", arguments: dict[str, Any]) -> Self:
