@@ -120,7 +120,7 @@ PRIORS_ALONE = (
     "sgmc.OLS"
 )
 BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
-RESIDUALS = "use plot_pp_check() and plot_calibration(); residuals() returns what others would plot"
+RESIDUALS = "use plot_pp_check() and plot_loo_pit(), of 0/1 plot_calibration(), or residuals()"
 LEVELS = "use avg_comparisons('g') for levels of a factor, hypothesis('a > b') for parameters"
 ROC = "use calibration(), or scikit-learn's roc_auc_score of fittedvalues"
 
@@ -556,8 +556,10 @@ FAMILIES_ELSEWHERE = {  # verbs of their own
 
 def in_module(name: str) -> str | None:
     """Return the message for a name that the module does not have, None where no table has it."""
-    told = IN_MODULE.get(name) or OTHERWISE.get(name) or WITHOUT_MEANING.get(name)
-    if told is None and name in SAME_ON_RESULTS:
+    told = IN_MODULE.get(name)
+    if told is None and (of_results := OTHERWISE.get(name) or WITHOUT_MEANING.get(name)):
+        told = f"of results, {of_results}"
+    elif told is None and name in SAME_ON_RESULTS:
         told = BY_RESULTS
     return f"sgmc has no {name!r}: {told}" if told else None
 
@@ -676,8 +678,8 @@ OF_METHODS = {  # of all methods, or as method.argument of one
         for name in ("type", "kind")
     },
     **{
-        f"{method}.{name}": "groups= is a number of bins; for a statistic, or by a column, compare "
-        "the table's own with posterior_predict()"
+        f"{method}.{name}": "groups= is a number of bins; compare a statistic, or means by a "
+        "column, with those of posterior_predict()"
         for method in ("pp_check", "plot_pp_check")
         for name in ("stat", "group", "by")
     },
@@ -707,10 +709,12 @@ SAME_OF_PRIORS: dict[str, dict[str, tuple[str, ...]]] = {
 
 # ---- the command line ----------------------------------------------------------------------------
 
-OF_A_FIT = "fits are not read by other commands than `sgmc predict`; in Python, "
 IN_PYTHON = "it is in Python: res = sgmc.logit('y ~ x', df), then res.{}"
 COMMANDS_ELSEWHERE = {
-    **dict.fromkeys(("summary", "show", "print"), f"{OF_A_FIT}sgmc.load('a.sgmcfit').summary()"),
+    **dict.fromkeys(
+        ("summary", "show", "print"),
+        "only `sgmc predict` reads a fit; in Python, sgmc.load('a.sgmcfit').summary()",
+    ),
     "compare": IN_PYTHON.format("loo(), and sgmc.compare(a=res, b=other)"),
     "plot": IN_PYTHON.format("plot(), res.plot_forest(), ..."),
     **dict.fromkeys(("cv", "kfold"), IN_PYTHON.format("kfold(df)")),

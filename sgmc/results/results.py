@@ -201,6 +201,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         the formula are written by name: those of numpy, patsy and the package are found again,
         those of your own are given to `sgmc.load`.
 
+        What needs the rows of the fit, such as `loo`, `fittedvalues` and `plot_pp_check`, needs
+        `resume` with ``data=`` after loading, which adds draws: take these before you save.
+        Predictions and effects need a table alone, as in ``avg_slopes(data=df)``.
+
         Raises
         ------
         ArgumentError

@@ -336,9 +336,9 @@ def test_letters_that_differ(a, b, many):
 @pytest.mark.parametrize(
     "name, says",
     [
-        ("tidy", "use summary_frame()"),
-        ("glance", "use summary(r2=True"),
-        ("emmeans", "use avg_predictions"),
+        ("tidy", "of results, use summary_frame()"),
+        ("glance", "of results, use summary(r2=True"),
+        ("emmeans", "of results, use avg_predictions"),
         ("etable", "use pd.concat"),
         ("rhat", "it is a method of results"),
         ("feols", "effects of a factor are C(g)"),
