@@ -67,6 +67,7 @@ def test_curves_of_levels_are_what_the_message_writes():
         ("y ~ np.exp(x)**2 + g", "I(np.exp(x)**2)"),
         ("y ~ g * x^3", "I(x**2)"),
         ("y ~ (x + g)^2", None),
+        ("y ~ .^2", None),
         ("y ~ x + I(x^2)", None),
         ("y ~ x + np.power(x, 2) + I((x + 1)**2)", None),
     ],

@@ -134,7 +134,8 @@ class Parsed:
         """Code of the columns and expressions of which the right side has a power: as interactions
         of a term with itself these are the term, in R and patsy, too.
         """
-        return bounds.powers(safe.tree_of(self.predictors)) if "**" in self.predictors else []
+        found = bounds.powers(safe.tree_of(self.predictors)) if "**" in self.predictors else []
+        return [code for code in found if code != DOT]  # a sum of columns
 
     @property
     def summands(self) -> tuple[str, ...]:
