@@ -349,6 +349,8 @@ def predict(asked: argparse.Namespace) -> int:
         for name in ("offset", "exposure")
         if vars(asked)[name] is not None
     }
+    if "exposure" in getattr(results.model, "given", ()) and "exposure" not in beside:
+        raise ArgumentError("the fit has an exposure: give --exposure COLUMN of the new rows")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # such as new levels, which are drawn
         if asked.intervals:

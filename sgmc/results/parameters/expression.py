@@ -92,8 +92,12 @@ class Statement:
                 return a * b, a * v + b * u
             if isinstance(node.op, ast.Div) and not v.any() and b != 0:
                 return a / b, u / b
-        several = "; join several by &, as in 'a > 0 & b > 0'" * ("," in self.part)
-        raise self.refused("{} is not linear in the parameters" + several)
+        instead = (
+            "join several by &, as in 'a > 0 & b > 0'"
+            if "," in self.part
+            else "for other functions take the draws, to_frame()"
+        )
+        raise self.refused("{} is not linear in the parameters; " + instead)
 
     def unit(self, name):
         """Weights of one parameter."""
