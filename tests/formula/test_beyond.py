@@ -95,6 +95,15 @@ def test_the_power_in_a_prepared_file(tmp_path):
     assert PowerWarning in map(type, fit.warnings)
 
 
+@pytest.mark.parametrize("names", ["g", ["g", "x"]])
+def test_names_of_the_index(names):
+    with pytest.raises(FormulaError, match=r"'g'.* of the table's index: give df.reset_index\(\)"):
+        sgmc.ols("y ~ 1 + (1 | g)", FRAME.set_index(names))
+    with pytest.raises(FormulaError) as caught:
+        sgmc.ols("y ~ nonsense", FRAME.set_index(names))
+    assert "index" not in str(caught.value)
+
+
 def test_functions_of_the_user_go_first():
     def spatial(x):
         return x**2
