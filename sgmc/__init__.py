@@ -44,6 +44,8 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOMES[name]), name)
     elif name in _ROOMS:
         value = importlib.import_module(f"sgmc.{name}")
+    elif name == "sklearn":  # no public name, as scikit-learn is optional
+        value = importlib.import_module("sgmc.sklearn")
     elif (ours := SAME_IN_MODULE.get(name)) is not None:
         return __getattr__(ours)
     elif (told := in_module(name)) is not None:

@@ -6,9 +6,11 @@ names what to use (tables of texts).  No name of these tables is listed by ``dir
 """
 
 from collections.abc import Collection, Mapping
-from functools import lru_cache, wraps
+from functools import wraps
 from operator import attrgetter
 from typing import Any, NoReturn
+
+from sgmc.spelling import nearest
 
 # ---- results -------------------------------------------------------------------------------------
 
@@ -33,6 +35,8 @@ SAME_ON_RESULTS: dict[str, tuple[str, dict[str, Any]]] = {
     "fitted_values": ("fittedvalues", {}),
     "print": ("summary", {}),
     "variables": ("names", {}),
+    "epred": ("posterior_epred", {}),
+    "linpred": ("posterior_linpred", {}),
     "fixef": ("_fixef", {}),
     **{name: (f"model.{name}", {}) for name in ("formula", "exog_names", "endog_names", "family")},
 }
@@ -45,6 +49,7 @@ SANDWICHES = "fit with cov_type='robust' (HC0), 'HC3' or 'cluster', then bse and
 CLASSICAL = "the posterior's covariance is cov_params(), of coefficients whose prior counts"
 SAMPLING = "draws come by sampling; see diagnostics(), chain_diagnostics() and warnings"
 LEVERAGE = "loo().pareto_k shows how much single rows decide"
+UNINFORMED = "a ConditionWarning names the directions that the data do not inform"
 PLOTS = "use plot_pp_check(), or resid_pearson against what you like"
 
 WITHOUT_MEANING = {  # of statsmodels' results
@@ -52,102 +57,50 @@ WITHOUT_MEANING = {  # of statsmodels' results
     **dict.fromkeys(("tvalues", "zvalues"), "use prob_positive, or params / bse if you must"),
     **dict.fromkeys(
         (
-            "f_test",
-            "wald_test",
-            "wald_test_terms",
-            "t_test_pairwise",
-            "score_test",
-            "el_test",
-            "conf_int_el",
-            "compare_f_test",
-            "compare_lm_test",
-            "compare_lr_test",
-            "llr",
-            "im_ratio",
-        ),
+            "f_test wald_test wald_test_terms t_test_pairwise score_test el_test conf_int_el "
+            "compare_f_test compare_lm_test compare_lr_test llr im_ratio"
+        ).split(),
         JOINT,
     ),
     **dict.fromkeys(
         ("aic", "bic", "aicc", "bic_llf", "bic_deviance", "info_criteria", "waic"), ACCURACY
     ),
     **dict.fromkeys(("prsquared", "pseudo_rsquared", "rsquared", "rsquared_adj"), SHARE),
+    **dict.fromkeys(("normalized_cov_params", "use_t"), CLASSICAL),
     **dict.fromkeys(
         (
-            "normalized_cov_params",
-            "use_t",
-        ),
-        CLASSICAL,
-    ),
-    **dict.fromkeys(
-        (
-            "cov_kwds",
-            "get_robustcov_results",
-            "HC0_se",
-            "HC1_se",
-            "HC2_se",
-            "HC3_se",
-            "cov_HC0",
-            "cov_HC1",
-            "cov_HC2",
-            "cov_HC3",
-        ),
+            "cov_kwds get_robustcov_results HC0_se HC1_se HC2_se HC3_se cov_HC0 cov_HC1 cov_HC2 "
+            "cov_HC3"
+        ).split(),
         SANDWICHES,
     ),
     **dict.fromkeys(
-        (
-            "converged",
-            "fit_history",
-            "method",
-            "mle_retvals",
-            "mle_settings",
-            "initialize",
-            "set_null_options",
-        ),
+        "converged fit_history method mle_retvals mle_settings initialize set_null_options".split(),
         SAMPLING,
     ),
     **dict.fromkeys(("get_influence", "get_hat_matrix_diag", "outlier_test"), LEVERAGE),
     **dict.fromkeys(
-        (
-            "plot_added_variable",
-            "plot_ceres_residuals",
-            "plot_partial_residuals",
-            "plot_partregress",
-        ),
+        "plot_added_variable plot_ceres_residuals plot_partial_residuals plot_partregress".split(),
         PLOTS,
     ),
     **dict.fromkeys(
         (
-            "resid_anscombe",
-            "resid_anscombe_scaled",
-            "resid_anscombe_unscaled",
-            "resid_working",
-            "resid_generalized",
-            "wresid",
-        ),
+            "resid_anscombe resid_anscombe_scaled resid_anscombe_unscaled resid_working "
+            "resid_generalized wresid"
+        ).split(),
         "use resid_response, resid_pearson or resid_deviance",
     ),
     **dict.fromkeys(
         (
-            "mse_model",
-            "mse_resid",
-            "mse_total",
-            "ssr",
-            "centered_tss",
-            "uncentered_tss",
-            "pearson_chi2",
-            "llf_scaled",
-        ),
+            "mse_model mse_resid mse_total ssr centered_tss uncentered_tss pearson_chi2 llf_scaled"
+        ).split(),
         "use deviance, or sums of resid_response and resid_pearson",
     ),
-    **dict.fromkeys(
-        ("eigenvals", "condition_number"),
-        "a ConditionWarning names the directions that the data do not inform",
-    ),
+    **dict.fromkeys(("eigenvals", "condition_number"), UNINFORMED),
     "resid_dev": "it is resid_deviance here",
     "resid": "it is resid_response here",
     "mu": "it is fittedvalues here",
-    "null": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
-    "llnull": "use null_deviance, or fit 'y ~ 1' and sgmc.compare()",
+    **dict.fromkeys(("null", "llnull"), "use null_deviance, or fit 'y ~ 1' and sgmc.compare()"),
     "get_distribution": "use posterior_predict(), which has the coefficients' uncertainty too",
     "pred_table": "use pp_check(), or predict() > 0.5 against the outcomes",
 }
@@ -163,10 +116,13 @@ ADJUSTED_MEANS = (
 )
 EFFECTS = "use slopes(), comparisons() and predictions(), with avg_ before them for averages"
 PRIORS_ALONE = (
-    "fit with prior_only=True, then posterior_predict(); models have it by themselves, as those of "
-    "sgmc.OLS"
+    "fit with prior_only=True, then posterior_predict(df); models such as those of sgmc.OLS have "
+    "prior_predict()"
 )
 BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
+RESIDUALS = "use plot_pp_check() and plot_loo_pit(), of 0/1 plot_calibration(), or residuals()"
+LEVELS = "use avg_comparisons('g') for levels of a factor, hypothesis('a > b') for parameters"
+ROC = "use calibration(), or scikit-learn's roc_auc_score of fittedvalues"
 
 OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "posterior": f"{DRAWS}; to_arviz().posterior is ArviZ's",
@@ -180,17 +136,51 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "log_likelihood": "use log_lik(), or llf at the posterior means",
     "observed_data": "use to_arviz().observed_data",
     "mean": "use params, or to_frame().mean()",
-    "sd": "use bse",
+    **dict.fromkeys(("sd", "std"), "use bse"),
     "scale": "use params['sigma'] ** 2, the variance of the errors, of models that have sigma",
-    **dict.fromkeys(("prior_predictive", "sample_prior_predictive"), PRIORS_ALONE),
-    **dict.fromkeys(("prior_predict", "prior_draws"), PRIORS_ALONE),
+    **dict.fromkeys(
+        "prior_predictive sample_prior_predictive prior_predict prior_draws".split(), PRIORS_ALONE
+    ),
     "simulate": "use posterior_predict()",
     **dict.fromkeys(("interpret", "marginaleffects", "margeff"), EFFECTS),
     **dict.fromkeys(("info", "describe"), "use summary(), or to_frame() for a table of the draws"),
     "sample": "use to_frame(), a table of the draws, or resume() for more",
     "eval_measures": ACCURACY,
-    "vif": "a ConditionWarning names the directions that the data do not inform",
-    "roc_auc": "use calibration(), or scikit-learn's roc_auc_score of fittedvalues",
+    "vif": UNINFORMED,
+    **dict.fromkeys(("roc_auc", "roc_curve", "auc"), ROC),
+    "to_latex": "use summary().as_latex(), or summary_frame().to_latex() for numbers alone",
+    **dict.fromkeys(
+        ("to_markdown", "as_markdown"), "use summary_frame().to_markdown(), or summary().as_html()"
+    ),
+    **{
+        name: f"use summary_frame().{name}(), or to_frame() for the draws"
+        for name in ("to_csv", "to_json", "to_dict", "to_excel")
+    },
+    "to_html": "use summary().as_html(), or summary_frame().to_html() for numbers alone",
+    **dict.fromkeys(("pickle", "to_pickle", "dump"), "use save(path), and sgmc.load(path)"),
+    **dict.fromkeys(("contrasts", "pairwise"), LEVELS),
+    **dict.fromkeys(("plot_residuals", "qqplot", "plot_qq"), RESIDUALS),
+    **dict.fromkeys(("cooks_distance", "influence", "hatvalues"), LEVERAGE),
+    "confusion_matrix": f"{CLASSES}, and scikit-learn's confusion_matrix",
+    **dict.fromkeys(
+        ("isSingular", "is_singular"),
+        "the rows sd(...) of summary_frame() have intervals, which show how near zero they are",
+    ),
+    **dict.fromkeys(("cross_validate", "cross_val_score"), "use kfold(data, k=5), or loo()"),
+    **dict.fromkeys(
+        ("feature_importances_", "feature_importance"),
+        "use avg_comparisons(), or params of a formula with scale(x)",
+    ),
+    **dict.fromkeys(("extract", "get_samples", "chains", "stack", "num_samples"), DRAWS),
+    "ppc": "use pp_check(), or plot_pp_check()",
+    **dict.fromkeys(("pareto_k", "plot_khat", "psis", "psis_loo"), "use loo().pareto_k"),
+    "log_odds": "use posterior_linpred(new), draws of each row's; params are log odds ratios",
+    **dict.fromkeys(("graph", "plot_model"), "use plot_forest(), model.formula, prior_summary()"),
+    **dict.fromkeys(("prob", "probability"), TESTS),
+    "plot_prior": f"use prior_summary(); for outcomes {PRIORS_ALONE}",
+    "median": "use to_frame().median()",
+    "var": "use bse ** 2, or cov_params()",
+    "rope": "use hypothesis('x1 > -0.1 & x1 < 0.1')",
     **dict.fromkeys(("odds_ratios", "odds_ratio"), "use summary(exponentiate=True)"),
     "thin": "give thin= to the fit, or take to_frame().iloc[::2]",
     "data": "results have no table: keep your own",
@@ -200,14 +190,12 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "ngrps": "the summary has the numbers of levels; ranef() has a row for each",
     "sigma": "use params['sigma'] of models that have one",
     **dict.fromkeys(("conditional_effects", "marginal_effects", "ggpredict"), BY_VALUES),
-    "conditional_smooths": "use plot_smooth(), or smooth() for the numbers",
+    **dict.fromkeys(("plot_conditional_effects", "partial_dependence"), BY_VALUES),
     "plot_slopes": "use slopes() for the numbers, or plot_comparisons()",
     "mcmc_plot": "use plot(), plot_trace() or plot_posterior()",
-    "plot_density": "use plot_posterior()",
-    "plot_dist": "use plot_posterior()",
+    **dict.fromkeys(("plot_density", "plot_dist"), "use plot_posterior()"),
     "plot_energy": "use chain_diagnostics()",
     "plot_ess": "use ess() and mcse()",
-    "plot_khat": "use loo().pareto_k",
     "plot_parallel": "use plot_pair()",
     "plot_loo": "use plot_loo_pit(), or loo().pareto_k",
     "plot_diagnostics": "use plot_trace(), plot_calibration() and plot_pp_check()",
@@ -219,8 +207,10 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "loo_R2": "use r2(), or loo()",
     **dict.fromkeys(("loo_predict", "loo_epred"), "use loo_pit(), loo() or kfold()"),
     "posterior_average": "use sgmc.model_weights() and a mean of predict() by them",
-    "posterior_smooths": "use smooth() for the numbers, plot_smooth() for the curve",
-    **dict.fromkeys(("emmeans", "lsmeans", "estimate_means"), ADJUSTED_MEANS),
+    **dict.fromkeys(
+        ("posterior_smooths", "conditional_smooths"), "use smooth() for numbers, or plot_smooth()"
+    ),
+    **dict.fromkeys(("emmeans", "lsmeans", "estimate_means", "marginal_means"), ADJUSTED_MEANS),
     "emtrends": "use avg_slopes('x', by='g')",
     **dict.fromkeys(("tidy", "broom"), "use summary_frame()"),
     "glance": "use summary(r2=True, elpd=True), or nobs, llf and loo()",
@@ -229,21 +219,22 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
     "control_params": "use chain_diagnostics()",
     **dict.fromkeys(("terms", "model_matrix", "design_info", "dm"), "use model.formula"),
     "bayes_factor_models": "use bayes_factor() for a coefficient, or loo()",
-    **dict.fromkeys(("stancode", "standata", "stanfit", "nuts_params", "launch_shinystan"), STAN),
+    **dict.fromkeys(("stancode", "make_stancode", "stanfit", "nuts_params"), STAN),
+    **dict.fromkeys(("standata", "make_standata", "launch_shinystan"), STAN),
     **dict.fromkeys(("divergences", "check_hmc_diagnostics"), "use chain_diagnostics(), warnings"),
     **dict.fromkeys(("neff_ratio", "ess_bulk", "n_eff", "neff"), "use ess()"),
     "ess_tail": "use ess('tail')",
-    "predictive_interval": "use get_prediction().summary_frame()",
+    **dict.fromkeys(
+        ("predictive_interval", "predict_interval", "prediction_interval"),
+        "use get_prediction(new).summary_frame()",
+    ),
     "predictive_error": "use residuals()",
     "fitted": "use fittedvalues, predict(new) or get_prediction(new).summary_frame()",
     "fit": "this is the result of a fit: sgmc.logit(formula, data), or resume() for more draws",
-    "prior": "use prior_summary()",
-    "get_prior": "use prior_summary()",
-    "get_params": ESTIMATOR,
-    "set_params": ESTIMATOR,
+    **dict.fromkeys(("prior", "get_prior", "default_prior"), "use prior_summary()"),
+    **dict.fromkeys(("get_params", "set_params"), ESTIMATOR),
     "score": f"use loo(), r2() or calibration(); {ESTIMATOR}",
-    "coef_": f"use params; {ESTIMATOR}",
-    "intercept_": f"use params['Intercept']; {ESTIMATOR}",
+    **dict.fromkeys(("coef_", "intercept_"), f"use params, or params['x1']; {ESTIMATOR}"),
     **dict.fromkeys(("predict_proba", "predict_log_proba", "decision_function"), CLASSES),
     "classes_": CLASSES,
     **dict.fromkeys(("feature_names_in_", "n_features_in_"), "use model.exog_names"),
@@ -252,15 +243,7 @@ OTHERWISE = {  # of brms, bambi, ArviZ, PyMC, R and scikit-learn
 OF_TERMS = {  # what results have with some terms only
     **dict.fromkeys(("smooths", "smooth", "plot_smooth"), "smooths, such as s(x)"),
     **dict.fromkeys(
-        (
-            "ranef",
-            "ranef_draws",
-            "plot_ranef",
-            "random_effects",
-            "cov_re",
-            "fe_params",
-            "bse_fe",
-        ),
+        "ranef ranef_draws plot_ranef random_effects cov_re fe_params bse_fe".split(),
         "group terms, such as (1 | g)",
     ),
 }
@@ -286,6 +269,14 @@ OF_PARTS: dict[str, dict[str, str]] = {  # what is asked of parts of results
         **dict.fromkeys(("se_obs", "quantile", "to_frame", "values"), FRAME),
         "hdi": "use conf_int(level=0.9), or draws: res.posterior_epred(new)",
         "draws": ITS_DRAWS,
+    },
+    "PosteriorSummary": {
+        "to_latex": "use as_latex()",
+        "to_html": "use as_html()",
+        **dict.fromkeys(
+            ("as_markdown", "to_markdown"), "use res.summary_frame().to_markdown(), or as_html()"
+        ),
+        **dict.fromkeys(("to_csv", "to_frame"), "use as_csv(), or res.summary_frame()"),
     },
     "ModelInfo": {
         **dict.fromkeys(("exog", "endog", "data", "weights"), NOT_KEPT),
@@ -325,7 +316,14 @@ def attribute(results: Any, name: str) -> Any:
     if (told := on_results(name)) is not None:
         raise AttributeError(told)
     unknown = f"{type(results).__name__!r} object has no attribute {name!r}"
+    if name in vars(results).get("names", ()):
+        raise AttributeError(f"{unknown}; {of_parameter(name)}")
     raise AttributeError(unknown + near(name, results))
+
+
+def of_parameter(name: object) -> str:
+    """Return what has the mean and the draws of a parameter."""
+    return f"use params[{name!r}], or to_frame()[{name!r}] for its draws"
 
 
 def with_arguments(method: Any, how: Mapping[str, Any]) -> Any:
@@ -342,15 +340,6 @@ def near(name: str, holder: Any) -> str:
     """Return the end of a message about an unknown attribute: the public one that is near."""
     public = [] if name.startswith("_") else [one for one in dir(holder) if one[0] != "_"]
     return nearest(name, tuple(public))
-
-
-@lru_cache(maxsize=512)  # `hasattr` asks for the same names again and again
-def nearest(name: str, public: tuple[str, ...]) -> str:
-    """Return the end of the message, of names to choose from."""
-    from difflib import get_close_matches  # not at each import of the package
-
-    found = get_close_matches(name, public, n=1)
-    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 def on_results(name: str) -> str | None:
@@ -384,14 +373,11 @@ SAME_IN_MODULE = {
         ("zero_inflated", "zip", "zinb", "zeroinfl", "zero_inflated_poisson"), "zeroinflated"
     ),
     "hurdle_poisson": "hurdle",
-    "glmer": "glm",
-    "stan_glm": "glm",
+    **dict.fromkeys(("glmer", "stan_glm"), "glm"),
     "Normal": "normal",
     "StudentT": "student_t",
-    "HalfNormal": "half_normal",
-    "halfnormal": "half_normal",
-    "HalfStudentT": "half_t",
-    "half_student_t": "half_t",
+    **dict.fromkeys(("HalfNormal", "halfnormal"), "half_normal"),
+    **dict.fromkeys(("HalfStudentT", "half_student_t"), "half_t"),
     "Cauchy": "cauchy",
     "Exponential": "exponential",
     "LogNormal": "lognormal",
@@ -399,11 +385,11 @@ SAME_IN_MODULE = {
     "Uniform": "uniform",
     "Dirichlet": "dirichlet",
     "Flat": "flat",
-    "LKJ": "lkj",
     "MvNormal": "mvnormal",
-    **dict.fromkeys(("LKJCholeskyCov", "LKJCorr"), "lkj"),
+    **dict.fromkeys(("LKJ", "LKJCholeskyCov", "LKJCorr"), "lkj"),
     "double_exponential": "laplace",
     "loo_compare": "compare",
+    **{f"{name}_regression": name for name in ("poisson", "gamma", "beta", "ordinal")},
 }
 
 VERB_OF_GROUPS = "group terms such as (1 | g) are part of any formula: sgmc.ols, sgmc.logit, ..."
@@ -414,14 +400,20 @@ WEIGHTED = (
 )
 ESTIMATORS = "use sgmc.sklearn, or a verb with a formula, such as sgmc.logit('y ~ x', df)"
 BY_RESULTS = "it is a method of results, as in sgmc.logit('y ~ x', df)"
+BESIDE = "use pd.concat({'a': one.summary_frame(), 'b': other.summary_frame()}, axis=1)"
+ABSORBED = (
+    "effects of a factor are C(g), or (1 | g), in any formula; standard errors by groups are "
+    "cov_type='cluster', groups='g'"
+)
+NO_OPTIONS = "there are no global options: give arguments in the call"
+SAMPLERS = "use sampler=sgmc.NUTS(), or another class of samplers, in a fit"
 PRIORS = (
     "use sgmc.normal(0, 1), sgmc.student_t(3, 0, 2.5), ... as in prior={'x': sgmc.normal(0, 1)}"
 )
 
 IN_MODULE = {
-    "student": "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
     **dict.fromkeys(
-        ("t", "t_distribution"),
+        ("student", "t", "t_distribution"),
         "the prior is sgmc.student_t(df, location, scale), the regression sgmc.rlm(df=None)",
     ),
     **dict.fromkeys(("sratio", "cratio", "sequential"), SEQUENTIAL),
@@ -440,54 +432,74 @@ IN_MODULE = {
         ("tweedie", "skew_normal", "gam_check"), "it is not here; sgmc.Model takes any likelihood"
     ),
     **dict.fromkeys(
-        ("stan_glmer", "stan_lmer", "mixedlm", "MixedLM", "BayesMixedGLM", "lme"), VERB_OF_GROUPS
+        "stan_glmer stan_lmer mixedlm MixedLM BayesMixedGLM lme mixed".split(), VERB_OF_GROUPS
     ),
     **dict.fromkeys(("gam", "bam", "gamm"), "smooths such as s(x) are part of any formula"),
     **dict.fromkeys(("GLM", "Glm"), "use sgmc.glm(formula, data, family=), or a class: sgmc.Logit"),
-    **dict.fromkeys(("Prior", "prior", "set_prior", "priors", "PriorSpec"), PRIORS),
+    **dict.fromkeys("Prior prior set_prior priors PriorSpec dist distributions".split(), PRIORS),
     **dict.fromkeys(("half_cauchy", "HalfCauchy"), HALF_CAUCHY),
-    "coxph": "use sgmc.survreg, parametric survival times; Cox's model is not part of this package",
-    "PHReg": "use sgmc.survreg, parametric survival times; Cox's model is not part of this package",
+    **dict.fromkeys(
+        ("coxph", "PHReg"), "use sgmc.survreg, of parametric times; Cox's model is not in here"
+    ),
     **dict.fromkeys(("LogisticRegression", "LinearRegression", "Ridge", "Lasso"), ESTIMATORS),
     **dict.fromkeys(("BayesianRidge", "GammaRegressor", "PoissonRegressor"), ESTIMATORS),
     **dict.fromkeys(("wls", "WLS", "gls", "GLS"), WEIGHTED),
     "from_formula": "use a verb, sgmc.ols('y ~ x', df); classes such as sgmc.OLS have it, too",
     "interpret": f"{BY_RESULTS}: slopes(), comparisons(), predictions()",
-    "set_option": "there are no global options: give arguments in the call",
+    **dict.fromkeys(("set_option", "set_options", "options"), NO_OPTIONS),
+    **dict.fromkeys(
+        "modelsummary summary_col etable table stargazer texreg tab_model".split(), BESIDE
+    ),
+    **dict.fromkeys(("plot_model", "coefplot", "plot_coefs"), "use plot_forest() of results"),
+    **dict.fromkeys("feols feglm fepois felm PanelOLS areg xtreg".split(), ABSORBED),
+    **dict.fromkeys(
+        ("iv2sls", "IV2SLS", "ivreg"), "instrumental variables are not part of this package"
+    ),
+    **dict.fromkeys(
+        ("performance", "model_performance"), "use pp_check(), loo() and r2() of results"
+    ),
+    "help": "use help(sgmc.logit), or `sgmc describe logit` in a shell",
+    **dict.fromkeys(
+        "BayesianRegressor BayesianClassifier BayesianLinearRegression "
+        "BayesianLogisticRegression".split(),
+        "estimators are in sgmc.sklearn, such as sgmc.sklearn.BayesianLinearRegression()",
+    ),
+    "metrics": "use calibration() and loo() of results, or scikit-learn's metrics of predict()",
+    **dict.fromkeys(
+        ("read", "read_table"),
+        "sgmc.load reads a saved fit, sgmc.open a prepared file; data of a verb may be a path",
+    ),
+    **dict.fromkeys(
+        ("families", "family"),
+        "a family is a verb, such as sgmc.poisson; `sgmc families` in a shell lists them",
+    ),
+    "sample_posterior_predictive": "use posterior_predict() of results",
+    **dict.fromkeys(("nuts", "hmc", "MCMC", "mcmc"), SAMPLERS),
+    **dict.fromkeys(
+        ("weibull", "weibull_aft"), "use sgmc.survreg(formula, data), of times to an event"
+    ),
+    **dict.fromkeys(
+        ("concat", "combine_models"), "chains are those of one fit: resume() of results adds draws"
+    ),
     **dict.fromkeys(("regression", "regress"), "use a verb: sgmc.ols, sgmc.logit, ..."),
     **dict.fromkeys(
-        (
-            "loo",
-            "kfold",
-            "slopes",
-            "comparisons",
-            "predictions",
-            "waic",
-            "r2",
-            "summary",
-            "hdi",
-            "predict",
-            "pp_check",
-            "bayes_factor",
-            "hypothesis",
-        ),
+        "loo kfold slopes comparisons predictions r2 summary predict pp_check bayes_factor "
+        "hypothesis ess rhat ranef residuals plot_trace plot_posterior plot_forest".split(),
         BY_RESULTS,
     ),
-    **dict.fromkeys(("plot_trace", "plot_posterior", "plot_forest", "plot_ppc"), BY_RESULTS),
     **dict.fromkeys(("read_csv", "read_parquet"), "give a verb the path as its data"),
     **dict.fromkeys(("set_seed", "seed"), "give seed= in the call"),
     "save": "it is a method of results; sgmc.load reads the file",
-    "load_dataset": "use sgmc.datasets.load(name)",
-    "get_rdataset": "use sgmc.datasets.load(name)",
+    **dict.fromkeys(("load_dataset", "get_rdataset"), "use sgmc.datasets.load(name)"),
     "Surv2": "use sgmc.Surv",
 }
-IN_DATASETS = (
-    dict.fromkeys(
-        ("load_iris", "load_diabetes", "load_data", "load_dataset"), "use sgmc.datasets.load(name)"
-    )
-    | dict.fromkeys(("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()")
-    | dict.fromkeys(("get", "fetch", "get_rdataset"), "use sgmc.datasets.load(name)")
-)
+IN_DATASETS = {
+    **dict.fromkeys(
+        "load_iris load_diabetes load_data load_dataset get fetch get_rdataset".split(),
+        "use sgmc.datasets.load(name)",
+    ),
+    **dict.fromkeys(("list", "list_datasets", "available", "all"), "use sgmc.datasets.names()"),
+}
 
 
 IN_SKLEARN = {  # of `sgmc.sklearn`
@@ -518,9 +530,10 @@ SAME_FAMILIES = {  # of `glm`
     "invgauss": "inversegaussian",
 }
 FAMILIES_ELSEWHERE = {  # verbs of their own
-    "t": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
-    "student": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
-    "studentt": "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
+    **dict.fromkeys(
+        ("t", "student", "studentt"),
+        "use sgmc.rlm(formula, data, df=None), which estimates the degrees of freedom",
+    ),
     **dict.fromkeys(("multinomial", "categorical", "softmax"), "use sgmc.mnlogit(formula, data)"),
     **dict.fromkeys(
         ("cumulative", "ordinal", "ordered", "polr"), "use sgmc.ordinal(formula, data)"
@@ -543,7 +556,21 @@ FAMILIES_ELSEWHERE = {  # verbs of their own
 
 def in_module(name: str) -> str | None:
     """Return the message for a name that the module does not have, None where no table has it."""
-    return f"sgmc has no {name!r}: {IN_MODULE[name]}" if name in IN_MODULE else None
+    told = IN_MODULE.get(name)
+    if told is None and (of_results := OTHERWISE.get(name) or WITHOUT_MEANING.get(name)):
+        told = f"of results, {of_results}"
+    elif told is None and name in SAME_ON_RESULTS:
+        told = BY_RESULTS
+    return f"sgmc has no {name!r}: {told}" if told else None
+
+
+REGRESSIONS_OF_PRIORS = {  # what is meant by a prior's name with a formula
+    "normal": "sgmc.ols(formula, data)",
+    "lognormal": "sgmc.ols('log(y) ~ x', data), or sgmc.survreg of times to an event",
+    "exponential": "sgmc.survreg(formula, data), of times to an event",
+    **dict.fromkeys(("student_t", "cauchy"), "sgmc.rlm(formula, data, df=None)"),
+    "laplace": "sgmc.quantreg(formula, data, tau=0.5)",
+}
 
 
 # ---- arguments -----------------------------------------------------------------------------------
@@ -566,16 +593,14 @@ PENALTY = "a penalty is a prior: prior='laplace', 'horseshoe' or sgmc.ridge()"
 QUIET = "use progress=False for no progress, progress=True for a bar"
 
 ARGUMENTS = {
-    "iter": "use draws=, kept draws per chain after warmup=",
-    "niter": "use draws=, kept draws per chain after warmup=",
+    **dict.fromkeys(("iter", "niter"), "use draws=, kept draws per chain after warmup="),
     **dict.fromkeys(("verbose", "disp", "refresh", "silent", "quiet"), QUIET),
     **dict.fromkeys(("maxiter", "max_iter", "tol"), "use draws=, accuracy= or time_limit="),
     **dict.fromkeys(("method", "algorithm", "solver", "nuts_sampler", "backend"), "use sampler="),
     **dict.fromkeys(("target_accept", "adapt_delta", "max_treedepth", "control"), OF_NUTS),
     **dict.fromkeys(("learning_rate", "lr", "stepsize"), "use step_size="),
     "minibatch_size": "use batch_size=",
-    "epochs": "use max_data_passes=",
-    "n_epochs": "use max_data_passes=",
+    **dict.fromkeys(("epochs", "n_epochs"), "use max_data_passes="),
     "var_weights": "weights= are frequencies; known standard errors are se=",
     "family": "a verb is a family; sgmc.glm(formula, data, family=, link=) takes both",
     "link": "a verb has one link; sgmc.glm(formula, data, family=, link=) takes both",
@@ -601,6 +626,14 @@ ARGUMENTS = {
     "thinning": "use thin=",
     "device": "sgmc runs on CPUs; use threads=",
     "file": "use save() of the results, or checkpoint= for a run that goes on",
+    **dict.fromkeys(("q", "quantile", "quantiles"), "sgmc.quantreg has tau="),
+    **dict.fromkeys(
+        ("cluster", "clusters", "vcov"),
+        "use cov_type='cluster' with groups='g', cov_type='robust', or 'HC3'",
+    ),
+    **dict.fromkeys(
+        ("REML", "reml"), "nothing to choose: sds of groups have priors, and are sampled"
+    ),
 }
 
 INTERVALS = ("ci", "prob", "hdi_prob", "ci_prob", "cred_mass", "conf_level", "credible_level")
@@ -631,12 +664,24 @@ OF_METHODS = {  # of all methods, or as method.argument of one
     },
     **dict.fromkeys(("re_formula", "include_group_specific", "re_form"), EFFECTS_LEFT_OUT),
     **dict.fromkeys(("allow_new_levels", "sample_new_groups"), "use new_levels="),
-    **dict.fromkeys(("digits", "round_to", "float_format", "precision"), ROUNDING),
+    **dict.fromkeys(("digits", "round_to", "float_format", "precision", "fmt"), ROUNDING),
     **{f"summary.{name}": "use summary_frame().loc[names]" for name in ("cols", "var_names")},
+    "summary.kind": "summary_frame() has all numbers; see also ess(), mcse() and rhat()",
+    **dict.fromkeys(("odds_ratio", "odds_ratios", "eform", "exp"), "use exponentiate=True"),
+    "plot_predictions.condition": "name variables, as in plot_predictions('x', by='g')",
+    "hypothesis": "table.draws, (row, draw), of what is returned has the draws of any difference",
+    **dict.fromkeys(("atexog", "at_exog"), "use avg_slopes(data=), a table of the values"),
+    "what": "use which='sigma' of models with predictors of it; get_prediction(new) has sds",
     **{
         f"{method}.{name}": "use plot_pp_check(kind='density'), 'rootogram' or 'groups'"
         for method in ("pp_check", "plot_pp_check")
         for name in ("type", "kind")
+    },
+    **{
+        f"{method}.{name}": "groups= is a number of bins; compare a statistic, or means by a "
+        "column, with those of posterior_predict()"
+        for method in ("pp_check", "plot_pp_check")
+        for name in ("stat", "group", "by")
     },
     "pointwise": "loo().elpd_i and loo().pareto_k are by row",
     **dict.fromkeys(("figsize", "backend", "color", "colors"), "draw on Axes of your own with ax="),
@@ -659,6 +704,41 @@ SAME_OF_PRIORS: dict[str, dict[str, tuple[str, ...]]] = {
     "gamma": {"shape": ("alpha", "a"), "rate": ("beta",)},
     "inverse_gamma": {"shape": ("alpha",), "scale": ("beta",)},
     "lkj": {"eta": ("concentration",)},
+}
+
+
+# ---- the command line ----------------------------------------------------------------------------
+
+IN_PYTHON = "it is in Python: res = sgmc.logit('y ~ x', df), then res.{}"
+COMMANDS_ELSEWHERE = {
+    **dict.fromkeys(
+        ("summary", "show", "print"),
+        "only `sgmc predict` reads a fit; in Python, sgmc.load('a.sgmcfit').summary()",
+    ),
+    "compare": IN_PYTHON.format("loo(), and sgmc.compare(a=res, b=other)"),
+    "plot": IN_PYTHON.format("plot(), res.plot_forest(), ..."),
+    **dict.fromkeys(("cv", "kfold"), IN_PYTHON.format("kfold(df)")),
+    "help": "use `sgmc --help`, or `sgmc describe NAME`",
+    "version": "use `sgmc --version`",
+}
+OPTIONS_ELSEWHERE = {  # of ``sgmc fit``, or as command.option of another
+    **dict.fromkeys(("o", "out", "output"), "--save FIT writes the fit; results are printed"),
+    **{f"predict.{name}": "use --to FILE" for name in ("o", "out", "output", "save")},
+    **dict.fromkeys(
+        ("f", "formula", "d", "data"), "FORMULA and DATA have no options: sgmc fit 'y ~ x' t.csv"
+    ),
+    **dict.fromkeys(
+        ("level", "alpha", "prob"),
+        "intervals are of 95 %; in Python, summary(level=0.9), and `sgmc predict --intervals` has "
+        "--level",
+    ),
+    **dict.fromkeys(
+        ("quiet", "verbose", "silent", "q", "v"),
+        "progress goes to the standard error, and to terminals alone",
+    ),
+    "format": "use --json or --csv",
+    **{name: IN_PYTHON.format(f"summary({name}=True)") for name in ("exponentiate", "r2", "elpd")},
+    **{name: IN_PYTHON.format(f"{name}()") for name in ("loo", "kfold", "plot")},
 }
 
 

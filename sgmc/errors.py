@@ -118,6 +118,10 @@ class RowsLeftOutWarning(SGMCWarning):
     """An expression of a formula left rows out that lack nothing: values outside of its bins."""
 
 
+class PowerWarning(SGMCWarning):
+    """A power of one column in a formula, ``x^2``, is the column: powers there are of sums."""
+
+
 class SubsetWarning(SGMCWarning):
     """A condition of ``subset=`` keeps rows in which a column of it is missing."""
 

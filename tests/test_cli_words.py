@@ -129,6 +129,12 @@ def test_what_a_verb_has_for_itself(tmp_path, capsys, formula, options, title):
         (["--kind", "sequential"], "it goes with --model ordinal"),
         (["--model", "ols", "--tau=0.9"], "it goes with --model quantreg"),
         (["--modle", "ols"], "did you mean '--model'"),
+        (["--model", "ols", "--level", "0.9"], "in Python, summary(level=0.9)"),
+        (["--model", "ols", "-o", "a"], "--save FIT writes the fit"),
+        (["--quiet"], "progress goes to the standard error"),
+        (["--format", "json"], "use --json or --csv"),
+        (["--loo"], "it is in Python: res = sgmc.logit('y ~ x', df), then res.loo()"),
+        (["-f", "b ~ x"], "FORMULA and DATA have no options"),
         (["--client", "x"], "client= is an argument in Python alone"),
         (["--draws", "abc"], "--draws: must be a whole number or auto, not 'abc'"),
         (["--seed", "x"], "--seed: must be a whole number, not 'x'"),
@@ -139,6 +145,31 @@ def test_options_that_are_unknown_or_wrong(tmp_path, capsys, options, says):
     with pytest.raises(SystemExit):
         main(["fit", "b ~ x", table_of(tmp_path), *options])
     assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command, says",
+    [
+        (["summary", "a.sgmcfit"], "sgmc.load('a.sgmcfit').summary()"),
+        (["compare", "a", "b"], "sgmc.compare(a=res, b=other)"),
+        (["plot", "a"], "res.plot_forest()"),
+        (["ols", "y ~ x", "t.csv"], "use `sgmc fit FORMULA DATA --model ols`"),
+        (["lm", "y ~ x", "t.csv"], "use `sgmc fit FORMULA DATA --model ols`"),
+        (["nonsense"], "(choose from"),
+        (["predict", "a", "t.csv", "-o", "out.csv"], "use --to FILE"),
+    ],
+)
+def test_commands_that_there_are_not(capsys, command, says):
+    with pytest.raises(SystemExit):
+        main(command)
+    assert says in capsys.readouterr().err
+
+
+def test_numbers_without_a_model(tmp_path, capsys):
+    assert main(["fit", "y ~ x", table_of(tmp_path)]) == 2
+    assert "Without --model the model is logit; of other numbers" in capsys.readouterr().err
+    assert main(["fit", "y ~ x", table_of(tmp_path), "--model", "logit"]) == 2
+    assert "Without --model" not in capsys.readouterr().err
 
 
 @pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")

@@ -5,6 +5,7 @@
 
 import argparse
 import os
+import re
 import signal
 import sys
 import textwrap
@@ -15,8 +16,8 @@ from typing import Any, NoReturn
 from sgmc.arguments.declared.keywords import FORMULA, REGRESSION, rows
 from sgmc.arguments.declared.parameter import Keyword
 from sgmc.arguments.types import Frame
-from sgmc.elsewhere import SAME_IN_MODULE
-from sgmc.errors import ArgumentError, SGMCError, SGMCWarning
+from sgmc.elsewhere import COMMANDS_ELSEWHERE, OPTIONS_ELSEWHERE, SAME_IN_MODULE
+from sgmc.errors import ArgumentError, DataError, SGMCError, SGMCWarning
 from sgmc.version import __version__
 
 DATA = (
@@ -24,7 +25,9 @@ DATA = (
     "- (the standard input), or dataset:NAME, e.g. dataset:fair"
 )
 KINDS = {"int": "a whole number", "float": "a number", "number_or_auto": "a whole number or auto"}
+DEFAULT = "logit"  # the model of ``sgmc fit``
 OK, BAD_INPUT, INTERRUPTED = 0, 2, 130
+NO_COMMAND = re.compile(r"invalid choice: '(.*?)' \(choose from .*\)")  # of argparse
 EXAMPLES = """\
 examples:
   sgmc fit "affairs > 0 ~ age + religious" dataset:fair --seed 1
@@ -41,7 +44,19 @@ class Parser(argparse.ArgumentParser):
         """Say what is wrong and where help is, and exit."""
         for kind, words in KINDS.items():
             message = message.replace(f"invalid {kind} value: ", f"must be {words}, not ")
+        if (found := NO_COMMAND.search(message)) is not None:
+            message = message.replace(found[0], f"{found[0]}{of_command(found[1])}")
         self.exit(BAD_INPUT, f"{self.prog}: {message} (see `{self.prog} --help`)\n")
+
+
+def of_command(name: str) -> str:
+    """Return what to use for a command that there is not; empty where no table has it."""
+    from sgmc.registry import room
+
+    model = SAME_IN_MODULE.get(name, name)
+    if model in room("families"):
+        return f"; use `sgmc fit FORMULA DATA --model {model}`"
+    return f"; {COMMANDS_ELSEWHERE[name]}" if name in COMMANDS_ELSEWHERE else ""
 
 
 def parser() -> Parser:
@@ -57,9 +72,7 @@ def parser() -> Parser:
     fit = commands.add_parser("fit", help="fit a model and print its summary")
     add_formula(fit, 'e.g. "y ~ ." or "y ~ x1 + C(g)"')
     fit.add_argument("data", nargs="+", help=DATA)
-    fit.add_argument(
-        "--model", default="logit", help="the verb (default: logit); see `sgmc families`"
-    )
+    fit.add_argument("--model", help="the verb (default: logit); see `sgmc families`")
     add_options(fit, options())
     form = fit.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="print the summary as JSON")
@@ -178,8 +191,9 @@ def own_options(asked: argparse.Namespace, besides: list[str]) -> tuple[dict[str
     """Return the arguments that the verb of a fit has for itself, such as ``kind`` of ``ordinal``
     and ``sigma`` of ``ols``, and the options that are unknown.
     """
-    model = SAME_IN_MODULE.get(getattr(asked, "model", ""), getattr(asked, "model", ""))
-    if not besides or not model:
+    chosen = getattr(asked, "model", "") or DEFAULT
+    model = SAME_IN_MODULE.get(chosen, chosen)
+    if not besides or asked.command != "fit":
         return {}, besides
     own = Parser(prog="sgmc fit", add_help=False, allow_abbrev=False)
     for name in own_names(model):
@@ -214,6 +228,11 @@ def hint_of(unknown: list[str], command: str | None) -> str:
     from sgmc.registry import room
 
     name = unknown[0].lstrip("-").partition("=")[0]
+    told = OPTIONS_ELSEWHERE.get(f"{command}.{name}")
+    if told is None and command in ("fit", "prepare"):
+        told = OPTIONS_ELSEWHERE.get(name)
+    if told is not None:
+        return f"; {told}"
     if not unknown[0].startswith("--") or command not in ("fit", "prepare"):
         return ""
     if name in ("family", "verb"):
@@ -225,7 +244,8 @@ def hint_of(unknown: list[str], command: str | None) -> str:
         return f"; it goes with --model {', '.join(takers)}"
     known = options() if command == "fit" else options_of_prepare()
     names = [f"--{one.name.replace('_', '-')}" for one in known]
-    return nearest(f"--{name}", [*names, "--model", "--save", "--json", "--csv", "--details"])
+    names += ["--model", "--save", "--json", "--csv", "--details"]
+    return nearest(f"--{name}", names, misspelt=True)
 
 
 def samplers(asked: argparse.Namespace) -> int:
@@ -281,7 +301,7 @@ def fit(asked: argparse.Namespace) -> int:
     # background jobs of a shell start with it ignored
     signal.signal(signal.SIGINT, signal.default_int_handler)
     known = sorted(room("families"))
-    model = SAME_IN_MODULE.get(asked.model, asked.model)
+    model = SAME_IN_MODULE.get(asked.model, asked.model or DEFAULT)
     if model not in known:
         hint = nearest(model, known, "known")
         by_family = "; it is chosen by its family, see `sgmc families`" if model == "glm" else hint
@@ -293,11 +313,15 @@ def fit(asked: argparse.Namespace) -> int:
         chosen["sampler"] = sampler_of(chosen["sampler"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # the summary repeats them
-        results = verb(
-            formula_of(asked),
-            read(asked.data),
-            **chosen,
-        )
+        try:
+            results = verb(formula_of(asked), read(asked.data), **chosen)
+        except DataError as error:
+            if asked.model is not None or " must be 0 or 1, " not in str(error):
+                raise
+            raise DataError(
+                f"{error}.  Without --model the model is logit; of other numbers it is --model "
+                "ols, or another of `sgmc families`"
+            ) from None
     if asked.save is not None:
         results.save(asked.save)
     if asked.csv:
@@ -325,6 +349,8 @@ def predict(asked: argparse.Namespace) -> int:
         for name in ("offset", "exposure")
         if vars(asked)[name] is not None
     }
+    if "exposure" in getattr(results.model, "given", ()) and "exposure" not in beside:
+        raise ArgumentError("the fit has an exposure: give --exposure COLUMN of the new rows")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # such as new levels, which are drawn
         if asked.intervals:

@@ -28,8 +28,8 @@ def description(name: str) -> str:
     found = "\n\n".join(entries(name)) or elsewhere_named(name)
     if not found:
         raise ArgumentError(
-            f"nothing here is named {name!r}{nearest(name, known())}; `sgmc families`, `sgmc "
-            "samplers` and `sgmc datasets` list names"
+            f"nothing here is named {name!r}{nearest(name, known(), misspelt=True)}; "
+            "`sgmc families`, `sgmc samplers` and `sgmc datasets` list names"
         )
     return found
 
@@ -78,7 +78,7 @@ def elsewhere_named(name: str) -> str:
     if ours and (found := "\n\n".join(entries(ours))):
         return f"{name} is {ours} here.\n\n{found}"
     said = ARGUMENTS.get(name)
-    return in_module(name) or on_results(name) or (f"{name}= is none here; {said}" if said else "")
+    return on_results(name) or in_module(name) or (f"{name}= is none here; {said}" if said else "")
 
 
 def documented(called: str, value: object) -> str:

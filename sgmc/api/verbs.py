@@ -44,6 +44,9 @@ TEXT = """
     """
 
 
+LEFT_OUT: Any = object()  # in the place of a formula, or data
+
+
 def verb(model: Any) -> Callable[..., Any]:
     """Return the verb of a regression class."""
 
@@ -51,7 +54,9 @@ def verb(model: Any) -> Callable[..., Any]:
         return fit_formula(model, f"{model.family.name}()", formula, data, given)
 
     text = f"{inspect.cleandoc(model.__doc__)}\n\n{inspect.cleandoc(TEXT)}"
-    return named(fit, model.family.name, model._keywords(FORMULA, REGRESSION), text)
+    made: Any = named(fit, model.family.name, model._keywords(FORMULA, REGRESSION), text)
+    made.__defaults__ = (LEFT_OUT, LEFT_OUT)  # refused with what the other arguments mean
+    return made
 
 
 def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[str, Any]) -> Any:
@@ -60,6 +65,7 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
 
     known = {*names(FORMULA, *FIT), *model.options}
     given = renamed(called, given, known)
+    refuse_left_out(model, called, formula, data, given)
     refuse_unknown(called, given, known)
     refuse_no_formula(model, called, formula, data)
     made = {*names(FORMULA), *model.options}
@@ -80,6 +86,23 @@ def fit_formula(model: Any, called: str, formula: Any, data: Any, given: dict[st
         if of_model.get("client") is None:  # else partitions are read where they are
             data = for_verb(data, of_fit)
         return model.from_formula(formula, data, **of_model).fit(**of_fit)
+
+
+def refuse_left_out(
+    model: Any, called: str, formula: Any, data: Any, given: dict[str, Any]
+) -> None:
+    """TypeError for a call without a formula or data, which may be there by other names."""
+    missing = [name for name, one in (("formula", formula), ("data", data)) if one is LEFT_OUT]
+    if missing:
+        arrays = "X" in given or "y" in given
+        how = (
+            f"for arrays use sgmc.{model.__name__}(y, X).fit(), outcomes first"
+            if arrays
+            else f"write {called[:-2]}('y ~ x', data=df)"
+        )
+        many = f"{len(missing)} required positional argument{'s' * (len(missing) > 1)}"
+        listed = " and ".join(map(repr, missing))
+        raise TypeError(f"{called} missing {many}: {listed}; {how}")  # Python's words, and how
 
 
 def refuse_no_formula(model: Any, called: str, formula: Any, data: Any) -> None:

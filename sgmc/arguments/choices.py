@@ -6,13 +6,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from sgmc import spelling
 from sgmc.arguments.messages import must_be
 from sgmc.arguments.types import Same
 
 SHOWN_CHOICES = 20  # names that a message lists; more would hide the sentence
 
 
-def nearest(name: object, known: Iterable[object], listed: str = "") -> str:
+def nearest(
+    name: object, known: Iterable[object], listed: str = "", *, misspelt: bool = False
+) -> str:
     """Return the end of a message about an unknown name: the nearest of the known ones.
 
     Parameters
@@ -21,6 +24,9 @@ def nearest(name: object, known: Iterable[object], listed: str = "") -> str:
     known : iterable of str
     listed : str, optional
         Introduces a list of the known names, ``"they are"``, where none is near.
+    misspelt : bool, optional
+        Whether only a name is near of which this one is a misspelling (`sgmc.spelling.misspelt`):
+        among names of functions and arguments those that look alike mean other things.
 
     Returns
     -------
@@ -29,6 +35,8 @@ def nearest(name: object, known: Iterable[object], listed: str = "") -> str:
     """
     names = [str(one) for one in known]
     near = [one for one in names if one.casefold() == str(name).casefold()]
+    if misspelt and not near:
+        return spelling.nearest(str(name), tuple(names))
     near = near or difflib.get_close_matches(str(name), names)
     near.sort(key=lambda one: sorted(one) != sorted(str(name)))  # swapped letters first
     if near:

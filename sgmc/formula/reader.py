@@ -15,7 +15,7 @@ from sgmc.arguments.data import values
 from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core.system import deadline
-from sgmc.errors import DataError, caller, warn
+from sgmc.errors import DataError, FormulaError, caller, warn
 from sgmc.formula.data.chunks import Chunk, Gaps
 from sgmc.formula.data.columns import (
     clusters_of,
@@ -122,7 +122,15 @@ def read(
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
-    parsed = parser.parse(formula, frame.columns, scope)
+    try:
+        parsed = parser.parse(formula, frame.columns, scope)
+    except FormulaError as error:
+        of_index = parser.columns_named(str(formula), index_names(frame))
+        if not of_index:
+            raise
+        raise FormulaError(
+            f"{error}; {', '.join(map(repr, of_index))} of the table's index: give df.reset_index()"
+        ) from None
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     given["groups"] = groups
     vectors = {
@@ -291,10 +299,20 @@ class Reader(ParsedTerms):
         )
 
 
+def index_names(frame: Frame) -> list[str]:
+    """Names of the index that are names of no column."""
+    return [name for name in frame.index.names if isinstance(name, str) and name not in frame]
+
+
 def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
     """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
+            if argument == "se" and value.upper().startswith("HC"):  # of sandwiches
+                raise DataError(
+                    f"se={value!r}: se= are known standard errors of the outcomes; use "
+                    "cov_type='HC3', or 'robust' (HC0)"
+                )
             raise no_column(argument, value, frame.columns)
         value = frame[value]
     series = aligned(argument, value, frame)

@@ -88,6 +88,8 @@ def _eval_subset(subset: Any, frame: Frame) -> Any:
     except Exception as error:
         raise DataError(
             f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
+            + "; variables by @ are not read: write their values, as in f'x > {k}'"
+            * ("@" in subset)
         ) from error
     if isinstance(mask, pd.DataFrame):
         raise DataError(f"subset={subset!r} assigns to a column: compare by ==")

@@ -16,6 +16,7 @@ from sgmc.errors import (
     DataError,
     FormulaError,
     OutOfMemoryError,
+    PowerWarning,
     SGMCError,
     SGMCWarning,
 )
@@ -277,7 +278,9 @@ class ParsedTerms:
         """What is not as a reader may expect, warnings: columns that the dot leaves out, text that
         is a factor, rows that expressions leave out.
         """
-        found = [left_out_warning(left_out)] if left_out else []
+        found: list[SGMCWarning] = [left_out_warning(left_out)] if left_out else []
+        if powers := self.parsed.powers:
+            found.append(power_warning([self.parsed.names.quoted(code) for code in powers]))
         return [*found, *self.noted.values(), *(one.warning() for one in undefined.values())]
 
 
@@ -287,6 +290,16 @@ def left_out_warning(left_out: dict[str, str]) -> ColumnsLeftOutWarning:
     return ColumnsLeftOutWarning(
         f"the dot leaves out {listed}.",
         "Name a column in the formula to use it, or to take it out.",
+    )
+
+
+def power_warning(codes: list[str]) -> PowerWarning:
+    """The warning about powers of single columns, by their codes."""
+    squares = ", ".join(f"I({code}**2)" for code in codes)
+    return PowerWarning(
+        f"powers in a formula are of sums, as in (a + b)**2: that of {', '.join(codes)} alone is "
+        f"{'the column itself' if len(codes) == 1 else 'each column itself'}, as in R.",
+        f"Write {squares} for the square, or poly({codes[0]}, 2).",
     )
 
 

@@ -5,7 +5,8 @@ import inspect
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
-from sgmc.elsewhere import SAME_OF_PRIORS
+from sgmc.elsewhere import REGRESSIONS_OF_PRIORS, SAME_OF_PRIORS
+from sgmc.errors import ArgumentError
 
 ENDS = {name: ours for ours in ("low", "high") for name in (ours, *SAME_OF_PRIORS[""][ours])}
 
@@ -25,6 +26,11 @@ def with_other_names(make: Callable[P, R]) -> Callable[P, R]:
 
     @functools.wraps(make)
     def made(*given: P.args, **named: P.kwargs) -> R:
+        if given and isinstance(given[0], str) and "~" in given[0]:
+            regression = REGRESSIONS_OF_PRIORS.get(
+                called, "a verb, such as sgmc.ols(formula, data)"
+            )
+            raise ArgumentError(f"{called}() is a prior; of a formula use {regression}")
         for name in [name for name in named if name in same and name not in taken]:
             ours = same[name]
             if ours in named:

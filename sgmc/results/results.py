@@ -3,7 +3,7 @@
 import time
 from copy import copy, deepcopy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ from sgmc.core.system import deadline, phases
 from sgmc.core.system.deadline import OutOfTime
 from sgmc.core.system.interrupts import caught
 from sgmc.diagnostics.chains import convergence
-from sgmc.elsewhere import attribute
+from sgmc.elsewhere import attribute, of_parameter
 from sgmc.errors import SGMCWarning, warn
 from sgmc.fit import stopping
 from sgmc.fit.choose import begun_anew
@@ -120,6 +120,9 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         self.__dict__.update(state)
         self._fit = fit
 
+    def __getitem__(self, name: object) -> NoReturn:
+        raise TypeError(f"results have no items; {of_parameter(name)}")
+
     @classmethod
     def of_fit(cls, model: Any, fit: "Fit", arguments: dict[str, Any]) -> Self:
         """Summarise a finished fit; issues its warnings.
@@ -197,6 +200,10 @@ class Results(Estimates, Trust, Discrepancies, Paths, Views):
         The file has arrays and plain values, and executes nothing when it is opened.  Functions of
         the formula are written by name: those of numpy, patsy and the package are found again,
         those of your own are given to `sgmc.load`.
+
+        What needs the rows of the fit, such as `loo`, `fittedvalues` and `plot_pp_check`, needs
+        `resume` with ``data=`` after loading, which adds draws: take these before you save.
+        Predictions and effects need a table alone, as in ``avg_slopes(data=df)``.
 
         Raises
         ------

@@ -310,7 +310,8 @@ def chosen(model, prior, arguments):
             if name in rest:
                 raise ArgumentError(f"{name} is given, and chosen by tune=: leave one of them out")
         return {**rest, **result.best}, result
-    one_of("tune", result, METHODS, ", or what sgmc.tune returned")
+    steps = "; steps before the draws are warmup=" * isinstance(result, int)  # PyMC's tune=500
+    one_of("tune", result, METHODS, f", or what sgmc.tune returned{steps}")
     if rest.get("cov_type", "nonrobust") != "nonrobust":
         raise NotSupported(
             f"tune={result!r} with cov_type={rest['cov_type']!r}: a sandwich is no density that "

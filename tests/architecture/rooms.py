@@ -6,14 +6,18 @@ there are no exceptions to it.
 """
 
 # what nearly every room stands on
-BELOW = "elsewhere errors version arguments priors core registry"
+BELOW = "elsewhere spelling errors version arguments priors core registry"
 
 # room: (what belongs there, what it may import)
 TABLE = {
     "errors": ("every exception and warning", ""),
     "version": ("the version", ""),
-    "elsewhere": ("names that other packages have for what is here", ""),
-    "arguments": ("every check of an argument; the table of fit keywords", "errors elsewhere"),
+    "spelling": ("which of the known names a misspelt one is", ""),
+    "elsewhere": ("names that other packages have for what is here", "spelling"),
+    "arguments": (
+        "every check of an argument; the table of fit keywords",
+        "errors elsewhere spelling",
+    ),
     "priors": ("prior specifications, as users write them", "errors elsewhere arguments"),
     "core": (
         "contracts that all rooms share, storage, random streams, the loop over steps",

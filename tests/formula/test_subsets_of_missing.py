@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import SubsetWarning
+from sgmc.errors import DataError, SubsetWarning
 
 # rows used of 30, of which 5 lack u and g, and how many of these a warning tells of
 CONDITIONS = {
@@ -57,3 +57,8 @@ def test_both_cures_do_what_they_say():
     _, (warning,) = told("u != 2")
     without, with_them = re.findall(r"'(\(u != 2\) [^']*)'", str(warning))
     assert told(without) == (17, []) and told(with_them) == (22, [])
+
+
+def test_variables_are_not_read():
+    with pytest.raises(DataError, match="variables by @ are not read: write their values"):
+        sgmc.ols("y ~ x", frame().assign(y=1.0), subset="x > @k")

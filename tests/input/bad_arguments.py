@@ -270,7 +270,8 @@ ARGUMENTS = [
     (
         dict(tune=5),
         ArgumentError,
-        "tune=5 must be one of 'mamba', 'grid', 'default', 'heuristic', or what sgmc.tune returned",
+        "tune=5 must be one of 'mamba', 'grid', 'default', 'heuristic', or what sgmc.tune "
+        "returned; steps before the draws are warmup=",
     ),
     *[(dict(progress=v), ArgumentError, f"progress={v!r}") for v in ("yes", 1, [True])],
     (dict(prior="norml"), ArgumentError, "prior='norml' is not a prior"),

@@ -69,9 +69,9 @@ def test_a_coefficient_is_a_contrast(posterior):
     [
         ("x1 = x2 = 0", ArgumentError, "contrast: 'x1 = x2 = 0' must be one expression"),
         ("x1 =", ArgumentError, "must be one expression"),
-        ("x1, x2", ArgumentError, "not linear"),
+        ("x1, x2", ArgumentError, "not linear in the parameters; join several by &"),
         ("X11", ArgumentError, "contrast: 'X11' is not a parameter"),
-        ("x1*x2", ArgumentError, "contrast: 'x1*x2' is not linear"),
+        ("x1*x2", ArgumentError, "contrast: 'x1*x2' is not linear in the parameters; for other"),
         ({"x9": 1}, ArgumentError, "'x9' is not a parameter"),
         ([1, 2], ArgumentError, "contrast has shape (1, 2); it must have 5 columns"),
         ([], ArgumentError, "contrast has shape"),

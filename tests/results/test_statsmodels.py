@@ -118,17 +118,13 @@ def test_what_hints_name_is_there(equal):
 
     from sgmc.elsewhere import OF_TERMS, OTHERWISE, WITHOUT_MEANING
 
-    of_others = {
-        "mean",
-        "quantile",
-        "fit",
-        "score",
-        "sd",
-        *OF_TERMS,
-    }  # of frames, estimators, terms
+    of_others = {"fit", "score", "scale", "sd", *OF_TERMS}  # of estimators, formulas, terms
+    holders = {"summary": equal.summary(), "summary_frame": pd.DataFrame, "to_frame": pd.DataFrame}
     for hint in [*OTHERWISE.values(), *WITHOUT_MEANING.values()]:
-        for name in set(re.findall(r"(\w+)\(", hint)) - of_others:
+        for name in set(re.findall(r"(?<!\)\.)\b(\w+)\(", hint)) - of_others:
             assert hasattr(equal, name) or hasattr(sgmc, name), name
+        for holder, name in re.findall(r"(\w+)\(\)\.(\w+)\(", hint):
+            assert holder not in holders or hasattr(holders[holder], name), hint
 
 
 # ---- numbers against statsmodels, with a flat prior ----------------------------------------------

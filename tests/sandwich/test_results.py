@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+import statsmodels.formula.api as smf
 
 import sgmc
 from sgmc.errors import (
@@ -117,3 +118,22 @@ def test_rows_with_coefficients_of_their_own_are_refused():
     y = np.random.default_rng(0).poisson(3.0, 40).astype(float)
     with pytest.raises(DataError, match="residuals leave no variance in 1 of 2 directions"):
         sgmc.Poisson(y, X).fit(prior="flat", cov_type="robust")
+
+
+def test_a_factor_equal_to_the_clusters_comes_off_both_sides():
+    rng = np.random.default_rng(3)
+    firm = np.repeat(np.arange(40), 6)
+    df = pd.DataFrame({"x": rng.normal(size=240) + rng.normal(size=40)[firm]})
+    df["y"] = 0.5 * df.x + rng.normal(size=40)[firm] + rng.normal(size=240)
+    how = dict(prior="flat", seed=1, cov_type="cluster", groups=firm)
+    with pytest.raises(DataError, match="equal to the clusters, take the mean of each cluster off"):
+        sgmc.ols("y ~ x + C(firm)", df.assign(firm=firm), **how)
+    within = df - df.groupby(firm).transform("mean")
+    found = sgmc.ols("y ~ x - 1", within, **how, draws=4000)
+    # the slope beside all dummies, and the errors of clusters of the same rows: within four Monte
+    # Carlo errors of 16,000 independent draws, 1 / sqrt(16000) sds of the mean and a share of
+    # 1 / sqrt(32000) of the sd
+    slope = smf.ols("y ~ x + C(firm)", df.assign(firm=firm)).fit().params["x"]
+    expected = smf.ols("y ~ x - 1", within).fit(cov_type="cluster", cov_kwds={"groups": firm})
+    assert abs(found.params["x"] - slope) < 4 / np.sqrt(16000) * found.bse["x"]
+    assert found.bse["x"] == pytest.approx(expected.bse["x"], rel=4 / np.sqrt(32000))

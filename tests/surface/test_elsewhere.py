@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc import elsewhere
+from sgmc import elsewhere, spelling
 from sgmc.arguments.declared.keywords import TABLE
 from sgmc.errors import ArgumentError
 
@@ -173,7 +173,8 @@ def test_what_hints_name_is_there():
     assert len(named) > 15
     assert named <= {*sgmc.__all__, "sklearn"}
     arguments = [re.findall(r"\b(\w+)=", text) for text in elsewhere.ARGUMENTS.values()]
-    of_others = {"family", "link", "target_accept", "level"}  # of glm, a sampler, summaries
+    # of glm, a sampler, summaries, quantreg
+    of_others = {"family", "link", "target_accept", "level", "tau"}
     assert {name for one in arguments for name in one} - of_others <= {row.name for row in TABLE}
 
 
@@ -275,6 +276,13 @@ def test_both_names_of_an_argument_of_a_method_are_refused(res, df):
         ("predict", "re_formula", "random=False"),
         ("summary", "digits", r"summary_frame\(\).round"),
         ("pp_check", "type", "plot_pp_check"),
+        ("summary", "kind", r"ess\(\), mcse\(\)"),
+        ("summary", "odds_ratio", "exponentiate=True"),
+        ("avg_slopes", "hypothesis", "table.draws"),
+        ("plot_predictions", "condition", "by='g'"),
+        ("pp_check", "stat", "posterior_predict"),
+        ("plot_pp_check", "group", "number of bins"),
+        ("predict", "what", "which='sigma'"),
         ("loo", "pointwise", r"loo\(\).pareto_k"),
         ("summary", "detials", "did you mean 'details'"),
     ],
@@ -290,6 +298,119 @@ def test_signatures_of_methods_are_their_own(res):
 
     assert list(inspect.signature(res.predict).parameters)[:2] == ["exog", "transform"]
     assert res.predict.__doc__ and "newdata" not in str(inspect.signature(res.predict))
+
+
+@pytest.mark.parametrize(
+    "name, meant",
+    [
+        ("parmas", "params"),  # two letters swapped
+        ("sumary", "summary"),
+        ("get_predictions", "get_prediction"),
+        ("Logitt", "Logit"),
+        ("logitt", "logit"),  # the case counts among those as near
+        ("--modle", "--model"),
+        ("drws", "draws"),  # one letter, as the name is short
+        ("bose", "bse"),
+        ("bsxy", None),  # two letters of a short name
+        ("epred", None),  # near 'seed' by its letters
+        ("std", None),  # near 'sd' and 'ksd'
+        ("--level", None),
+        ("to_latex", None),
+        ("emmeans", None),
+    ],
+)
+def test_only_misspellings_are_near(name, meant):
+    known = "params summary seed ksd bse get_prediction Logit logit --model --seed draws to_frame"
+    assert spelling.misspelt(name, [*known.split(), "TiedMeans"]) == meant
+
+
+@pytest.mark.parametrize(
+    "a, b, many",
+    [("ab", "ba", 1), ("abc", "abc", 0), ("ca", "abc", 3), ("", "abc", 3), ("Ab", "a", 1)],
+)
+def test_letters_that_differ(a, b, many):
+    # "ca" to "abc" is 3 where no letter is moved twice, by the optimal string alignment
+    assert spelling.letters(a, b) == spelling.letters(b, a) == many
+
+
+@pytest.mark.parametrize(
+    "name, says",
+    [
+        ("tidy", "of results, use summary_frame()"),
+        ("glance", "of results, use summary(r2=True"),
+        ("emmeans", "of results, use avg_predictions"),
+        ("etable", "use pd.concat"),
+        ("rhat", "it is a method of results"),
+        ("feols", "effects of a factor are C(g)"),
+    ],
+)
+def test_names_of_results_are_answered_by_the_module(name, says):
+    with pytest.raises(AttributeError, match=re.escape(f"sgmc has no '{name}': {says}")):
+        getattr(sgmc, name)
+
+
+def test_a_parameter_asked_as_an_item_or_attribute(res):
+    use = re.escape("use params['x'], or to_frame()['x'] for its draws")
+    with pytest.raises(TypeError, match=f"results have no items; {use}"):
+        res["x"]
+    with pytest.raises(AttributeError, match=f"no attribute 'x'; {use}"):
+        res.x
+
+
+@pytest.mark.parametrize("name", sorted(elsewhere.REGRESSIONS_OF_PRIORS))
+def test_a_prior_with_a_formula(name, df):
+    with pytest.raises(ArgumentError, match=rf"^{name}\(\) is a prior; of a formula use sgmc\."):
+        getattr(sgmc, name)("y ~ x", df)
+
+
+def test_the_estimators_need_no_import_of_their_own():
+    pytest.importorskip("sklearn")
+    assert sgmc.sklearn is importlib.import_module("sgmc.sklearn")
+
+
+def test_statements_of_parameters_that_mean_others(df):
+    fit = sgmc.ols("positive ~ x + g", df, seed=1, draws=50)
+    with pytest.raises(ArgumentError, match=r"'g' is a factor.*avg_comparisons\('g'\)"):
+        fit.contrast("g")
+    with pytest.raises(ArgumentError, match="join several by &, as in"):
+        fit.hypothesis("Intercept > 0, x > 0")
+    with pytest.raises(ArgumentError, match="which='link': posterior_linpred"):
+        fit.predict(df, which="link")
+
+
+def test_datagrid_by_names_of_others(res, df):
+    grid = sgmc.datagrid(res, x=[0, 1])
+    pd.testing.assert_frame_equal(sgmc.datagrid(model=res, x=[0, 1]), grid)
+    pd.testing.assert_frame_equal(sgmc.datagrid(newdata=df, x=[0]), sgmc.datagrid(df, x=[0]))
+    with pytest.raises(ArgumentError, match="datagrid needs a fit or a table first"):
+        sgmc.datagrid(x=[0, 1])
+
+
+def test_keys_of_priors_that_mean_all_coefficients(df):
+    with pytest.raises(
+        ArgumentError, match=r"neither a term .*: a prior of all coefficients .*'\*'"
+    ):
+        sgmc.ols("positive ~ x", df, prior={"b": sgmc.normal(0, 1)})
+
+
+def test_standard_errors_of_coefficients_are_no_column(df):
+    with pytest.raises(sgmc.errors.DataError, match="se= are known .*; use cov_type='HC3'"):
+        sgmc.ols("positive ~ x", df, se="HC1")
+
+
+def test_steps_before_draws(df):
+    with pytest.raises(
+        ArgumentError, match="tune=500 must be .*; steps before the draws are warmup"
+    ):
+        sgmc.logit("y ~ x", df, tune=500)
+
+
+def test_models_that_are_called_as_verbs(res, df):
+    for make in (lambda: sgmc.Model("y ~ x", df), lambda: type("Own", (sgmc.Model,), {})(df)):
+        with pytest.raises(TypeError, match="it is a class to subclass.*sgmc.ols"):
+            make()
+    with pytest.raises(ArgumentError, match="of a fit see verdict"):
+        sgmc.check_model(res)
 
 
 def test_a_typing_mistake_is_near_something(res):

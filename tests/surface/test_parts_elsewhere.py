@@ -22,6 +22,7 @@ def parts():
         "Loo": results.loo(),
         "Intervals": results.get_prediction(df.head(3)),
         "ModelInfo": results.model,
+        "PosteriorSummary": results.summary(),
     }
 
 

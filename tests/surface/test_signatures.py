@@ -247,7 +247,16 @@ def test_unknown_arguments_name_what_was_called(called, message):
     "called, message",
     [
         (lambda: sgmc.logit("y ~ x"), "logit() missing 1 required positional argument: 'data'"),
-        (lambda: sgmc.logit("y ~ x", TABLES, "flat"), "logit() takes 2 positional arguments but"),
+        (
+            lambda: sgmc.logit("y ~ x", df=TABLES),
+            "logit() missing 1 required positional argument: 'data'; write logit('y ~ x', data=df)",
+        ),
+        (
+            lambda: sgmc.logit(X=[[1.0]], y=[1.0]),
+            "logit() missing 2 required positional arguments: 'formula' and 'data'; for arrays use "
+            "sgmc.Logit(y, X).fit()",
+        ),
+        (lambda: sgmc.logit("y ~ x", TABLES, "flat"), "logit() takes from 0 to 2 positional arg"),
         (lambda: MODELS["logit"]().fit("flat"), "Logit.fit() takes 1 positional argument but 2"),
     ],
 )

@@ -137,7 +137,7 @@ def hint(name: str, known: Iterable[str]) -> str:
         return "; it is an argument of fit()"
     if name in ARGUMENTS:
         return f"; {ARGUMENTS[name]}"
-    return nearest(name, known)
+    return nearest(name, known, misspelt=True)
 
 
 class ByOtherNames:
@@ -202,7 +202,7 @@ def of_method(
             advice = OF_METHODS.get(f"{called}.{name}") or OF_METHODS.get(name)
             raise TypeError(
                 f"{called}() got an unexpected keyword argument {name!r}"
-                + (f"; {advice}" if advice else nearest(name, known))
+                + (f"; {advice}" if advice else nearest(name, known, misspelt=True))
             )
         out[ours] = value
     return out

@@ -485,6 +485,8 @@ def hint_of(key, places):
             f": priors of thresholds are that of 'Intercept', minus the first of them, and those "
             f"of the {kind}s from one to the next, {', '.join(map(repr, steps))}"
         )
+    if key in ("b", "slope", "slopes", "coef", "beta") and not any(key in one for one in places):
+        return ": a prior of all coefficients but the intercept has the key '*'"
     within = [one for one in places if isinstance(one, str) and one.endswith(f"({key})")]
     return f"; did you mean {within[0]!r}?" if within else ""
 

@@ -120,8 +120,10 @@ def sandwich_coordinates(mode, back, V, rotate, log_params=0):
     if mu[0] < FLATTEST:
         raise DataError(
             f"the sandwich: the residuals leave no variance in {(mu < FLATTEST).sum()} of {d} "
-            "directions of the parameters, as where rows have coefficients of their own; drop "
-            "those, or leave cov_type='nonrobust'"
+            "directions of the parameters, as where rows, or clusters, have coefficients of "
+            "their own.  Drop these, or leave cov_type='nonrobust'; of a factor equal to the "
+            "clusters, take the mean of each cluster off the outcome and the predictors, and fit "
+            "these with '- 1'"
         )
     L = scale[:, None] * vectors * np.sqrt(mu)
     common = dict(

@@ -85,6 +85,13 @@ def size_of(tree: Any, most: int) -> tuple[int, set[str]]:
     return min(product + summed, most + 1), factors
 
 
+def powers(tree: Any) -> list[str]:
+    """Codes of the single factors of which a tree of patsy's has powers, each once."""
+    base = tree.args[0] if tree.type == "**" else None
+    own = [base.token.extra] if base is not None and base.type == "PYTHON_EXPR" else []
+    return list(dict.fromkeys([*own, *(code for one in tree.args for code in powers(one))]))
+
+
 def power_of(node: Any) -> int:
     """The exponent of a tree; 1 for what patsy refuses."""
     text = str(node.token.extra)

@@ -40,7 +40,7 @@ def taken_off(
             before, after = tokens[at - 1] if at else "+", [*tokens, "+"][end + 1]
             if depth or before != "+" or after not in "+-":
                 text = written(tokens[at : end + 1])
-                raise error(f"{text} can only be added: write '... + {text}'")
+                raise error(f"{text} can only be added: {instead(text, tokens, at, end)}")
             calls.append((tokens[at], tokens[at + 2 : end]))
             if rest:
                 rest.pop()  # the plus before it
@@ -50,3 +50,15 @@ def taken_off(
         rest.append(tokens[at])
         at += 1
     return rest or ["1"], calls
+
+
+def instead(text: str, tokens: list[str], at: int, end: int) -> str:
+    """What to write in the place of a call that is not added: of a smooth times a factor, a smooth
+    for each of its levels.
+    """
+    sign, other, beyond = [*tokens, "", "", ""][end + 1 : end + 4]
+    if tokens[at - 1 : at] in ([":"], ["*"]) and at > 1:
+        sign, other, beyond = tokens[at - 1], tokens[at - 2], ""
+    if tokens[at] == "s" and sign in (":", "*") and other.isidentifier() and beyond != "(":
+        return f"for a curve of each level write '{other} + {text[:-1]}, by={other})'"
+    return f"write '... + {text}'"

@@ -130,6 +130,14 @@ class Parsed:
         return DOT in self.predictors
 
     @property
+    def powers(self) -> list[str]:
+        """Code of the columns and expressions of which the right side has a power: as interactions
+        of a term with itself these are the term, in R and patsy, too.
+        """
+        found = bounds.powers(safe.tree_of(self.predictors)) if "**" in self.predictors else []
+        return [code for code in found if code != DOT]  # a sum of columns
+
+    @property
     def summands(self) -> tuple[str, ...]:
         """Code of the two parts of a response such as ``successes + failures``, which are columns,
         or ``cbind(successes, failures)``; empty for any other.
@@ -410,7 +418,15 @@ class _Resolver:
             )
         hint = unreadable.in_backticks(self.formula, self.names)
         if after == "(":
-            hint = unreadable.near(name) or hint or nearest(name, [*FUNCTIONS, *self.scope])
+            hint = (
+                unreadable.near(name)
+                or hint
+                or nearest(name, [*FUNCTIONS, *self.scope], misspelt=True)
+            )
             return f"there is no function {name!r}{hint}"
-        hint = hint or nearest(name, map(_quote, self.names.columns), "columns are")
+        hint = (
+            hint
+            or unreadable.of_others(name)
+            or nearest(name, map(_quote, self.names.columns), "columns are")
+        )
         return f"{name!r} is neither a column nor a call of a function{hint}"

@@ -151,7 +151,8 @@ def read(
     counts = kind.covariates if isinstance(kind.covariates, tuple) else (kind.covariates,)
     if len(given) not in counts:
         many = " or ".join({1: "one covariate", 2: "two covariates"}[one] for one in counts)
-        raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given")
+        surface = "; a surface is te(x, z), the size of a basis s(x, k=5)" * (name == "s")
+        raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given{surface}")
     if levels and kind.of_scope not in options:
         raise error(f"{text}: {kind.of_scope} is not given: write {kind.written}")
     by = options.pop("by", None)

@@ -49,7 +49,7 @@ PATSY = {
     ),
 }
 PROCESSES = (
-    "hsgp", "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",
+    "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",
 )  # fmt: skip
 SERIES = ("ar", "ar1", "arma", "ma", "rw1", "rw2", "ou")
 NEAR = {
@@ -69,6 +69,14 @@ NEAR = {
     "cbind": ": it is a response alone, 'cbind(successes, failures) ~ ...'",
     "f": ": latent Gaussian models, as INLA's f(), are not part of this package; write (1 | g) for "
     "model='iid', or a smooth s(x) for a random walk",
+    "trials": ": write the counts, cbind(k, n - k) ~ x",
+    "rate": ": use the argument exposure=",
+    "weights": ": use the argument weights=, of frequencies",
+    "mvbind": ": a model is of one outcome: fit each by itself",
+    "me": ": errors of measured predictors are not part of this package; sgmc.Model takes any "
+    "likelihood",
+    "i": ": write C(x), or C(x, Treatment('a')) for another base",
+    "hsgp": ": use gp(x), a Gaussian process",
     "se": ": use the argument se= of sgmc.ols",
     "resp_se": ": use the argument se= of sgmc.ols",
 }
@@ -116,6 +124,13 @@ def bracket(text: str) -> str:
     if opened == closed:
         return ""
     return "a bracket is not closed: " if opened > closed else "a bracket closes none: "
+
+
+def of_others(name: str) -> str | None:
+    """What to say of a word that another package has for effects of groups; None otherwise."""
+    instead = "write C(g), or (1 | g), of the column g of"
+    units = {"EntityEffects": "units", "TimeEffects": "times"}  # of linearmodels
+    return f": {instead} {units[name]}" if name in units else None
 
 
 def in_backticks(formula: "str | SafeFormula", names: Any) -> str:
@@ -190,8 +205,9 @@ def near(name: str) -> str | None:
     """What to say of a function that there is not, or None."""
     if name in PROCESSES:
         return ARE_NOT_PART.format(
-            what="Gaussian processes, and spatial effects of other kinds,",
-            near="car(region, graph) or bym2(region, graph), or smooths s(x) and te(x, z)",
+            what="covariances of other kinds, and spatial effects of other kinds,",
+            near="gp(x), a Gaussian process, car(region, graph) or bym2(region, graph), or smooths "
+            "s(x) and te(x, z)",
         )
     if name in SERIES:
         return ARE_NOT_PART.format(

@@ -110,6 +110,15 @@ class Model:
     dims = {}
     coords = {}
 
+    def __new__(cls, *given, **named):
+        # object's own message names neither what is missing nor what else may be meant
+        if (given or named) and cls.__init__ is object.__init__:
+            raise TypeError(
+                f"{cls.__name__}() takes no arguments: it is a class to subclass, with an __init__ "
+                "of its own for data; of a formula use a verb, such as sgmc.ols('y ~ x', df)"
+            )
+        return super().__new__(cls)
+
     def kernel(self):
         """Return the compiled model; compiled leaves return theirs, and need neither `log_lik` nor
         `grad`.

@@ -85,7 +85,10 @@ def check_model(model, prior=None, seed=0):
         For what is no model.
     """
     if not isinstance(model, Model):
-        raise ArgumentError(f"check_model needs a model of sgmc.Model, not {type(model).__name__}")
+        raise ArgumentError(
+            f"check_model needs a model of sgmc.Model, not {type(model).__name__}; "
+            "of a fit see verdict, pp_check() and loo()"
+        )
     report = ModelCheck(owner(model))
     try:
         layout = asked("parameters and constraints", model.layout)

@@ -11,7 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from sgmc.core.system.files import Damaged
-from sgmc.errors import ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning
+from sgmc.errors import (
+    ColumnsLeftOutWarning,
+    PowerWarning,
+    RowsLeftOutWarning,
+    TextNumbersWarning,
+)
 from sgmc.saved.designs import are_texts, is_text
 
 FLOAT, SINGLE, LONG, INT, BYTES = (
@@ -20,7 +25,8 @@ FLOAT, SINGLE, LONG, INT, BYTES = (
 VECTORS = ("trials", "weights", "offset", "exposure", "se", "strata")  # that a table may have
 ARGUMENTS = ("weights", "offset", "exposure", "se", "strata")  # that name a column
 NOTES = {
-    one.__name__: one for one in (ColumnsLeftOutWarning, RowsLeftOutWarning, TextNumbersWarning)
+    one.__name__: one
+    for one in (ColumnsLeftOutWarning, PowerWarning, RowsLeftOutWarning, TextNumbersWarning)
 }
 ROWS_IN_FILE = 1 << 62
 

@@ -22,7 +22,7 @@ GRIDS = ("mean_or_mode", "counterfactual")
 BESIDE = ("offset", "exposure")  # columns of a fit that its grid has too
 
 
-def datagrid(source: Any, *, grid_type: str = "mean_or_mode", **values: Any) -> Frame:
+def datagrid(source: Any = None, *, grid_type: str = "mean_or_mode", **values: Any) -> Frame:
     """Make a table of all combinations of values, with typical values of all other variables.
 
     Parameters
@@ -52,6 +52,10 @@ def datagrid(source: Any, *, grid_type: str = "mean_or_mode", **values: Any) -> 
     >>> res.predictions(grid)
     """
     one_of("grid_type", grid_type, GRIDS)
+    if source is None:  # by the names of R's marginaleffects
+        source = values.pop("model", values.pop("newdata", None))
+    if source is None:
+        raise ArgumentError("datagrid needs a fit or a table first: sgmc.datagrid(res, x=[0, 1])")
     frame, weight, labelled = table_of(source)
     if not len(frame):
         raise DataError("datagrid: the table has no rows")

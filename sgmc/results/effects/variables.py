@@ -127,7 +127,9 @@ class Variables:
         """A variable's name; ArgumentError where the model has none such."""
         if not isinstance(name, str) or name not in self.names:
             hint = nearest(name, self.names, "they are")
-            raise ArgumentError(f"{what}: {name!r} is not a variable of the model{hint}")
+            # of R's marginaleffects: a list, of which the first is along the axis
+            several = f"; one variable is x, others by={name[1:]!r}" * isinstance(name, list)
+            raise ArgumentError(f"{what}: {name!r} is not a variable of the model{several or hint}")
         return name
 
     def column(self, name):

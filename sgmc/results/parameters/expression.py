@@ -92,10 +92,20 @@ class Statement:
                 return a * b, a * v + b * u
             if isinstance(node.op, ast.Div) and not v.any() and b != 0:
                 return a / b, u / b
-        raise self.refused("{} is not linear in the parameters")
+        instead = (
+            "join several by &, as in 'a > 0 & b > 0'"
+            if "," in self.part
+            else "for other functions take the draws, to_frame()"
+        )
+        raise self.refused("{} is not linear in the parameters; " + instead)
 
     def unit(self, name):
         """Weights of one parameter."""
+        if name not in self.names and any(one.startswith(f"{name}[") for one in self.names):
+            raise ArgumentError(
+                f"{self.what}: {name!r} is a factor, which has parameters of its levels; compare "
+                f"these by avg_comparisons({name!r})"
+            )
         place = self.names.index(parameter(self.what, name, self.names))
         return np.eye(len(self.names))[place]
 

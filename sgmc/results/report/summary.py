@@ -14,6 +14,7 @@ from statsmodels.iolib.table import SimpleTable
 
 from sgmc import registry
 from sgmc.arguments.names import texts
+from sgmc.elsewhere import of_part
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.results.report.ratios import ratio_name, ratios_of
 from sgmc.results.report.shown import Shown
@@ -75,6 +76,9 @@ class PosteriorSummary(Summary):
 
     def _repr_html_(self):
         return self.as_html()
+
+    def __getattr__(self, name):
+        of_part(self, name)
 
 
 def table_html(text):

@@ -66,8 +66,8 @@ def with_exposure(results, exog, offset, exposure, transform=True):
     if exposure is None:
         if exog is not None and "exposure" in results.model.given:
             raise ArgumentError(
-                "the model was fitted with an exposure: predict needs exposure= for the new rows "
-                "(1 for none)"
+                "the model was fitted with an exposure: predict needs exposure= for the new rows, "
+                "a column's name or numbers (1 for none)"
             )
         return offset
     if not results.model.family.counts:

@@ -119,6 +119,8 @@ def seen_from(results: Any, argument: str, name: str) -> Any:
     """
     if name == MEAN:
         return results
+    if name in ("linear", "link"):
+        raise ArgumentError(f"{argument}={name!r}: posterior_linpred() is on the scale of the link")
     family = getattr(results.model, "family", None)
     second = getattr(family, "parts", "")[:-1]
     if second and name == second:
