@@ -297,6 +297,7 @@ def by_refits(task, elpd, full, by):
         approximate=elpd,
         frequency=task.frequency,
         outcomes=task.outcomes,
+        measure=task.measure,
         by=by,
     )
 
