@@ -241,6 +241,7 @@ class Reader(ParsedTerms):
         for name in dict.fromkeys([*self.complete, *inputs, *self.group_columns, *beside]):
             deadline.check()
             gaps.add(name, slice(None), is_missing(self.frame[name]))
+        self.refuse_filled(terms, gaps.counts)
         for argument, vector in self.vectors.items():
             gaps.add(argument, slice(None), np.isnan(vector))
         return gaps

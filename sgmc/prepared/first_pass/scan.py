@@ -125,6 +125,7 @@ class Scan(ParsedTerms):
         cells = self.cells(selection)
         if facts is None or expressions or not cells.abandoned:
             facts = self.learn(selection, factors, cells=cells)
+        self.refuse_filled(terms, facts.counts)
         facts.check("drop")
         spec = self.fitted(terms, selection, facts)
         if spec.expressions:
