@@ -90,3 +90,21 @@ def test_proper_densities_are_not_refused(density, slope, how):
     with pytest.MonkeyPatch.context() as patch:  # also where no search has had a warning
         patch.setattr(improper, "full", value)
         improper.refuse_improper(None, np.zeros(1), ["x"], None)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # few draws
+def test_the_summary_has_where_modes_were_looked_for():
+    """Of a density with modes 12 apart one was sampled, and the printed summary had no word."""
+
+    def density(x):
+        return np.logaddexp(-0.5 * (x - 6) ** 2, -0.5 * (x + 6) ** 2)
+
+    def slope(x):
+        return -(x - 6 * np.tanh(6 * x))
+
+    one = Own(density, slope).fit(seed=1)
+    assert "Modes: one start; others are not ruled out (modes='search' looks" in str(one.summary())
+    both = Own(density, slope).fit(seed=1, modes="search")
+    assert "Modes: 2 modes found from 16 starts." in str(both.summary())
+    data = {"x": np.arange(30.0), "y": np.arange(30.0) ** 0.5}
+    assert "Modes:" not in str(sgmc.ols("y ~ x", data, seed=1).summary())
