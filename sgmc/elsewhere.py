@@ -163,8 +163,8 @@ ADJUSTED_MEANS = (
 )
 EFFECTS = "use slopes(), comparisons() and predictions(), with avg_ before them for averages"
 PRIORS_ALONE = (
-    "fit with prior_only=True, then posterior_predict(); models have it by themselves, as those of "
-    "sgmc.OLS"
+    "fit with prior_only=True, then posterior_predict(df), of the table; models have it by "
+    "themselves, as those of sgmc.OLS"
 )
 BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
 

@@ -4,9 +4,10 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from sgmc.arguments.data import values
 from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core.system import deadline
-from sgmc.errors import DataError, caller, warn
+from sgmc.errors import DataError, FormulaError, SGMCError, caller, warn
 from sgmc.formula.data.chunks import Chunk, Gaps
 from sgmc.formula.data.columns import (
     clusters_of,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from sgmc.formula.evaluation.safe import SafeFormula
     from sgmc.formula.syntax.parser import Parsed
 
+Error = TypeVar("Error", bound=SGMCError)
 
 def caller_scope() -> dict[str, Any]:
     """The names of the nearest caller outside sgmc, for `read`:
@@ -122,7 +124,10 @@ def read(
     frame = as_frame(data)
     if frame.empty:
         raise DataError(f"the data are empty: {len(frame)} rows, {frame.shape[1]} columns")
-    parsed = parser.parse(formula, frame.columns, scope)
+    try:
+        parsed = parser.parse(formula, frame.columns, scope)
+    except FormulaError as error:
+        raise with_index(error, str(formula), frame) from None
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     given["groups"] = groups
     vectors = {
@@ -292,11 +297,21 @@ class Reader(ParsedTerms):
         )
 
 
+def with_index(error: Error, text: str, frame: Frame) -> Error:
+    """An error about a name that is no column; where the index has it, with how it becomes one."""
+    levels = [one for one in frame.index.names if isinstance(one, str) and one not in frame.columns]
+    for name in levels:
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            hint = f"{name!r} is in the index: give df.reset_index(), which has it as a column"
+            return type(error)(f"{error}; {hint}")
+    return error
+
+
 def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
     """Weights, offset, exposure, se or numbered labels as float64, NaN where missing."""
     if isinstance(value, str):
         if value not in frame:
-            raise no_column(argument, value, frame.columns)
+            raise with_index(no_column(argument, value, frame.columns), value, frame)
         value = frame[value]
     series = aligned(argument, value, frame)
     if argument == "strata":

@@ -441,6 +441,11 @@ def judged_alike(found: dict[str, Any], what: str) -> dict[str, Loo]:
     seed = next((one.seed for one in found.values() if hasattr(one, "loo")), None)
     for name, one in found.items():
         if not isinstance(one, Loo) and not hasattr(one, "loo"):
+            if hasattr(one, "draws") and hasattr(one, "model"):
+                raise ArgumentError(
+                    f"{what}: {name} is a fit of {one.model.title}, of which only sums of log "
+                    "densities over rows are known: regressions alone have loo()"
+                )
             raise ArgumentError(
                 f"{what}: {name} is {type(one).__name__}; it must be results of a fit, or what "
                 "their loo() gave"

@@ -28,7 +28,7 @@ def warnings_of(rows, effects, family):
     ]
 
 
-def refuse_single_rows(data, family, crossing):
+def refuse_single_rows(data, family, terms, levels):
     """DataError where each level of a factor has one row, whose outcome is a label: an intercept of
     each level then changes probabilities alone, as other coefficients do, and nothing tells its
     sd: posteriors have no mode, or one far out.
@@ -37,22 +37,22 @@ def refuse_single_rows(data, family, crossing):
     ----------
     data : RegressionData
     family : Family
-    crossing : Crossing
+    terms : list of EffectTerm
+    levels : dict
+        How many each factor has.
     """
     if family.outcome not in OF_LABELS:
         return
-    for factor in crossing.factors:
-        own = [term for term in crossing.terms if term.factor == factor.name]
-        term = next((one for one in own if INTERCEPT in one.columns), None)
-        if term is None or len(factor.index) < len(crossing.codes):
+    for term in terms:
+        if INTERCEPT not in term.columns or levels[term.factor] < data.n:
             continue
         # a row of several trials, or that counts several times, is several outcomes
         counts = [one.max() for one in (data.trials, data.weight) if one is not None]
         if max(counts, default=1) <= 1:
             counted = ", or give counts, 'successes + failures ~ ...'"
             raise DataError(
-                f"({term.label}): each of the {len(factor.index):,} levels of {factor.name!r} has "
-                "one row, and a single label tells nothing of the sd of effects: leave the term "
+                f"({term.label}): each of the {data.n:,} levels of {term.factor!r} has one "
+                "row, and a single label tells nothing of the sd of effects: leave the term "
                 f"out{counted if family.outcome == 'binary' else ''}"
             )
 

@@ -83,7 +83,11 @@ class MixedRegression(Regression):
             nodes = self.nodes if learns(prior) else None
             other = room("crossed")["crossed"](self.fixed, self.grouping.crossing(), nodes)
             return other.suited(prior, checked)
-        refuse_single_rows(self.data, self.family, self.grouping.crossing())
+        rows = self.grouping
+        levels = {rows.name: len(rows.levels)}
+        if rows.sub is not None:
+            levels[rows.sub_name] = len(rows.sub_levels)
+        refuse_single_rows(self.data, self.family, rows.terms, levels)
         return self
 
     def problem(self, prior, checked):

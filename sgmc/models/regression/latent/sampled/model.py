@@ -54,7 +54,8 @@ class CrossedRegression(MixedRegression):
 
     def suited(self, prior, checked):
         if not checked.prior_only:
-            refuse_single_rows(self.data, self.family, self.grouping)
+            levels = {one.name: len(one.index) for one in self.grouping.factors}
+            refuse_single_rows(self.data, self.family, self.grouping.terms, levels)
         if not learns(prior):
             return self
         refuse(self.data, self.family, checked)
