@@ -391,7 +391,8 @@ class BayesianOrdinalClassifier(_BayesianClassifier):
     """Bayesian regression of ordered classes: P(y <= k) = 1 / (1 + exp(-(threshold_k - x . theta)))
     over the posterior; classes have the order of an ordered categorical, or of their numbers.
 
-    Text has no order: give an ordered `pandas.Categorical`, or numbers.  Two classes are those of `BayesianLogisticRegression`.
+    Text has no order: give an ordered `pandas.Categorical`, or numbers.  Two classes are those of
+    `BayesianLogisticRegression`.
 
     Parameters
     ----------

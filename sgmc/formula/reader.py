@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 Error = TypeVar("Error", bound=SGMCError)
 
+
 def caller_scope() -> dict[str, Any]:
     """The names of the nearest caller outside sgmc, for `read`:
     ``read(formula, data, scope=caller_scope())``.

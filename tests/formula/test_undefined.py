@@ -128,7 +128,9 @@ def test_gaps_that_a_formula_would_fill_are_an_error(text, call):
     assert whole.dropped == 0
     gaps = FRAME.assign(x=FRAME.x.where(FRAME.k != 1))
     count = (FRAME.k == 1).sum()
-    with pytest.raises(FormulaError, match=rf"{call}\(\) would have no effect, as .* \({count}\) are"):
+    with pytest.raises(
+        FormulaError, match=rf"{call}\(\) would have no effect, as .* \({count}\) are"
+    ):
         sgmc.ols(text, gaps, **LIGHT)
     used = formula.read(text, gaps, subset="k != 1", outcome="numeric", scope=SCOPE | {"np": np})
     assert used.dropped == 0
@@ -154,7 +156,9 @@ def test_events_that_a_gap_would_tell():
     """Open ends of intervals have gaps, whose rows are kept."""
     times = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 9, "b": [2.0, np.nan, 4.0, np.nan] * 9})
     assert sgmc.formula.read("Surv(a, b, 'interval2') ~ 1", times, outcome="survival").dropped == 0
-    with pytest.raises(FormulaError, match=r"notna\(\) would have no effect, as .*'b' is missing \(18\)"):
+    with pytest.raises(
+        FormulaError, match=r"notna\(\) would have no effect, as .*'b' is missing \(18\)"
+    ):
         sgmc.formula.read("Surv(a, b.notna()) ~ 1", times, outcome="survival")
 
 

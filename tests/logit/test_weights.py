@@ -47,7 +47,9 @@ def test_weights_that_count_for_far_fewer_rows_are_named():
         lambda: sgmc.ols("y ~ x", df, weights="w", seed=1),
         lambda: sgmc.OLS(df.y, with_ones(df.x), weights=df.w).fit(seed=1),
     ):
-        with pytest.warns(WeightsWarning, match=r"sum to 2.8 in 120 rows.* w / w.mean\(\)") as found:
+        with pytest.warns(
+            WeightsWarning, match=r"sum to 2.8 in 120 rows.* w / w.mean\(\)"
+        ) as found:
             results = fit()
         assert [one.category for one in found].count(WeightsWarning) == 1
         assert "WeightsWarning" in str(results.summary())

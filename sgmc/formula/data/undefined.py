@@ -123,8 +123,8 @@ def undefined(one: Any, frame: Frame, rows: Ints, values: Any, gaps: Bools) -> U
 
 
 def refuse_filled(expressions: Iterable[Any], counts: Mapping[str, int]) -> None:
-    """FormulaError for a call such as ``x.fillna(0)`` where x has gaps: its rows are left out before
-    it is evaluated, so that nothing would be filled or found.
+    """FormulaError for a call such as ``x.fillna(0)`` where x has gaps: their rows are left out
+    before it is evaluated, so that nothing would be filled or found.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ from sgmc.core.system import deadline
 from sgmc.errors import FormulaError, warn
 from sgmc.formula.data.chunks import Chunk, Gaps
 from sgmc.formula.data.columns import is_missing
-from sgmc.formula.data.undefined import refuse_filled
 from sgmc.formula.data.frames import as_frame
+from sgmc.formula.data.undefined import refuse_filled
 from sgmc.formula.designs import across
 from sgmc.formula.designs.blocks import blocks_of
 from sgmc.formula.designs.coding import Coding
