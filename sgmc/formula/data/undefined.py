@@ -22,7 +22,7 @@ CHOICES = frozenset("cut where mask select replace map to_numeric nan NaN NA".sp
 OF_GAPS = frozenset("isna isnull notna notnull isnan isfinite nan_to_num".split())
 OF_GAPS |= frozenset("fillna ffill bfill pad backfill interpolate combine_first coalesce".split())
 GIVEN_A_GAP = frozenset(("replace", "isin"))  # such calls where a missing value is an argument
-NOTHING = frozenset(("nan", "NaN", "NA", "NaT"))
+GAPS_BY_NAME = frozenset(("nan", "NaN", "NA", "NaT"))
 
 
 @dataclass
@@ -165,4 +165,4 @@ def _last_name(node: ast.AST) -> str:
 
 def _is_gap(node: ast.AST) -> bool:
     """Whether code is a missing value."""
-    return _last_name(node) in NOTHING or isinstance(node, ast.Constant) and node.value is None
+    return _last_name(node) in GAPS_BY_NAME or isinstance(node, ast.Constant) and node.value is None

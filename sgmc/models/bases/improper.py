@@ -5,11 +5,11 @@ import numpy as np
 from sgmc.core.engine import full
 from sgmc.errors import DataError
 
-PLACES = 3  # random ones at which all agree: one alone may lie on a ridge of no mass
-PLACE_SD = 1.0  # of them around the start, in free numbers
-FARTHEST = 100  # doublings of a step of one: a prior's scale may be large
-FARTHEST_OF_LOGS = 9  # the same of free numbers whose parameters grow exponentially
-ROUNDING = 1e-9  # of log densities, relative: a smaller fall is none
+BEGINNINGS = 3  # random ones at which all agree: one alone may lie on a ridge of no mass
+BEGINNING_SD = 1.0  # of them around the start, in free numbers
+DOUBLINGS = 100  # doublings of a step of one: a prior's scale may be large
+DOUBLINGS_OF_LOGS = 9  # the same of free numbers whose parameters grow exponentially
+LEAST_FALL = 1e-9  # of log densities, relative: a smaller fall is none
 
 
 def refuse_improper(gradient, start, names, map):
@@ -27,7 +27,7 @@ def refuse_improper(gradient, start, names, map):
         From free numbers to parameters.
     """
     random = np.random.default_rng(0)
-    places = [start + PLACE_SD * random.normal(size=len(start)) for _ in range(PLACES)]
+    places = [start + BEGINNING_SD * random.normal(size=len(start)) for _ in range(BEGINNINGS)]
     for name, axis in zip(names, np.eye(len(start))):
         for way, where in ((axis, "infinity"), (-axis, "minus infinity")):
             with np.errstate(all="ignore"):
@@ -43,9 +43,9 @@ def refuse_improper(gradient, start, names, map):
 def never_falls(gradient, u, way, map):
     """Whether no log density along a ray is below that at its beginning, or no number."""
     begin = full(gradient, u)[0]
-    least = begin - ROUNDING * (1 + abs(begin))
+    least = begin - LEAST_FALL * (1 + abs(begin))
     plain = map is None or np.isclose(np.abs(map(u + way) - map(u)).max(), 1.0, rtol=1e-9)
-    for k in range((FARTHEST if plain else FARTHEST_OF_LOGS) + 1):
+    for k in range((DOUBLINGS if plain else DOUBLINGS_OF_LOGS) + 1):
         value = full(gradient, u + 2.0**k * way)[0]
         if not (np.isfinite(value) and value >= least):
             return False

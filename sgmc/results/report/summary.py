@@ -120,7 +120,7 @@ def latex_escape(text):
 
 
 DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not exist."
-MOST_NAMED = 5  # parameters that a table of ratios is without
+MOST_LEFT = 5  # parameters that a table of ratios is without
 UNKNOWN = "`-`: not known, as the search for the mode was not finished."
 
 
@@ -163,8 +163,8 @@ def summary(results, alpha, title, names, details=False, exponentiate=False, r2=
     others = left_out(results) if exponentiate else []
     if others:
         untold.append(
-            f"Not in the table: {', '.join(others[:MOST_NAMED])}"
-            f"{f' and {len(others) - MOST_NAMED} more' if len(others) > MOST_NAMED else ''}, as "
+            f"Not in the table: {', '.join(others[:MOST_LEFT])}"
+            f"{f' and {len(others) - MOST_LEFT} more' if len(others) > MOST_LEFT else ''}, as "
             "ratios are of coefficients; summary() has them."
         )
     out.extra_txt = "\n".join(

@@ -28,7 +28,7 @@ from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.outcomes.predicted.residuals import in_order
 
 FEWEST_CHANGES = 8  # of outcomes from row to row: the same ones by chance once in 2^8
-SAME = 1e-7  # of derivatives in posterior sds: sums of the same rows differ by rounding errors
+SAME_ROWS = 1e-7  # of derivatives in posterior sds: sums of the same rows differ by rounding errors
 UNSEEN = "update keeps the coefficients that there are: fit all rows together, or leave them out"
 
 
@@ -118,7 +118,7 @@ def refuse_rows_of_fit(model, kernel, back):
     known = ExactRows(model.earlier._fit.problem, prior=False).expansion(place)
     size = np.sqrt(np.abs(np.diag(known[1])))
     off = [(gradient - known[0]) / size, (precision - known[1]) / np.outer(size, size)]
-    if max(np.abs(one).max() for one in off) < SAME:
+    if max(np.abs(one).max() for one in off) < SAME_ROWS:
         raise ArgumentError(
             f"update: new_data has the {len(model.data.y):,} rows of the fit itself, which would "
             "count twice: give new rows alone. To fit the table again call the verb, such as "
