@@ -116,8 +116,8 @@ ADJUSTED_MEANS = (
 )
 EFFECTS = "use slopes(), comparisons() and predictions(), with avg_ before them for averages"
 PRIORS_ALONE = (
-    "fit with prior_only=True, then posterior_predict(df); models such as those of sgmc.OLS have "
-    "prior_predict()"
+    "fit with prior_only=True, then posterior_predict(df), of the table; models have it by "
+    "themselves, as those of sgmc.OLS"
 )
 BY_VALUES = "use plot_predictions('x'), or predictions() for the numbers"
 RESIDUALS = "use plot_pp_check() and plot_loo_pit(), of 0/1 plot_calibration(), or residuals()"

@@ -126,6 +126,10 @@ class SubsetWarning(SGMCWarning):
     """A condition of ``subset=`` keeps rows in which a column of it is missing."""
 
 
+class WeightsWarning(SGMCWarning):
+    """Weights, which count rows, sum to far fewer than there are."""
+
+
 class TextNumbersWarning(SGMCWarning):
     """Digits that are stored as text are read as the levels of a factor."""
 

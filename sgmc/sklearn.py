@@ -6,6 +6,7 @@ Clones, which searches and cross-validation fit, issue no warnings: each fit has
 
 import inspect
 import warnings
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -25,10 +26,12 @@ except ImportError as error:
 from sgmc import registry
 from sgmc.arguments.choices import nearest
 from sgmc.arguments.declared.keywords import FIT, names
-from sgmc.arguments.messages import label_text
+from sgmc.arguments.messages import label_text, labels_text
 from sgmc.arguments.names import column_names
 from sgmc.elsewhere import ARGUMENTS, IN_SKLEARN, SAME_ARGUMENTS
 from sgmc.errors import SGMCWarning
+from sgmc.formula.data.columns import kind as kind_of
+from sgmc.formula.data.frames import column_of
 from sgmc.formula.designs.groups import of_labels
 from sgmc.models.regression.families.gamma import Gamma
 from sgmc.models.regression.families.logit import Logit
@@ -145,12 +148,13 @@ class _BayesianEstimator(BaseEstimator):
         -------
         self
         """
+        given = y
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], y_numeric=self._numeric
         )
         if X.shape[0] < 2:
             raise ValueError("there is only 1 sample; the spread of outcomes needs more")
-        outcome = self._outcome(y)
+        outcome = self._outcome(y, given)
         weights = (
             None
             if sample_weight is None
@@ -194,7 +198,8 @@ class _BayesianEstimator(BaseEstimator):
             names = [str(name) for name in getattr(self, "feature_names_in_", default)]
         return [INTERCEPT, *names] if self.fit_intercept else names
 
-    def _outcome(self, y):
+    def _outcome(self, y, given):
+        """Outcomes of the model: of `y`, an array, which was `given` as a column of any kind."""
         return y
 
     def _set_coefficients(self, means):
@@ -276,17 +281,21 @@ class _BayesianClassifier(ClassifierMixin, _BayesianEstimator):
     _model_of_many = None
     _numeric = False
 
-    def _outcome(self, y):
+    def _outcome(self, y, given):
         check_classification_targets(y)
         kind = type_of_target(y, input_name="y")
-        self.classes_, outcome = np.unique(y, return_inverse=True)
         if kind.startswith("multilabel"):
             raise ValueError(f"y must be one class a row; the type of the target is {kind}")
+        self.classes_, outcome = self._classes(y, given)
         if len(self.classes_) < 2:
             raise ValueError(f"y has 1 class, {label_text(self.classes_[0])}: two are needed")
         if len(self.classes_) == 2:
             return outcome.astype(float)
         return pd.Categorical.from_codes(outcome, [str(one) for one in self.classes_], ordered=True)
+
+    def _classes(self, y, given):
+        """Classes, and the place of each outcome among them."""
+        return np.unique(y, return_inverse=True)
 
     def _model_of(self):
         return self._model if len(self.classes_) == 2 else self._model_of_many
@@ -380,9 +389,10 @@ class BayesianLogisticRegression(_BayesianClassifier):
 
 class BayesianOrdinalClassifier(_BayesianClassifier):
     """Bayesian regression of ordered classes: P(y <= k) = 1 / (1 + exp(-(threshold_k - x . theta)))
-    over the posterior; classes are ordered as they sort.
+    over the posterior; classes have the order of an ordered categorical, or of their numbers.
 
-    Two classes are those of `BayesianLogisticRegression`.
+    Text has no order: give an ordered `pandas.Categorical`, or numbers.  Two classes are those of
+    `BayesianLogisticRegression`.
 
     Parameters
     ----------
@@ -416,10 +426,25 @@ class BayesianOrdinalClassifier(_BayesianClassifier):
 
     _model_of_many = Ordinal
 
-    def _outcome(self, y):
+    def _outcome(self, y, given):
         if not self.fit_intercept:
             raise ValueError("fit_intercept must be True: thresholds are in the intercept's place")
-        return super()._outcome(y)
+        return super()._outcome(y, given)
+
+    def _classes(self, y, given):
+        column = column_of(given, "y")
+        if kind_of(column) == "category" and column.cat.ordered:
+            used = column.cat.remove_unused_categories().cat
+            return used.categories.to_numpy(), used.codes.to_numpy()
+        classes, places = super()._classes(y, given)
+        # two are those of the logistic model, whose fit is the same either way round
+        if len(classes) > 2 and not all(isinstance(one, Number) for one in classes.tolist()):
+            raise ValueError(
+                f"y holds {labels_text(classes.tolist(), 3)}, whose order is unknown: give "
+                "pandas.Categorical(y, categories=[lowest, ..., highest], ordered=True), or "
+                "numbers in their order"
+            )
+        return classes, places
 
     def _set_coefficients(self, means):
         names = self._names(np.empty((0, self.n_features_in_)))[1:]

@@ -81,7 +81,7 @@ def test_offsets_and_exposures_of_new_rows(capsys, path, table, tmp_path):
     expected = sgmc.load(fit).predict(table, exposure=table.t)
     np.testing.assert_allclose(found["mean"], expected, rtol=1e-12)
     assert main(["predict", fit, path]) == 2
-    assert "give --exposure COLUMN of the new rows" in capsys.readouterr().err
+    assert "fitted with an exposure: give --exposure COLUMN" in capsys.readouterr().err
     assert main(["predict", fit, path, "--exposure", "u"]) == 2
     assert "--exposure 'u': the data have no such column" in capsys.readouterr().err
 

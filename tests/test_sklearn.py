@@ -51,12 +51,13 @@ ORDERED_SUMS = (
     "first, and a proposal among the next thousand is accepted by one chain alone"
 )
 UNORDERED = "its three classes are places in the plane, which no line orders"
+TEXT = "three classes of text have no order, and are refused"
 
 
 class Rounded(BayesianNegativeBinomialRegressor):
     """Counts of any numbers, which are what the checks give."""
 
-    def _outcome(self, y):
+    def _outcome(self, y, given):
         return np.round(y)
 
 
@@ -73,6 +74,7 @@ def expected_to_fail(estimator):
     }
     if isinstance(estimator, BayesianOrdinalClassifier):
         found["check_classifiers_train"] = UNORDERED
+        found["check_classifiers_classes"] = TEXT
         for kind in ("dense", "sparse"):
             found[f"check_sample_weight_equivalence_on_{kind}_data"] = ORDERED_SUMS
     return found
@@ -250,6 +252,44 @@ def test_ordered_classes():
     two = BayesianOrdinalClassifier(random_state=1).fit(FRAME, LABELS)
     same = BayesianLogisticRegression(random_state=1).fit(FRAME, LABELS)
     np.testing.assert_array_equal(two.predict_proba(FRAME), same.predict_proba(FRAME))
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+@pytest.mark.parametrize("made", [pd.Series, pd.Categorical])
+def test_ordered_classes_keep_the_order_of_their_categories(made):
+    """As text they sort high, low, mid: that was the order of the model."""
+    order = ["low", "mid", "high"]
+    places = np.digitize(2 * FRAME.dose + RANDOM.logistic(size=N), [2, 4])
+    labels = np.array(order)[places]
+    given = made(pd.Categorical(labels, [*order, "top"], ordered=True))
+    model = BayesianOrdinalClassifier(random_state=1, draws=300).fit(FRAME, given)
+    numbers = BayesianOrdinalClassifier(random_state=1, draws=300).fit(FRAME, places)
+    assert model.classes_.tolist() == order
+    np.testing.assert_array_equal(model.predict_proba(FRAME), numbers.predict_proba(FRAME))
+    assert model.predict(FRAME).tolist() == np.array(order)[numbers.predict(FRAME)].tolist()
+    assert model.score(FRAME, labels) > 0.5
+
+
+def test_two_ordered_classes_keep_their_order():
+    given = pd.Series(pd.Categorical(LABELS, ["well", "ill"], ordered=True))
+    two = BayesianOrdinalClassifier(random_state=1, draws=300).fit(FRAME, given)
+    assert two.classes_.tolist() == ["well", "ill"]
+    assert two.score(FRAME, LABELS) > 0.6
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["low", "mid", "high"]),
+        np.array(["1", "2", "10"]),
+        pd.Series(pd.Categorical(["low", "mid", "high"])),
+    ],
+    ids=["text", "digits", "unordered categories"],
+)
+def test_text_has_no_order(labels):
+    rows = np.arange(N) % 3
+    with pytest.raises(ValueError, match=r"whose order is unknown: give pandas\.Categorical\(y"):
+        BayesianOrdinalClassifier().fit(FRAME, labels[rows])
 
 
 @pytest.mark.parametrize(

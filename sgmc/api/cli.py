@@ -338,6 +338,7 @@ def fit(asked: argparse.Namespace) -> int:
 def predict(asked: argparse.Namespace) -> int:
     """Print predictions of a saved fit, or write them to a file."""
     from sgmc.results.files import load
+    from sgmc.results.outcomes.data.beside import asks_offset
     from sgmc.results.outcomes.data.streams import written
 
     if asked.level is not None and not asked.intervals:
@@ -349,8 +350,9 @@ def predict(asked: argparse.Namespace) -> int:
         for name in ("offset", "exposure")
         if vars(asked)[name] is not None
     }
-    if "exposure" in getattr(results.model, "given", ()) and "exposure" not in beside:
-        raise ArgumentError("the fit has an exposure: give --exposure COLUMN of the new rows")
+    asks = {"offset": asks_offset(results), "exposure": "exposure" in results.model.given}
+    for name in (one for one in asks if asks[one] and one not in beside):
+        raise ArgumentError(f"the model was fitted with an {name}: give --{name} COLUMN")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SGMCWarning)  # such as new levels, which are drawn
         if asked.intervals:

@@ -13,6 +13,7 @@ from sgmc.errors import DataError
 from sgmc.formula.data.chunks import Gaps, refuse_undefined
 from sgmc.formula.data.columns import is_missing
 from sgmc.formula.data.frames import as_frame
+from sgmc.formula.data.undefined import refuse_filled
 from sgmc.formula.designs.spreads import of_rows
 from sgmc.formula.reader import VALID, numbers_of
 from sgmc.formula.subsets import subset_mask
@@ -99,6 +100,7 @@ class EncodingRecipe:
         gaps = Gaps(len(frame), use)
         for name in dict.fromkeys([*self.response.columns, *self.spec.columns]):
             gaps.add(name, slice(None), is_missing(frame[name]))
+        refuse_filled([self.response, *self.spec.expressions], gaps.counts)
         vectors = {one: numbers_of(one, name, frame) for one, name in self.beside.items()}
         for one, values in vectors.items():
             gaps.add(one, slice(None), np.isnan(values))

@@ -4,9 +4,10 @@ Patsy does the algebra of terms and finds contrasts and stateful transforms; the
 here, in chunks and straight into its place, from pieces that can be pickled.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from sgmc.arguments.data import values
 from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.arguments.types import Floats, Frame, Ints
 from sgmc.core.system import deadline
-from sgmc.errors import DataError, FormulaError, caller, warn
+from sgmc.errors import DataError, FormulaError, SGMCError, caller, warn
 from sgmc.formula.data.chunks import Chunk, Gaps
 from sgmc.formula.data.columns import (
     clusters_of,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from sgmc.formula.designs.design import DesignSpec
     from sgmc.formula.evaluation.safe import SafeFormula
     from sgmc.formula.syntax.parser import Parsed
+
+Error = TypeVar("Error", bound=SGMCError)
 
 
 def caller_scope() -> dict[str, Any]:
@@ -125,12 +128,7 @@ def read(
     try:
         parsed = parser.parse(formula, frame.columns, scope)
     except FormulaError as error:
-        of_index = parser.columns_named(str(formula), index_names(frame))
-        if not of_index:
-            raise
-        raise FormulaError(
-            f"{error}; {', '.join(map(repr, of_index))} of the table's index: give df.reset_index()"
-        ) from None
+        raise with_index(error, str(formula), frame) from None
     given = dict(weights=weights, offset=offset, exposure=exposure, se=se, strata=strata)
     given["groups"] = groups
     vectors = {
@@ -249,6 +247,7 @@ class Reader(ParsedTerms):
         for name in dict.fromkeys([*self.complete, *inputs, *self.group_columns, *beside]):
             deadline.check()
             gaps.add(name, slice(None), is_missing(self.frame[name]))
+        self.refuse_filled(terms, gaps.counts)
         for argument, vector in self.vectors.items():
             gaps.add(argument, slice(None), np.isnan(vector))
         return gaps
@@ -299,9 +298,14 @@ class Reader(ParsedTerms):
         )
 
 
-def index_names(frame: Frame) -> list[str]:
-    """Names of the index that are names of no column."""
-    return [name for name in frame.index.names if isinstance(name, str) and name not in frame]
+def with_index(error: Error, text: str, frame: Frame) -> Error:
+    """An error about a name that is no column; where the index has it, with how it becomes one."""
+    levels = [one for one in frame.index.names if isinstance(one, str) and one not in frame.columns]
+    for name in levels:
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+            hint = f"{name!r} is in the index: give df.reset_index(), which has it as a column"
+            return type(error)(f"{error}; {hint}")
+    return error
 
 
 def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
@@ -313,7 +317,7 @@ def numbers_of(argument: str, value: Any, frame: Frame) -> Floats:
                     f"se={value!r}: se= are known standard errors of the outcomes; use "
                     "cov_type='HC3', or 'robust' (HC0)"
                 )
-            raise no_column(argument, value, frame.columns)
+            raise with_index(no_column(argument, value, frame.columns), value, frame)
         value = frame[value]
     series = aligned(argument, value, frame)
     if argument == "strata":

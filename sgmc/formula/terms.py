@@ -29,6 +29,7 @@ from sgmc.formula.data.labels import (
     number_of_dates,
     refuse_levels,
 )
+from sgmc.formula.data.undefined import refuse_filled
 from sgmc.formula.designs.design import DesignSpec
 from sgmc.formula.evaluation.bounds import known_width, refuse_wide
 from sgmc.formula.evaluation.functions import CALLS_IN_PART, IN_PART
@@ -134,6 +135,15 @@ class ParsedTerms:
         """Columns that lists of terms, and what is beside them, need: placeholder -> name."""
         used = factors_of([*terms, *(term for one in self.beside for term in one)])
         return self.parsed.names.inputs(" ".join(factor.name() for factor in used))
+
+    def refuse_filled(self, terms: list[Any], counts: Mapping[str, int]) -> None:
+        """FormulaError for expressions that ask for gaps of their columns; see
+        `sgmc.formula.data.undefined.refuse_filled`.
+        """
+        used = factors_of([*terms, *(term for one in self.beside for term in one)])
+        codes = [one.code for one in used if isinstance(one, Evaluated)] if counts else []
+        codes += [self.parsed.offset] if self.parsed.offset else []
+        refuse_filled([self.left, *(Expression(self.parsed, code) for code in codes)], counts)
 
     def _looked_up(self, terms: list[Any]) -> list[Any]:
         """Terms whose factors are columns by name, or expressions."""

@@ -8,7 +8,7 @@ import pandas as pd
 
 from sgmc.arguments.data.limited import ENDS, is_records
 from sgmc.diagnostics.chains import moments
-from sgmc.errors import MissingExtra, SGMCWarning, warn
+from sgmc.errors import ArgumentError, MissingExtra, SGMCWarning, warn
 from sgmc.results.outcomes.data.offers import LAW, need
 from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.outcomes.predicted.prediction import outcome_draws, outcome_stream
@@ -39,6 +39,8 @@ def to_arviz(results, wanted, more=None):
     """
     if wanted.log_likelihood or wanted.posterior_predictive:
         need(results, "to_arviz with log_likelihood or posterior_predictive", LAW)
+    if wanted.log_likelihood:
+        refuse_weights(fitted_rows(results, "log_lik"))
     from_dict = tree_maker()
     chains, draws, _ = results.draws.shape
     kept = (
@@ -71,6 +73,16 @@ def to_arviz(results, wanted, more=None):
     for name in of_rows:
         tree[name].attrs["outcome"] = str(results.model.endog_names)
     return tree
+
+
+def refuse_weights(rows):
+    """ArgumentError for densities of rows that count other than once."""
+    if rows.frequency is not None and (rows.frequency != 1).any():
+        raise ArgumentError(
+            "to_arviz(log_likelihood=True): the fit has weights=, and ArviZ counts each row of "
+            "log densities once; use loo(), compare() and log_lik() of the results, or fit to a "
+            "table in which each row occurs as often as it counts"
+        )
 
 
 def tree_maker():

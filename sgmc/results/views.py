@@ -49,7 +49,8 @@ class Views(ByOtherNames):
         Parameters
         ----------
         log_likelihood : bool
-            With the log densities of all rows, for ``arviz_stats.loo``.
+            With the log densities of all rows, for ``arviz_stats.loo``.  Not of a fit with
+            weights: ArviZ counts each row once; `loo` counts rows by their weights.
         posterior_predictive : bool
             With a simulated data set for each draw, from the seed of the fit.
         observed_data : bool
@@ -58,7 +59,8 @@ class Views(ByOtherNames):
         Raises
         ------
         ArgumentError
-            If a group of rows would be larger than 1 GB, or the data are not there.
+            If a group of rows would be larger than 1 GB, or the data are not there; with
+            `log_likelihood`, if the fit has weights other than 1.
         MissingExtra
             If arviz-base is not installed.
         """

@@ -181,6 +181,11 @@ def test_changed_formulas_keep_the_other():
     assert other.names == ["Intercept", "x", "sigma:Intercept", "sigma:g[T.v]"]
     assert results.update("~ .", TABLE, sigma=None).names == ["Intercept", "x", "sigma"]
     assert other.update("~ .", TABLE, sigma=2.0).names == ["Intercept", "x"]
+    sure = {"x": sgmc.normal(0, 1), "z": sgmc.normal(0, 2), "*": sgmc.normal(0, 9)}
+    less = sgmc.ols("y ~ x + z", TABLE, seed=1, prior=sure).update("~ . - z", TABLE)
+    assert str(less.prior_summary().loc["x", "specified"]) == "normal(0, 1)"
+    with pytest.raises(ArgumentError, match="'w' is neither a term nor a column"):
+        less.update("~ .", TABLE, prior={"w": sgmc.normal(0, 1)})
     again = sgmc.ols("y ~ x", TABLE, seed=1).update("~ .", TABLE, sigma="~ z")
     np.testing.assert_array_equal(again.draws, results.draws)
 

@@ -159,6 +159,15 @@ def test_other_parameters_have_no_ratio():
     res = sgmc.glm("z ~ x", table(N), family="gamma", seed=1)
     frame = res.summary_frame(exponentiate=True)
     assert list(frame.index) == ["Intercept", "x"] and frame.columns[0] == "ratio of means"
+    assert frame.attrs["left_out"] == ["dispersion"]
+    text = " ".join(str(res.summary(exponentiate=True)).split())
+    assert (
+        "Not in the table: dispersion, as ratios are of coefficients; summary() has them." in text
+    )
+    assert "Not in the table" not in str(res.summary())
+    alone = fitted("poisson", n=N)
+    assert alone.summary_frame(exponentiate=True).attrs["left_out"] == []
+    assert "Not in the table" not in str(alone.summary(exponentiate=True))
 
 
 @pytest.mark.extended("probit")

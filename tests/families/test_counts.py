@@ -39,10 +39,11 @@ def test_an_exposure_is_the_offset_of_its_log():
     "how, error, message",
     [
         (dict(), ArgumentError, "the model was fitted with an exposure: predict needs exposure="),
+        (dict(), ArgumentError, "for the new rows, exposure='e' where they have"),
         (
-            dict(exposure=1, offset="o"),
+            dict(exposure=1, offset="oo"),
             ArgumentError,
-            "offset='o': give the numbers themselves, e.g. offset=new",
+            "offset='oo' is not a column of the new data",
         ),
         (
             dict(exposure="hours"),

@@ -38,6 +38,23 @@ REFUSED = {
     "predictor 'zero:z' is not finite at row 8": second_design,
     "'_sgmc_0_' is a name of the package's own: rename it": lambda: read("y ~ _sgmc_0_", FRAME),
     "text must be a formula as str, not int": lambda: sgmc.formula(3, safe=True),
+    "Q() has the name of a column in quotes, Q('7')": lambda: read("y ~ Q(7)", FRAME),
+    "s(x, z): a smooth of one covariate, s(x); 2 are given: a surface of two is te(x, z)": (
+        lambda: read("y ~ s(x, z)", FRAME)
+    ),
+    "s(x, 5): a smooth of one covariate, s(x); 2 are given: write k=5 for its size": (
+        lambda: read("y ~ s(x, 5)", FRAME)
+    ),
+    "subset='x > @k': names with @ are not looked up; give a function of the table": (
+        lambda: read("y ~ x", FRAME, subset="x > @k")
+    ),
+    "'x' is in the index: give df.reset_index()": lambda: read("y ~ x", FRAME.set_index("x")),
+    "(1 | g)'); 'g' is in the index: give df.reset_index()": lambda: read(
+        "y ~ x + (1 | g)", FRAME.assign(g=1, t=2).set_index(["g", "t"])
+    ),
+    "groups='g' is not a column of the data; columns are: y, x, z; 'g' is in the index": (
+        lambda: read("y ~ x", FRAME.assign(g=1).set_index("g"), groups="g")
+    ),
     "it has 10,005 characters; at most 10,000 are read": lambda: sgmc.formula(
         "y ~ " + "x" * 10_001, safe=True
     ),
@@ -66,6 +83,11 @@ def test_exponents_that_could_be_negative_and_are_not_are_computed():
 def test_refusals(message):
     with pytest.raises(SGMCError, match=re.escape(message)):
         REFUSED[message]()
+
+
+def test_a_column_of_text_may_hold_the_sign_of_names():
+    rows = FRAME.assign(who=["a@b", "c"] * 4 + ["c"])
+    assert len(read("y ~ x", rows, subset="who == 'a@b'", outcome="numeric").y) == 4
 
 
 @pytest.mark.parametrize("name", ["_parsed", "tree_of"])

@@ -6,7 +6,7 @@ import pytest
 
 import sgmc
 from sgmc import formula
-from sgmc.errors import DataError, RowsLeftOutWarning
+from sgmc.errors import DataError, FormulaError, RowsLeftOutWarning
 
 from ..cluster.frames import Frames
 
@@ -100,6 +100,66 @@ def test_the_same_of_files_prepared_tables_and_partitions(text, tmp_path):
     assert said(change, 7) in str(error.value)
     with pytest.raises(DataError, match="' is not a number where y = -2.0: change such values"):
         sgmc.ols(text, Frames(data, 3), **LIGHT)
+
+
+FILLED = [  # statsmodels keeps all rows of these
+    ("y ~ x.fillna(0)", "fillna"),
+    ("y ~ np.nan_to_num(x)", "nan_to_num"),
+    ("y ~ x.isna() + np.where(x.isna(), 0, x)", "isna"),
+    ("y ~ k * (pd.notnull(x))", "notnull"),
+    ("y ~ np.where(np.isnan(x), 0, x)", "isnan"),
+    ("y ~ log(1 + x.ffill())", "ffill"),
+    ("y ~ x.replace(np.nan, 0)", "replace"),
+    ("y ~ x.combine_first(z)", "combine_first"),
+    ("y ~ center(x.fillna(0))", "fillna"),
+    ("y ~ z + offset(x.fillna(0))", "fillna"),
+    ("y ~ z + (1 + x.fillna(0) | g)", "fillna"),
+    ("y ~ s(x.fillna(0))", "fillna"),
+    ("x.fillna(0) ~ z", "fillna"),
+    ("y ~ . + x.fillna(0)", "fillna"),
+]
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ColumnsLeftOutWarning")  # of the dot
+@pytest.mark.parametrize("text, call", FILLED, ids=[text for text, _ in FILLED])
+def test_gaps_that_a_formula_would_fill_are_an_error(text, call):
+    """Their rows were left out first, without a word."""
+    whole = formula.read(text, FRAME, outcome="numeric", scope=SCOPE | {"np": np})
+    assert whole.dropped == 0
+    gaps = FRAME.assign(x=FRAME.x.where(FRAME.k != 1))
+    count = (FRAME.k == 1).sum()
+    with pytest.raises(
+        FormulaError, match=rf"{call}\(\) would have no effect, as .* \({count}\) are"
+    ):
+        sgmc.ols(text, gaps, **LIGHT)
+    used = formula.read(text, gaps, subset="k != 1", outcome="numeric", scope=SCOPE | {"np": np})
+    assert used.dropped == 0
+    if "~ x.fillna" in text:
+        with pytest.raises(FormulaError, match="rows in which 'x' is missing"):
+            whole.spec.matrix(gaps)
+
+
+@pytest.mark.parametrize("text", ["y ~ x.fillna(0)", "x.fillna(0) ~ z", "y ~ center(x.fillna(0))"])
+def test_such_gaps_of_files_prepared_tables_and_partitions(text, tmp_path):
+    data = changed({"x": np.nan})
+    data.to_parquet(tmp_path / "rows.parquet", index=False)
+    for call in (
+        lambda: sgmc.ols(text, str(tmp_path / "rows.parquet"), **LIGHT),
+        lambda: sgmc.prepare(text, data, tmp_path / "table.sgmc"),
+        lambda: sgmc.ols(text, Frames(data, 3), **LIGHT),
+    ):
+        with pytest.raises(FormulaError, match=r"rows in which 'x' is missing \(1\) are left out"):
+            call()
+
+
+def test_events_that_a_gap_would_tell():
+    """Open ends of intervals have gaps, whose rows are kept."""
+    times = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0] * 9, "b": [2.0, np.nan, 4.0, np.nan] * 9})
+    assert sgmc.formula.read("Surv(a, b, 'interval2') ~ 1", times, outcome="survival").dropped == 0
+    with pytest.raises(
+        FormulaError, match=r"notna\(\) would have no effect, as .*'b' is missing \(18\)"
+    ):
+        sgmc.formula.read("Surv(a, b.notna()) ~ 1", times, outcome="survival")
 
 
 BINS = "y ~ pd.cut(x, [0, 1, 2])"

@@ -43,7 +43,7 @@ UNREADABLE = [
     ("y ~ . + as.factor(g)", "as.factor() is R's: write factor(x), or C(x)"),
     ("y ~ as.numeric(x)", "pd.to_numeric(df['x'])"),
     ("y ~ as.matrix(x)", "as.matrix() is R's: there is no such function here"),
-    ("y ~ is.na(x)", "write np.isnan(x)"),
+    ("y ~ is.na(x)", "make a column of it before the fit"),
     ("y ~ ifelse(x > 0, 1, 0)", "use np.where(x > 0, 1, 0)"),
     ("y ~ cut(x, 3)", "use pd.cut(x, bins)"),
     ("y ~ ln(x)", "use log(x)"),

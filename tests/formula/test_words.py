@@ -200,6 +200,10 @@ def test_an_offset_in_the_formula_is_the_argument(tail):
     new = COUNTS[:20].drop(columns="y")
     found, expected = ours.predict(new), theirs.predict(new, offset=new.logt)
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    by_name = theirs.predict(new, offset="logt")  # as exposures are
+    np.testing.assert_array_equal(by_name, theirs.predict(new, offset=new.logt))
+    with pytest.raises(ArgumentError, match="offset='logs' is not a column of the new data"):
+        theirs.predict(new, offset="logs")
     half = ours.predict(new, offset=np.full(20, np.log(0.5)))
     np.testing.assert_allclose(half, expected / 2, rtol=1e-12)  # both are added, as in R
 

@@ -309,6 +309,17 @@ class TestErrors:
         with pytest.raises(DataError, match="all must have as many"):
             sgmc.JaxModel(lambda theta, batch: 0.0, (np.ones(3), np.ones(4)), parameters={"a": ()})
 
+    @pytest.mark.parametrize("data", [(), None, {}], ids=str)
+    def test_no_data(self, data):
+        pytest.importorskip("jax")
+        with pytest.raises(DataError, match=r"no array: .* np.zeros\(1\) for a density without"):
+            sgmc.JaxModel(lambda theta, batch: 0.0, data, parameters={"a": ()})
+
+    def test_a_fit_without_densities_of_rows_is_not_compared(self):
+        fits = [models.Line().fit(seed=1, sampler="laplace", draws=50)] * 2
+        with pytest.raises(ArgumentError, match="model0 is a fit of Line, of which only sums"):
+            sgmc.compare(*fits)
+
     def test_what_is_no_model(self):
         with pytest.raises(ArgumentError, match="not float"):
             sgmc.sample(1.0)

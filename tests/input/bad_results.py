@@ -57,9 +57,9 @@ OF_RESULTS = [
         ),
         (
             "predict with a name as offset",
-            lambda c: c.results.predict(c.frame, offset="w"),
+            lambda c: c.results.predict(c.frame, offset="ww"),
             ArgumentError,
-            "offset='w': give the numbers themselves, e.g. offset=new['w']",
+            "offset='ww' is not a column of the new data",
         ),
         (
             "predict with a short offset",

@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 import sgmc
+from sgmc.errors import WeightsWarning
 
 from .cases import departure, expected, outcomes, table, with_ones
 
@@ -37,6 +38,28 @@ def test_weight_zero_leaves_rows_out():
         departure(sgmc.logit("y ~ x", df, weights="w", prior=OWN, draws=2000, seed=1), reference)
         < 1
     )
+
+
+def test_weights_that_count_for_far_fewer_rows_are_named():
+    """Weights of least squares, of any unit: they widened intervals sevenfold without a word."""
+    df = table(120).assign(w=lambda t: 0.02 + 0.01 * t.y)
+    for fit in (
+        lambda: sgmc.ols("y ~ x", df, weights="w", seed=1),
+        lambda: sgmc.OLS(df.y, with_ones(df.x), weights=df.w).fit(seed=1),
+    ):
+        with pytest.warns(
+            WeightsWarning, match=r"sum to 2.8 in 120 rows.* w / w.mean\(\)"
+        ) as found:
+            results = fit()
+        assert [one.category for one in found].count(WeightsWarning) == 1
+        assert "WeightsWarning" in str(results.summary())
+
+
+@pytest.mark.parametrize("weight", [0.5, 1.0, "a few rows"])
+def test_weights_that_count_for_enough(weight):
+    df = table(120)
+    w = (np.arange(120) % 5 == 0).astype(float) if weight == "a few rows" else np.full(120, weight)
+    assert sgmc.ols("y ~ x", df, weights=w, seed=1, draws=500).nobs == w.sum()
 
 
 @pytest.mark.cover(0)

@@ -112,6 +112,9 @@ OF_RESULTS = {
     "give one value a row, or the name of a column": lambda: fitted().predictions(
         frame(), weights=np.ones(3)
     ),
+    "give the table, posterior_predict(df) or predict(df); everything": lambda: fitted(
+        prior_only=True
+    ).plot_pp_check(),
     "judge both by the same": lambda: sgmc.compare(
         fitted(formula="y ~ x + (1 | g)").loo(), fitted(formula="y ~ x + (1 | g)").loo(group=True)
     ),

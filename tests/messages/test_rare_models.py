@@ -360,7 +360,7 @@ def test_updates_that_time_ends_are_refused(monkeypatch):
 
     monkeypatch.setattr(updated, "anchored", late)
     with pytest.raises(SGMCError, match="update: time_limit ended the search for the new mode"):
-        fitted().update(new_data=frame())
+        fitted().update(new_data=frame()[::-1])
 
 
 def test_priors_by_hand_that_are_not_finite_are_found(monkeypatch):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import ArgumentError, ConditionWarning, GroupsWarning, SGMCWarning
+from sgmc.errors import ArgumentError, ConditionWarning, DataError, GroupsWarning, SGMCWarning
 
 SHORT = dict(draws=50, warmup=50, seed=1)
 
@@ -47,6 +47,43 @@ def test_one_row_a_group_is_overdispersion_of_counts():
     assert "single row" not in said("poisson", "k ~ x + (1 | g)", frame)
     assert "single row" not in said("logit", "s + f ~ x + (1 | g)", frame)
     assert "single row" in said("negativebinomial", "k ~ x + (1 | g)", frame)
+
+
+LABELS = {
+    "logit": "b ~ x + (1 | g)",
+    "probit": "b ~ x + (1 + x | g)",
+    "cloglog": "b ~ x + (1 | g) + (1 | h)",
+    "mnlogit": "c ~ x + (1 | g)",
+    "ordinal": "c ~ x + (1 | h/g)",
+}
+
+
+def labelled(rows):
+    frame = table(60, rows)
+    return frame.assign(c=np.arange(len(frame)) % 3, h=np.arange(len(frame)) % 7)
+
+
+@pytest.mark.parametrize("verb", LABELS)
+def test_one_label_a_group_tells_nothing(verb):
+    """Minutes of sampling ended in an intercept of -25,919."""
+    with pytest.raises(DataError, match="each of the 60 levels of .* has one row, and a single"):
+        getattr(sgmc, verb)(LABELS[verb], labelled(1), seed=1)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # few draws
+@pytest.mark.parametrize(
+    "formula, change, how",
+    [
+        ("b ~ x + (1 | g)", lambda df: pd.concat([df, df[:1]]), {}),
+        ("b ~ x + (1 | g)", lambda df: df, {"weights": np.full(60, 2)}),
+        ("b ~ x + (0 + x | g)", lambda df: df, {}),
+        ("b ~ x + (1 | g)", lambda df: df, {"prior_only": True}),
+    ],
+    ids=["a second row of one", "rows that count twice", "slopes alone", "prior alone"],
+)
+def test_more_than_a_label_a_group_is_fitted(formula, change, how):
+    fit = sgmc.logit(formula, change(labelled(1)), **SHORT, **how)
+    assert fit.params.notna().all()
 
 
 def test_outcomes_that_are_alike():

@@ -115,6 +115,23 @@ def test_scan_finds_what_the_reader_finds(case, size):
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.ColumnsLeftOutWarning")
+@pytest.mark.parametrize("name", ["Unnamed: 0", ""])
+def test_an_index_without_a_name_is_no_predictor(name):
+    """What `to_csv` writes first was one, without a word."""
+    rows = FRAME[["y", "x", "z"]]
+    written = rows.copy()
+    written.insert(0, name, np.arange(len(rows)))
+    table = front.read("y ~ .", written, scope={})
+    found, _ = scanned("y ~ .", written, 250)
+    assert found.left_out == table.left_out == {name: "an index without a name"}
+    assert found.spec.exog_names == table.spec.exog_names == ["Intercept", "x", "z"]
+    named = front.read("y ~ .", written.rename(columns={name: "row"}), scope={})
+    assert named.spec.exog_names == ["Intercept", "row", "x", "z"]
+    other = front.read("y ~ .", written.assign(**{name: written.x**2}), scope={})
+    assert other.left_out == {}
+
+
 BAD = [
     dict(formula="y ~ x", missing="raise"),
     dict(formula="y ~ day"),

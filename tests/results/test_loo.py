@@ -292,13 +292,15 @@ def test_comparisons_of_samples(equal, smaller, all_rows, monkeypatch):
 def test_comparisons_refused(votes, equal, all_rows):
     other = sgmc.logit("y ~ x1", votes[:300], seed=1)
     swapped = sgmc.logit("y ~ x1", votes[::-1], seed=1)
+    contrary = sgmc.logit("y ~ x1", votes.assign(y=votes.x2 > 1), seed=1)
     weighted = sgmc.logit("y ~ x1", votes, seed=1, weights="count")
     for models, text in [
         ((all_rows, other.loo(rows=20)), "not of the same outcomes in the same order"),
         (
             (all_rows, swapped.loo(rows=20)),
-            "not of the same outcomes in the same order (400 and 400 rows)",
+            "the rows are in another order; fit both to the same table",
         ),
+        ((all_rows, contrary), "the outcomes themselves differ (400 rows each)"),
         ((all_rows, weighted.loo(rows=20)), "different weights"),
         ((equal,), "at least two"),
         ((all_rows, equal.loo(rows=50)), "judged by different rows"),
@@ -306,6 +308,20 @@ def test_comparisons_refused(votes, equal, all_rows):
     ]:
         with pytest.raises(ArgumentError, match=re.escape(text)):
             sgmc.compare(*models)
+
+
+@pytest.mark.parametrize("discrete, formula", [("poisson", "n ~ x"), ("logit", "b ~ x")])
+def test_densities_are_not_compared_with_probabilities(discrete, formula):
+    """They were ranked, although another unit of the outcome would rank them otherwise."""
+    rng = np.random.default_rng(3)
+    df = pd.DataFrame({"x": rng.normal(size=80)})
+    df["n"] = rng.poisson(np.exp(df.x / 2))
+    df["b"] = (df.n > 0).astype(int)
+    one = getattr(sgmc, discrete)(formula, df, seed=1)
+    with pytest.raises(ArgumentError, match="a has densities of its outcomes and b has prob"):
+        sgmc.compare(b=one, a=sgmc.ols(formula, df, seed=1))
+    alike = {"poisson": sgmc.negativebinomial, "logit": sgmc.probit}[discrete]
+    assert len(sgmc.compare(one, alike(formula, df, seed=1))) == 2
 
 
 # ---- posterior predictive checks -----------------------------------------------------------------

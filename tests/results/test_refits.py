@@ -64,6 +64,19 @@ def test_folds_are_compared_with_loo():
     assert abs(both["elpd_diff"].max()) < 4 and both["bad_k"]["kfold"] == 0
 
 
+@pytest.mark.filterwarnings("ignore::sgmc.errors.InfluenceWarning")  # of row 7
+def test_folds_of_weighted_rows_are_not_compared_with_loo():
+    """A model differed from itself: a fold leaves out all copies of a row, loo one."""
+    df = conjugate.frame().assign(n=2)
+    fit = sgmc.ols("y ~ x", df, weights="n", seed=1)
+    folds = fit.kfold(df, 2)
+    with pytest.raises(ArgumentError, match="loo leaves out one copy of a row, kfold all of"):
+        sgmc.compare(a=fit.loo(), b=folds)
+    with pytest.raises(ArgumentError, match="a is by 2-fold and b by loo"):
+        sgmc.compare(b=fit, a=folds)
+    assert sgmc.compare(folds, folds)["elpd_diff"].tolist() == [0, 0]
+
+
 def test_what_importance_sampling_cannot_tell_is_fitted_again():
     """By a fit without that row, within .4: at five sds few of the 4,000 draws have its density."""
     found, df = loo(), conjugate.frame()

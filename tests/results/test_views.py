@@ -82,6 +82,17 @@ def test_trees_without_the_data(arviz, votes, tmp_path):
         fit.to_arviz(log_likelihood=True)
 
 
+def test_densities_of_weighted_rows_are_refused(arviz, votes):
+    """ArviZ's loo had no weights: -685 in the place of -1391."""
+    counted = votes.assign(n=np.arange(len(votes)) % 3)
+    weighted = sgmc.logit("y ~ x1", counted, weights="n", seed=1)
+    assert "log_likelihood" not in weighted.to_arviz(posterior_predictive=True).children
+    with pytest.raises(ArgumentError, match="ArviZ counts each row of log densities once"):
+        weighted.to_arviz(log_likelihood=True)
+    ones = sgmc.logit("y ~ x1", votes.assign(n=1), weights="n", seed=1)
+    assert "log_likelihood" in ones.to_arviz(log_likelihood=True).children
+
+
 def test_names_that_trees_cannot_have(arviz):
     rng = np.random.default_rng(0)
     fit = sgmc.Logit(

@@ -53,6 +53,38 @@ def test_one_row_and_one_outcome_are_enough(first, tables):
     assert number.update(tables[1].head(1)).nobs == 301
 
 
+@pytest.mark.parametrize(
+    "verb, formula, given",
+    [
+        ("logit", FORMULA, {}),
+        ("ols", "number ~ x1 + x2", {"weights": "x3"}),
+        ("mnlogit", "g ~ x1", {}),
+        ("negativebinomial", "count ~ g", {}),
+    ],
+)
+def test_rows_of_the_fit_itself_are_refused(tables, verb, formula, given):
+    """They were counted twice, without a warning."""
+    df = tables[0].assign(x3=1 + np.arange(300) % 2)
+    first = getattr(sgmc, verb)(formula, df, seed=1, draws=500, **given)
+    with pytest.raises(sgmc.errors.ArgumentError, match="the 300 rows of the fit itself, which"):
+        first.update(df.copy(), seed=2)
+    other = df.assign(x1=df.x1.to_numpy()[::-1])
+    if "x1" in formula:
+        assert first.update(other).nobs == 2 * first.nobs
+
+
+def test_rows_of_an_update_are_refused_too(first, tables):
+    second = first.update(tables[1])
+    with pytest.raises(sgmc.errors.ArgumentError, match="the 300 rows of the fit itself"):
+        second.update(tables[1])
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.UpdateWarning")  # of few rows
+def test_the_same_few_outcomes_again_are_new_rows(tables):
+    few = tables[0][:6]
+    assert sgmc.ols("number ~ 1", few, seed=1).update(few).nobs == 12
+
+
 def test_a_model_of_arrays(tables):
     y, X = (tables[0].won == "yes").astype(int), tables[0][["x1", "x2"]]
     res = sgmc.Logit(y, X).fit(seed=1, draws=1000)

@@ -1,5 +1,9 @@
-"""Rows in which an expression has no value although all of its columns have one."""
+"""Rows in which an expression has no value although all of its columns have one, and expressions
+that ask for what is missing in a column.
+"""
 
+import ast
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,13 +11,18 @@ import numpy as np
 import pandas as pd
 
 from sgmc.arguments.types import Bools, Frame, Ints
-from sgmc.errors import DataError, RowsLeftOutWarning
+from sgmc.errors import DataError, FormulaError, RowsLeftOutWarning
 from sgmc.formula.data.columns import is_missing, kind
 from sgmc.formula.data.frames import plain_value
 
 NUMBERS = ("number", "bool", "complex")
 # what makes values missing on purpose: bins and conditions, tables of values, conversions
 CHOICES = frozenset("cut where mask select replace map to_numeric nan NaN NA".split())
+# calls that fill what is missing in a column, or tell where it is
+OF_GAPS = frozenset("isna isnull notna notnull isnan isfinite nan_to_num".split())
+OF_GAPS |= frozenset("fillna ffill bfill pad backfill interpolate combine_first coalesce".split())
+GIVEN_A_GAP = frozenset(("replace", "isin"))  # such calls where a missing value is an argument
+GAPS_BY_NAME = frozenset(("nan", "NaN", "NA", "NaT"))
 
 
 @dataclass
@@ -111,3 +120,49 @@ def undefined(one: Any, frame: Frame, rows: Ints, values: Any, gaps: Bools) -> U
         ", ".join(shown),
         labels or not CHOICES.isdisjoint(words),
     )
+
+
+def refuse_filled(expressions: Iterable[Any], counts: Mapping[str, int]) -> None:
+    """FormulaError for a call such as ``x.fillna(0)`` where x has gaps: their rows are left out
+    before it is evaluated, so that nothing would be filled or found.
+
+    Parameters
+    ----------
+    expressions : iterable
+        With `label`, `code` and `inputs`: placeholder -> column.
+    counts : dict
+        Column -> rows in which it is missing.
+    """
+    for one in expressions if counts else ():
+        for call, places in calls_of_gaps(one.code):
+            name = next((one.inputs[k] for k in places if one.inputs.get(k) in counts), None)
+            if name is not None:
+                raise FormulaError(
+                    f"{one.label!r}: {call}() would have no effect, as rows in which {name!r} is "
+                    f"missing ({counts[name]:,}) are left out before a formula is evaluated: fill "
+                    "the column, or make a column of what is missing, before the fit, and name that"
+                )
+
+
+def calls_of_gaps(code: str) -> Iterator[tuple[str, list[str]]]:
+    """Pairs (function, names in its call) of calls in an expression that fill or find gaps."""
+    if not any(word in code for word in (*OF_GAPS, *GIVEN_A_GAP)):
+        return
+    for node in ast.walk(ast.parse(code.strip(), mode="eval")):
+        if not isinstance(node, ast.Call):
+            continue
+        called = _last_name(node.func)
+        given = [part for one in node.args for part in ast.walk(one)]
+        asked = called in GIVEN_A_GAP and any(_is_gap(part) for part in given)
+        if called in OF_GAPS or asked:
+            yield called, [one.id for one in ast.walk(node) if isinstance(one, ast.Name)]
+
+
+def _last_name(node: ast.AST) -> str:
+    """The name behind the last dot; empty for what is no name."""
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _is_gap(node: ast.AST) -> bool:
+    """Whether code is a missing value."""
+    return _last_name(node) in GAPS_BY_NAME or isinstance(node, ast.Constant) and node.value is None

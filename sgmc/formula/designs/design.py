@@ -20,6 +20,7 @@ from sgmc.errors import FormulaError, warn
 from sgmc.formula.data.chunks import Chunk, Gaps
 from sgmc.formula.data.columns import is_missing
 from sgmc.formula.data.frames import as_frame
+from sgmc.formula.data.undefined import refuse_filled
 from sgmc.formula.designs import across
 from sgmc.formula.designs.blocks import blocks_of
 from sgmc.formula.designs.coding import Coding
@@ -246,6 +247,7 @@ class DesignSpec:
         gaps = Gaps(len(frame))
         for name in self.columns:
             gaps.add(name, slice(None), is_missing(frame[name]))
+        refuse_filled(self.expressions, gaps.counts)
         self.find_gaps(frame, gaps)
         for found in gaps.undefined.values():
             warn(found.new_warning())

@@ -392,6 +392,10 @@ class _Resolver:
             return self.names.placeholder(name)
         if keyword.iskeyword(name):
             return name
+        if name == "Q" and after == "(":
+            raise _error(
+                self.formula, "Q() has the name of a column in quotes, Q('7'): names are text"
+            )
         if in_call and name in _OF_R and name not in self.scope:
             return _OF_R[name]
         # f(x), module.f, or an argument as in C(g, Sum)

@@ -114,6 +114,17 @@ def is_smooth(tokens: list[str], at: int) -> bool:
     return not (tokens[at + 3 : at + 4] == ["("] and tokens[at + 2] in kind.others)
 
 
+def meant(kind: Any, given: list[list[str]]) -> str:
+    """What too many arguments of a smooth may mean: the end of a message, or nothing."""
+    numbers = [one[0] for one in given[1:] if len(one) == 1 and one[0].isdigit()]
+    if numbers and "k" in kind.options():
+        return f": write k={numbers[0]} for its size"
+    surface = room("terms")["te"]
+    if kind.covariates == 1 and not numbers and len(given) == 2:
+        return f": a surface of two is {surface.written}"
+    return ""
+
+
 def read(
     name: str, tokens: list[str], resolver: "_Resolver", error: "Callable[[str], FormulaError]"
 ) -> SmoothCall:
@@ -151,8 +162,10 @@ def read(
     counts = kind.covariates if isinstance(kind.covariates, tuple) else (kind.covariates,)
     if len(given) not in counts:
         many = " or ".join({1: "one covariate", 2: "two covariates"}[one] for one in counts)
-        surface = "; a surface is te(x, z), the size of a basis s(x, k=5)" * (name == "s")
-        raise error(f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given{surface}")
+        raise error(
+            f"{text}: a smooth of {many}, {kind.written}; {len(given)} are given"
+            f"{meant(kind, given)}"
+        )
     if levels and kind.of_scope not in options:
         raise error(f"{text}: {kind.of_scope} is not given: write {kind.written}")
     by = options.pop("by", None)

@@ -25,7 +25,7 @@ INSTEAD = {
     "as.integer": "write x, a column of numbers: pd.to_numeric(df['x'])",
     "as.double": "write x, a column of numbers: pd.to_numeric(df['x'])",
     "as.logical": "write a comparison, x > 0",
-    "is.na": "write np.isnan(x)",
+    "is.na": "make a column of it before the fit, df['no_x'] = df['x'].isna()",
 }
 SIGNS = {
     "$": "name columns alone, x in the place of df$x",

@@ -36,6 +36,7 @@ from sgmc.fit.parts import (
     is_foreign,
 )
 from sgmc.fit.problem import ANY_MAP, SEARCH, Problem
+from sgmc.models.bases.improper import refuse_improper
 from sgmc.models.bases.opening import check_finite, check_opening
 from sgmc.models.bases.priors import priors_of
 from sgmc.models.bases.refusals import refuse
@@ -246,6 +247,8 @@ def general_problem(model, prior, settings):
         exact = exact_gradient(model.kernel, density, constraints)
         check_finite(exact, start, model, density)
         found, warnings = laplace_approximation(exact, start)
+        if found.whole and warnings:  # of a search without an end, or far from it
+            refuse_improper(exact, start, coordinate_names(layout, constraints), constraints)
         searched = ModeSearch(1, () if found.precision is None else (1.0,))
     if several and found.whole:
         found, warnings, searched = several_approximations(

@@ -297,6 +297,7 @@ def by_refits(task, elpd, full, by):
         approximate=elpd,
         frequency=task.frequency,
         outcomes=task.outcomes,
+        measure=task.measure,
         by=by,
     )
 
@@ -325,7 +326,26 @@ def changed(results, formula, data, how):
     own = {k: given.pop(k) for k in list(given) if k in names(FORMULA)}
     options = {**model.options, **{k: given.pop(k) for k in list(given) if k in model.options}}
     new = like(updated_formula(str(model.formula), str(formula)), model.formula, formula)
-    return model.kind.from_formula(new, data, **{**inputs, **own}, **options).fit(**given)
+    fitted = model.kind.from_formula(new, data, **{**inputs, **own}, **options)
+    if "prior" not in how:
+        given["prior"] = without_lost(given.get("prior"), results, fitted)
+    return fitted.fit(**given)
+
+
+def without_lost(prior, results, new):
+    """A prior without the parameters and terms that a fit had and a new model has not."""
+    if not isinstance(prior, dict):
+        return prior
+    before = {*results.names, *results.model.spec.term_slices}
+    after = {*new.parameter_names(), *new.data.terms}
+
+    def lost(key):
+        if isinstance(key, tuple):
+            return any(map(lost, key))
+        is_of = lambda names: any(one == key or one.startswith(f"{key}(") for one in names)
+        return is_of(before) and not is_of(after)
+
+    return {key: one for key, one in prior.items() if not lost(key)}
 
 
 def updated_formula(old, new):

@@ -67,6 +67,8 @@ class RegressionResults(Results, Predictions, Effects, EffectFigures, Criticism,
         ------
         FormulaError, DataError
             Naming the column; for a level of a factor that the fit had not, too.
+        ArgumentError
+            If the new rows are those of the fit itself, which would count twice.
         NotSupported
             For effects of groups, smooths, learned scales, horseshoes, sandwiches, survival times
             and truncated outcomes.

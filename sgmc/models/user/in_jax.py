@@ -58,6 +58,11 @@ class JaxModel(Model):
             ) from error
         say(self, parameters, said)
         lengths = {np.shape(array)[:1] for array in jax.tree.leaves(data)}
+        if not lengths:
+            raise DataError(
+                "data has no array: give at least one, whose first axis is that of rows; "
+                "np.zeros(1) for a density without data"
+            )
         if len(lengths) != 1 or lengths == {()}:
             raise DataError(
                 f"data: arrays have {', '.join(str(length) for length in sorted(lengths))} rows; "

@@ -13,6 +13,7 @@ from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows
 from sgmc.errors import DataError, warn
 from sgmc.formula.data.chunks import Chunk
 from sgmc.formula.data.columns import refuse_many_strata
+from sgmc.formula.data.dot_columns import INDEX, is_unnamed
 from sgmc.formula.data.labels import cure_of_text
 from sgmc.formula.evaluation.functions import CALLS_IN_PART
 from sgmc.formula.parts import has_bar
@@ -125,6 +126,7 @@ class Scan(ParsedTerms):
         cells = self.cells(selection)
         if facts is None or expressions or not cells.abandoned:
             facts = self.learn(selection, factors, cells=cells)
+        self.refuse_filled(terms, facts.counts)
         facts.check("drop")
         spec = self.fitted(terms, selection, facts)
         if spec.expressions:
@@ -198,6 +200,9 @@ class Scan(ParsedTerms):
         first = Selection(self, self.response_columns, self.vectors, self.subset)
         facts = self.learn(first, list(dict.fromkeys([*candidates, *named])), complete=False)
         others, left_out = dot_columns(facts, candidates)
+        if names[0] in others and is_unnamed(names[0]) and facts.columns[names[0]].kind == "number":
+            others.remove(names[0])
+            left_out[names[0]] = INDEX
         terms = self.fixed(others)
         needed = (facts.columns[name] for name in self.inputs(terms).values())
         if facts.counts or any(column.missing for column in needed):

@@ -118,7 +118,8 @@ class Estimates(ByOtherNames):
     def summary_frame(self, alpha: float = 0.05, *, exponentiate: bool = False) -> Frame:
         """Return the table of the summary as a DataFrame: mean, sd, interval, P(>0), ess_bulk,
         r_hat; of a robust fit also sd_nonrobust.  Its ``attrs["ksd"]`` is `ksd`, as the summary has
-        it (None where it has none).
+        it (None where it has none); with `exponentiate`, ``attrs["left_out"]`` are the names of
+        parameters without a ratio.
 
         Parameters
         ----------
@@ -126,9 +127,10 @@ class Estimates(ByOtherNames):
             As in `summary`.
         """
         if one_of("exponentiate", exponentiate, (False, True)):
-            from sgmc.results.report.ratios import ratios
+            from sgmc.results.report.ratios import left_out, ratios
 
             frame = ratios(self, alpha)
+            frame.attrs["left_out"] = left_out(self)
         else:
             frame = contrasts.posterior_frame(self.draws, self.weights, self.names, alpha).assign(
                 mean=self.params, sd=self.bse, ess_bulk=self._ess, r_hat=self._rhat, **beside(self)
@@ -173,7 +175,8 @@ class Estimates(ByOtherNames):
         exponentiate : bool
             Ratios in the place of coefficients: odds ratios (logit, mnlogit), rate ratios (counts),
             hazard ratios (cloglog), ratios of means (log link).  Medians and quantiles of exp of
-            the draws; other parameters are left out.
+            the draws; other parameters, such as sds of groups, are left out, and named beneath the
+            table.
         r2 : bool
             Of a regression, add the Bayesian R^2 to the head, with its posterior sd (`r2`).
         elpd : bool

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from sgmc.fit.parts import is_foreign
 from sgmc.results.checks.scores.stein import Discrepancy
 from sgmc.results.path import moments
 from sgmc.results.report.fit_warnings import noise_share
@@ -84,7 +85,8 @@ def facts(model, fit, known):
             f"Judged by {functionals.what}, as are ESS and R-hat: {functionals.why}, so that "
             "single parameters have no meaning."
         )
-    lines += [sampling(fit, known), *model.remarks(fit), fit.problem.priors.described()]
+    lines += [sampling(fit, known), *modes(fit), *model.remarks(fit)]
+    lines.append(fit.problem.priors.described())
     if plan.spec.sticky:
         lines.append(
             f"Slopes are zero with prior probability {1 - plan.spec.inclusion:g}, else have that "
@@ -109,6 +111,20 @@ def sampling(fit, known):
         parts.append("no R-hat (one chain)")
     parts.append(str(known.ksd))
     return f"Sampling: {'; '.join(parts)}."
+
+
+def modes(fit):
+    """How far modes of a user's density were looked for, in a list: chains that all stay in one
+    mode do not show that there are others.
+    """
+    found = fit.searched
+    if fit.problem.shape.unimodal or not is_foreign(fit.problem.model):
+        return []
+    if found.starts > 1:
+        return [f"Modes: {found}."]
+    looked = "one start" if found.starts else "none was looked for"
+    hint = " (modes='search' looks for them)" if found.starts and found.can_search else ""
+    return [f"Modes: {looked}; others are not ruled out{hint}."]
 
 
 def how(fit):

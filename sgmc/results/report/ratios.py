@@ -53,6 +53,12 @@ def ratios(results, alpha):
     )
 
 
+def left_out(results):
+    """Names of parameters that ratios are without, such as sds of groups, a list."""
+    kept = {*ratios_of(results)}
+    return [name for k, name in enumerate(results.names) if k not in kept]
+
+
 def ratios_of(results):
     """Places of the coefficients whose exponentials have a meaning: all, but where the mean has
     another link than the second parameter only those of the second.

@@ -16,7 +16,7 @@ from sgmc import registry
 from sgmc.arguments.names import texts
 from sgmc.elsewhere import of_part
 from sgmc.errors import ArgumentError, NotSupported
-from sgmc.results.report.ratios import ratio_name, ratios_of
+from sgmc.results.report.ratios import left_out, ratio_name, ratios_of
 from sgmc.results.report.shown import Shown
 
 WIDTH = 78  # characters of a line: two less than terminals have
@@ -124,6 +124,7 @@ def latex_escape(text):
 
 
 DASH = "`-`: the tails are too heavy for these draws to tell it, or it does not exist."
+MOST_LEFT = 5  # parameters that a table of ratios is without
 UNKNOWN = "`-`: not known, as the search for the mode was not finished."
 
 
@@ -163,6 +164,13 @@ def summary(results, alpha, title, names, details=False, exponentiate=False, r2=
         out.tables += [errors(results, listed, width), listing(shown.run, width)]
     missing = UNKNOWN if results._unknown else DASH
     untold = [missing] if frame[["mean", "sd"]].isna().any(axis=None) else []
+    others = left_out(results) if exponentiate else []
+    if others:
+        untold.append(
+            f"Not in the table: {', '.join(others[:MOST_LEFT])}"
+            f"{f' and {len(others) - MOST_LEFT} more' if len(others) > MOST_LEFT else ''}, as "
+            "ratios are of coefficients; summary() has them."
+        )
     out.extra_txt = "\n".join(
         wrap(line, "    " if line.startswith("[") else "  ")
         for line in [*untold, *shown.lines, *(shown.details if details else [])]

@@ -8,10 +8,11 @@ from sgmc.arguments.data.limited import is_records
 from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows, finite_table
 from sgmc.core.designs.design import scatter
 from sgmc.core.system.storage import is_large, made, spans
-from sgmc.errors import DataError
+from sgmc.errors import DataError, WeightsWarning, warn
 from sgmc.models.regression.bases.family import MAX_COUNT_MEAN
 from sgmc.priors import INTERCEPT
 
+FEWEST_COUNTED = 0.5  # mean weight of rows that count, from which intervals are not far too wide
 LEAST_LIKELY = 10.0  # of the outcomes' mean, in logs: there the least count is likely
 
 
@@ -300,7 +301,7 @@ def of_table(table, partly="", alone=True):
         table.strata,
         given,
         table.dropped,
-        [*table.notes, *single],
+        [*table.notes, *single, *few_counted(table.weights)],
         se=table.se,
         partly=partly,
         groups=table.groups,
@@ -309,6 +310,25 @@ def of_table(table, partly="", alone=True):
         given_offset=known,
         increments=tuple(spec.increments),
     )
+
+
+def few_counted(weight):
+    """Issue a WeightsWarning, and return it in a list, where rows count for far fewer: of rows
+    without weight, as of those left out, there is nothing to say.
+    """
+    if weight is None or is_large(weight, len(weight)):
+        return []
+    counted = np.count_nonzero(weight)
+    if weight.sum() >= FEWEST_COUNTED * counted:
+        return []
+    found = WeightsWarning(
+        f"weights sum to {weight.sum():.3g} in {counted:,} rows, and count rows: the data have the "
+        "information of so many rows alone.",
+        "If they are precisions, as in weighted least squares, rescale them to a mean of 1, "
+        "w / w.mean(), or give sgmc.ols the predictors of its scale, sigma='~ ...'.",
+    )
+    warn(found)
+    return [found]
 
 
 def in_few_bytes(y):

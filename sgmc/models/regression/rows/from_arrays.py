@@ -10,7 +10,7 @@ from sgmc.arguments.data.limited import is_records, records
 from sgmc.arguments.data.tables import finite_table, table
 from sgmc.arguments.names import column_names
 from sgmc.errors import DataError
-from sgmc.models.regression.rows.data import RegressionData, total_offset
+from sgmc.models.regression.rows.data import RegressionData, few_counted, total_offset
 
 
 def outcome_name(endog):
@@ -79,6 +79,7 @@ def from_arrays(endog, exog, label, names, columns, outcome="numeric"):
         known["weights"],
         known["strata"],
         given,
+        notes=few_counted(known["weights"]),
         lent=isinstance(exog, np.ndarray) and is_lent(X),
         se=known["se"],
         groups=known["groups"],

@@ -4,10 +4,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from sgmc.arguments.data.limited import columns_of
 from sgmc.coordinates.approximations.modes import ModeSearch
 from sgmc.coordinates.whitened.whitening import undo_centring
+from sgmc.core import expansion
 from sgmc.core.designs.design import design
 from sgmc.core.system import deadline
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError, FormulaError, UpdateWarning
 from sgmc.fit.parts import Evidence
@@ -15,11 +18,17 @@ from sgmc.fit.problem import CURVATURE
 from sgmc.models.regression.coordinates import preconditioner
 from sgmc.models.regression.mode.search import power_of, search_of
 from sgmc.models.regression.problem import as_far_as_known, whitened
+from sgmc.models.regression.rows.data import as_floats
 from sgmc.models.regression.rows.prepare import prepare
 from sgmc.models.regression.updated.account import FIT_AGAIN, anchored
 from sgmc.models.regression.updated.prior import Carried, CarriedPriors
+from sgmc.models.regression.updated.taylor import ExactRows
 from sgmc.models.regression.updated.weighed import weighed
+from sgmc.results.outcomes.data.rows import fitted_rows
+from sgmc.results.outcomes.predicted.residuals import in_order
 
+FEWEST_CHANGES = 8  # of outcomes from row to row: the same ones by chance once in 2^8
+SAME_ROWS = 1e-7  # of derivatives in posterior sds: sums of the same rows differ by rounding errors
 UNSEEN = "update keeps the coefficients that there are: fit all rows together, or leave them out"
 
 
@@ -81,6 +90,42 @@ class Update(Evidence):
         return size, "the distance from the old draws, weighed by the new rows"
 
 
+def refuse_rows_of_fit(model, kernel, back):
+    """ArgumentError where new rows are those of the fit, which would count twice: they have the
+    same outcomes in the same order, and the same derivatives of the likelihood at the old mode.
+
+    Parameters
+    ----------
+    model : UpdatedRegression
+    kernel : Model
+        Of the new rows.
+    back : array (dim, dim)
+        From the coordinates of `kernel` to those of the past.
+    """
+    if model.earlier._fit is None:
+        return
+    rows = fitted_rows(model.earlier, "update")
+    old = np.stack([in_order(rows, one) for one in columns_of(rows.y)])
+    new = np.stack([as_floats(one) for one in columns_of(model.data.y)])
+    # few outcomes, or such as hardly change, may well be the same in other rows
+    changes = (old[:, 1:] != old[:, :-1]).any(axis=0).sum()
+    if not np.array_equal(new, old) or changes < FEWEST_CHANGES:
+        return
+    place, inverse = model.past.place, np.linalg.inv(back)
+    with one_blas_thread():
+        _, gradient, precision = expansion.expand(kernel, inverse @ place)
+        gradient, precision = inverse.T @ gradient, inverse.T @ precision @ inverse
+    known = ExactRows(model.earlier._fit.problem, prior=False).expansion(place)
+    size = np.sqrt(np.abs(np.diag(known[1])))
+    off = [(gradient - known[0]) / size, (precision - known[1]) / np.outer(size, size)]
+    if max(np.abs(one).max() for one in off) < SAME_ROWS:
+        raise ArgumentError(
+            f"update: new_data has the {len(model.data.y):,} rows of the fit itself, which would "
+            "count twice: give new rows alone. To fit the table again call the verb, such as "
+            f"sgmc.{model.family.name}(...); for more draws call resume()"
+        )
+
+
 def updated_problem(model, settings):
     """The problem of an `UpdatedRegression` for checked settings."""
     data, family, past = model.data, model.family, model.past
@@ -89,6 +134,7 @@ def updated_problem(model, settings):
     earlier = model.earlier.priors
     back = undo_centring(len(earlier.names), earlier.shifts(table.shift), earlier.intercepts)
     kernel = family.kernel(design(table.X), table.response, table.offset, table.multiplicity)
+    refuse_rows_of_fit(model, kernel, back)
 
     def search(terms, start):
         mode, warnings = search_of(kernel, terms, table, family)(start, True)

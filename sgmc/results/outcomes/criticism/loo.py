@@ -64,6 +64,8 @@ class Loo:
         By row: log predictive density, and the shape of the importance weights' tail, which should
         be below `good_k`.
     good_k : float
+    measure : {"densities", "probabilities"}
+        Of which `elpd_i` are logs: of continuous outcomes, or of discrete ones.
     unit : {"rows", "groups"}
         What was left out one at a time; where it is groups, read groups for rows above.
     by : str
@@ -86,6 +88,7 @@ class Loo:
     approximate: np.ndarray
     frequency: np.ndarray | None
     outcomes: np.ndarray
+    measure: str
     unit: str = "rows"
     by: str = "loo"
 
@@ -137,7 +140,7 @@ class LeaveOneOutTask:
     frequency : array (n,) or None
     outcomes : array (k, n)
         With the trials, or how times are censored, where there are some.
-    unit : str
+    measure, unit, by : str
         See `Loo`.
     """
 
@@ -146,7 +149,9 @@ class LeaveOneOutTask:
     expected: Expected | None
     frequency: np.ndarray | None
     outcomes: np.ndarray
+    measure: str
     unit: str
+    by: str = "loo"
 
     @property
     def n(self) -> int:
@@ -199,7 +204,14 @@ def task_of(
             if column is not None
         ]
     )
-    return LeaveOneOutTask(results, table, expected, frequency, outcomes, unit)
+    measure = measure_of(results.model.family)
+    return LeaveOneOutTask(results, table, expected, frequency, outcomes, measure, unit)
+
+
+def measure_of(family: Any) -> str:
+    """What the outcomes of a family have: see `Loo`."""
+    discrete = family.counts or family.outcome in ("binary", "category", "ordered")
+    return "probabilities" if discrete else "densities"
 
 
 def wanted(n: int, count: int | None = None) -> int:
@@ -240,6 +252,7 @@ def estimate(task: LeaveOneOutTask, sample: Sample) -> Loo:
         approximate=task.expected.elpd,
         frequency=task.frequency,
         outcomes=task.outcomes,
+        measure=task.measure,
         unit=task.unit,
     )
 
@@ -385,8 +398,10 @@ def compare(*results: Any, **named: Any) -> Frame:
     Raises
     ------
     ArgumentError
-        If the models are not of the same outcomes in the same order, or are `Loo` of different
-        rows.
+        If the models are not of the same outcomes in the same order, are `Loo` of different rows,
+        or have probabilities of discrete outcomes and densities of continuous ones; if rows have
+        weights, and one was judged by `loo`, which leaves out one copy of a row, the other by
+        `kfold`, which leaves out all.
     """
     as_one = len(results) == 1 and isinstance(results[0], Mapping | list | tuple)
     models = numbered_models(results[0] if as_one else results)
@@ -426,6 +441,11 @@ def judged_alike(found: dict[str, Any], what: str) -> dict[str, Loo]:
     seed = next((one.seed for one in found.values() if hasattr(one, "loo")), None)
     for name, one in found.items():
         if not isinstance(one, Loo) and not hasattr(one, "loo"):
+            if hasattr(one, "draws") and hasattr(one, "model"):
+                raise ArgumentError(
+                    f"{what}: {name} is a fit of {one.model.title}, of which only sums of log "
+                    "densities over rows are known: regressions alone have loo()"
+                )
             raise ArgumentError(
                 f"{what}: {name} is {type(one).__name__}; it must be results of a fit, or what "
                 "their loo() gave"
@@ -449,16 +469,42 @@ def check_same(one: Any, other: Any, name: str, best: str, what: str) -> None:
         )
     if one.n != other.n or not np.array_equal(one.outcomes, other.outcomes):
         raise ArgumentError(
-            f"{what}: {name} and {best} are not of the same outcomes in the same order ({one.n} "
-            f"and {other.n} rows); fit both to the same rows, e.g. after dropna()"
+            f"{what}: {name} and {best} are not of the same outcomes in the same order"
+            f"{apart(one.outcomes, other.outcomes)}"
+        )
+    if one.measure != other.measure:
+        raise ArgumentError(
+            f"{what}: {name} has {one.measure} of its outcomes and {best} has {other.measure}, "
+            "which have no common scale: compare models of counts or labels with each other, and "
+            "models of continuous outcomes with each other"
         )
     if not np.array_equal(weights_of(one), weights_of(other)):
         raise ArgumentError(f"{what}: {name} and {best} have different weights")
+    if (one.by == "loo") != (other.by == "loo") and (weights_of(one) != 1).any():
+        raise ArgumentError(
+            f"{what}: {name} is by {one.by} and {best} by {other.by}, and rows have weights: loo "
+            "leaves out one copy of a row, kfold all of its copies; judge both by the same"
+        )
     if isinstance(one, Loo) and isinstance(other, Loo) and not np.array_equal(one.rows, other.rows):
         raise ArgumentError(
             f"{what}: {name} and {best} were judged by different rows; give the results "
             "themselves, and it draws one sample for all"
         )
+
+
+def apart(one: Floats, other: Floats) -> str:
+    """How outcomes (k, n) of two models differ, and what to do: the end of a message."""
+    (_, n), (_, m) = one.shape, other.shape
+    if n != m:
+        return f" ({n} and {m} rows); fit both to the same rows, e.g. after dropna()"
+    if one.shape == other.shape and np.array_equal(
+        one[:, np.lexsort(one)], other[:, np.lexsort(other)]
+    ):
+        return ": the rows are in another order; fit both to the same table"
+    return (
+        f": the outcomes themselves differ ({n} rows each); fit both to the same outcome and the "
+        "same rows (densities of log(y) are not those of y)"
+    )
 
 
 def shared_sample(tasks: Any, seed: Seed) -> Sample:

@@ -21,6 +21,8 @@ def new_offset(results, exog, offset, n, transform=True):
     """
     from sgmc.formula.data.frames import as_frame
 
+    if isinstance(offset, str):
+        offset = column_of(exog, "offset", offset)
     same_index(exog=exog, offset=offset)
     given, spec = given_offset(results, offset, n, transform), results.model.spec
     own = transform and spec is not None and spec.offset is not None
@@ -37,8 +39,8 @@ def given_offset(results, offset, n, transform):
     if offset is None:
         if asks_offset(results, transform):
             raise ArgumentError(
-                "the model was fitted with an offset: predict needs offset= for the new rows (0 "
-                "for none)"
+                "the model was fitted with an offset: predict needs offset= for the new rows"
+                f"{by_name(results, 'offset')} (0 for none)"
             )
         return np.zeros(n)
     offset = for_rows("offset", offset, n)
@@ -66,8 +68,8 @@ def with_exposure(results, exog, offset, exposure, transform=True):
     if exposure is None:
         if exog is not None and "exposure" in results.model.given:
             raise ArgumentError(
-                "the model was fitted with an exposure: predict needs exposure= for the new rows, "
-                "a column's name or numbers (1 for none)"
+                "the model was fitted with an exposure: predict needs exposure= for the new rows"
+                f"{by_name(results, 'exposure')} (1 for none)"
             )
         return offset
     if not results.model.family.counts:
@@ -85,8 +87,15 @@ def with_exposure(results, exog, offset, exposure, transform=True):
     size = values.exposures("exposure", numeric("exposure", exposure))
     if offset is None and asks_offset(results, transform):
         return None  # asked for where it is missed
-    given = 0.0 if offset is None else numeric("offset", not_a_name("offset", offset))
-    return np.log(size) + given
+    if isinstance(offset, str):
+        offset = column_of(exog, "offset", offset)
+    return np.log(size) + (0.0 if offset is None else numeric("offset", offset))
+
+
+def by_name(results, argument):
+    """The argument with the name of the column that the fit had; empty where that was none."""
+    name = results.model.inputs.get(argument)
+    return f", {argument}={name!r} where they have the column" if isinstance(name, str) else ""
 
 
 def column_of(exog, argument, name):

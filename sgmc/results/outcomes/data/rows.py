@@ -289,8 +289,8 @@ def refuse_prior_alone(fit):
     """ArgumentError for what needs the outcomes of a fit that had none."""
     if fit.problem.prior_alone:
         raise ArgumentError(
-            "these are draws of the prior alone (prior_only=True), without outcomes: give exog= "
-            "for predictions; everything else needs a fit to the data"
+            "these are draws of the prior alone (prior_only=True), without outcomes: give the "
+            "table, posterior_predict(df) or predict(df); everything else needs a fit to the data"
         )
 
 

@@ -1,11 +1,13 @@
-"""What groups cannot tell, in words: warnings before anything is sampled."""
+"""What groups cannot tell, in words: warnings and refusals before anything is sampled."""
 
 import numpy as np
 
-from sgmc.errors import GroupsWarning
+from sgmc.errors import DataError, GroupsWarning
+from sgmc.models.regression.latent.covariance.group_effects import INTERCEPT
 
 SHARE_OF_GROUPS = 0.9  # share of groups from which a warning is due
 FEW_LEVELS = 4
+OF_LABELS = ("binary", "category", "ordered")  # outcomes whose probabilities fix their spread
 AS_GOOD = 3.0  # nats: where the density at zero is at most so far below the mode's
 
 
@@ -24,6 +26,35 @@ def warnings_of(rows, effects, family):
         *single_outcomes(rows, effects, family),
         *between_groups(rows, effects),
     ]
+
+
+def refuse_single_rows(data, family, terms, levels):
+    """DataError where each level of a factor has one row, whose outcome is a label: an intercept of
+    each level then changes probabilities alone, as other coefficients do, and nothing tells its
+    sd: posteriors have no mode, or one far out.
+
+    Parameters
+    ----------
+    data : RegressionData
+    family : Family
+    terms : list of EffectTerm
+    levels : dict
+        How many each factor has.
+    """
+    if family.outcome not in OF_LABELS:
+        return
+    for term in terms:
+        if INTERCEPT not in term.columns or levels[term.factor] < data.n:
+            continue
+        # a row of several trials, or that counts several times, is several outcomes
+        counts = [one.max() for one in (data.trials, data.weight) if one is not None]
+        if max(counts, default=1) <= 1:
+            counted = ", or give counts, 'successes + failures ~ ...'"
+            raise DataError(
+                f"({term.label}): each of the {data.n:,} levels of {term.factor!r} has one "
+                "row, and a single label tells nothing of the sd of effects: leave the term "
+                f"out{counted if family.outcome == 'binary' else ''}"
+            )
 
 
 def few_levels(rows, effects):

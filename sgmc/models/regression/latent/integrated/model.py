@@ -3,6 +3,7 @@
 from sgmc.arguments.numbers import whole
 from sgmc.errors import ArgumentError
 from sgmc.models.regression.latent.covariance.group_effects import closed_form, effects_of
+from sgmc.models.regression.latent.covariance.group_warnings import refuse_single_rows
 from sgmc.models.regression.model import Regression
 from sgmc.priors import learns
 from sgmc.registry import room
@@ -82,6 +83,11 @@ class MixedRegression(Regression):
             nodes = self.nodes if learns(prior) else None
             other = room("crossed")["crossed"](self.fixed, self.grouping.crossing(), nodes)
             return other.suited(prior, checked)
+        rows = self.grouping
+        levels = {rows.name: len(rows.levels)}
+        if rows.sub is not None:
+            levels[rows.sub_name] = len(rows.sub_levels)
+        refuse_single_rows(self.data, self.family, rows.terms, levels)
         return self
 
     def problem(self, prior, checked):

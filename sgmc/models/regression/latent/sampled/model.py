@@ -5,6 +5,7 @@ from copy import copy
 from sgmc.errors import NotSupported
 from sgmc.models.regression.latent.covariance.crossed_effects import effects_of_crossing
 from sgmc.models.regression.latent.covariance.group_effects import apart
+from sgmc.models.regression.latent.covariance.group_warnings import refuse_single_rows
 from sgmc.models.regression.latent.integrated.model import MixedRegression
 from sgmc.models.regression.latent.sampled.refusals import refuse_coded
 from sgmc.models.regression.latent.shrunk.groups import groups_of, refuse_many, specified
@@ -52,6 +53,9 @@ class CrossedRegression(MixedRegression):
         return self.effects.names + [one.name for one in self.learned]
 
     def suited(self, prior, checked):
+        if not checked.prior_only:
+            levels = {one.name: len(one.index) for one in self.grouping.factors}
+            refuse_single_rows(self.data, self.family, self.grouping.terms, levels)
         if not learns(prior):
             return self
         refuse(self.data, self.family, checked)
