@@ -82,6 +82,10 @@ TABLE = {
         "log-gamma functions without cancellation, and what counts have of them",
         "",
     ),
+    "models/mixed": (
+        "the covariance of a group's effects as a compiled function, where users' modules cimport it",
+        "",
+    ),
     "models/regression/bases": (
         "the base of families, and of their compiled models",
         BELOW + " coordinates",
@@ -135,10 +139,6 @@ TABLE |= {
 TABLE["models/hmm/volatility"] = (
     "stochastic volatility, on a grid or by particles: model, kernels, results",
     MODEL + " models/hmm",
-)
-TABLE["models/mixed"] = (
-    "the covariance of a group's effects as a compiled function, where users' modules cimport it",
-    "",
 )
 ROOM = "models/regression"
 LATENT = f"{ROOM}/latent"
