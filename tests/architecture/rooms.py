@@ -83,7 +83,7 @@ TABLE = {
         "",
     ),
     "models/mixed": (
-        "the covariance of a group's effects as a compiled function, where users' modules cimport it",
+        "the covariance of a group's effects, compiled, where users' modules cimport it",
         "",
     ),
     "models/regression/bases": (

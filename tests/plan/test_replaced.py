@@ -234,3 +234,34 @@ def test_only_chains_that_forget_slowly_make_way(monkeypatch, worth, times):
     verdict = SimpleNamespace(trustworthy=False, shortfall=9.0)
     state = {"verdict": verdict, "warnings": [], "_ess": np.array([4000.0, 4000 * worth])}
     assert going_on.forgetting(fit, state) == times
+
+
+def empty_level(seed):
+    """Counts of four levels, of which one has none."""
+    rng = np.random.default_rng(seed)
+    x, k = rng.normal(size=200), rng.choice(list("abcd"), 200, p=[0.4, 0.3, 0.2, 0.1])
+    return pd.DataFrame({"x": x, "k": k, "p": rng.poisson(np.exp(0.3 * x)) * (k != "d")})
+
+
+@pytest.mark.parametrize("seed", [102, 103])
+def test_mini_batches_whose_errors_cannot_be_told_make_way(seed):
+    """A level without counts leaves a posterior that is far from a Gaussian, of which scores say
+    little: means are within 0.15 sd, sds within 10 %, of a long run's (the verdict's 0.1 and Monte
+    Carlo error of both).
+    """
+    frame = empty_level(seed)
+    results = sgmc.poisson("p ~ x + k", frame, seed=2)
+    assert results.sampler.name == "mala" and results.verdict.trustworthy
+    assert results._fit.plan.reason == choose.UNTOLD
+    assert near(results, sgmc.poisson("p ~ x + k", frame, seed=3, sampler="nuts", draws=4000))
+
+
+def test_a_named_sampler_does_not():
+    results = sgmc.poisson("p ~ x + k", empty_level(102), seed=2, sampler="lmsgld")
+    assert results.sampler.name == "lmsgld" and not results.verdict.trustworthy
+
+
+def test_nor_do_mini_batches_where_all_rows_cost_much(monkeypatch):
+    monkeypatch.setattr(stopping, "MOST_WORK", 1e-3)
+    results = sgmc.poisson("p ~ x + k", empty_level(102), seed=2)
+    assert results.sampler.name == "lmsgld" and not results.verdict.trustworthy
