@@ -110,6 +110,17 @@ def crossed(users, items, rows):
     return pd.DataFrame({"x": x, "u": u, "i": i, "y": y + rng.normal(size=rows)})
 
 
+def sloped(subjects, items, rows):
+    """Normal and binary outcomes of slopes by subject, beside items."""
+    rng = np.random.default_rng(1)
+    u, i, x = rng.integers(0, subjects, rows), rng.integers(0, items, rows), rng.normal(size=rows)
+    level, slope = rng.normal(size=subjects), 0.4 * rng.normal(size=subjects)
+    eta = 0.3 * x + 0.8 * level[u] + (slope + 0.2 * level)[u] * x
+    b = (rng.random(rows) < 1 / (1 + np.exp(-eta))) * 1
+    y = eta + 0.5 * rng.normal(size=items)[i] + rng.normal(size=rows)
+    return pd.DataFrame({"x": x, "u": u, "i": i, "y": y, "b": b})
+
+
 def nested(rows, inner, outer):
     """Binary outcomes of families in communities."""
     rng = np.random.default_rng(1)
@@ -171,9 +182,10 @@ def by_r(library, call):
 
 
 def fresh(code):
-    """CPU seconds of a fresh interpreter."""
+    """CPU seconds of a fresh interpreter, which finds bytecode, as of an installed package."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, env=env)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
@@ -276,6 +288,33 @@ WORKS = [
         lmer("y ~ x + (1 | u) + (1 | i)"),
         1,
         2,
+    ),
+    Work(
+        "ols (x | u), 5,000 rows, 500 groups",
+        lambda: sloped(500, 1, 5_000),
+        fit("ols", "y ~ x + (x | u)"),
+        "lmer",
+        lmer("y ~ x + (x | u)"),
+        1,
+        1,
+    ),
+    Work(
+        "ols (x | u) + (1 | i), 800 rows, 40 x 20",
+        lambda: sloped(40, 20, 800),
+        fit("ols", "y ~ x + (x | u) + (1 | i)"),
+        "lmer",
+        lmer("y ~ x + (x | u) + (1 | i)"),
+        1,
+        2,
+    ),
+    Work(
+        "logit (x | u), 5,000 rows, 500 groups",
+        lambda: sloped(500, 1, 5_000),
+        fit("logit", "b ~ x + (x | u)"),
+        "glmer",
+        by_r("lme4", "glmer(b ~ x + (x | u), d, binomial)"),
+        1,
+        3,
     ),
     Work("InstEval", insteval, fit("ols", MARKS), "lmer", lmer(MARKS), 1, long=True),
     Work(
