@@ -8,6 +8,7 @@ import pytest
 import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system.deadline import limited
 from sgmc.errors import SweepsWarning
 from sgmc.models.lda.sweeping import LARGEST_TOPIC_SHIFT, TRIED_SWEEPS, expected, settled, shift
 
@@ -109,3 +110,13 @@ def test_sweeps_that_are_enough_are_not_blamed():
     counts = np.repeat(np.kron(np.eye(2, dtype=int), np.full(5, 4)), 10, axis=0)
     res = sgmc.LDA(counts, 2, sweeps=8).fit(**SHORT)
     assert not any(isinstance(one, SweepsWarning) for one in res.warnings)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_sweeps_are_measured_in_half_of_the_time_that_there_is():
+    """Without the time the most of them are taken; a later fit measures."""
+    model = sgmc.LDA(corpus(3, tokens=40)[0], 3)
+    with limited(1e-9):
+        assert model.used_sweeps == TRIED_SWEEPS[-1]
+    model.fit(seed=1, draws=2, warmup=2, chains=2)
+    assert model.used_sweeps == sgmc.LDA(corpus(3, tokens=40)[0], 3).used_sweeps < TRIED_SWEEPS[-1]

@@ -215,7 +215,7 @@ class Trust:
         approximation; far below 1 a chain samples, above it optimises.  Where there is no such
         approximation V_s is that of at most max(50 d, 1000) rows at the first kept draws, the
         largest of the chains', and M the sampler's metric there, such as W'W of `ICA` (eq. 20);
-        NaN for more than 300 numbers.
+        NaN for more than 300 numbers, and where time_limit ended the fit before it was known.
         """
         return self._threshold
 
