@@ -123,8 +123,9 @@ class Trust:
         Some of the draws x_i, spread over the chains, are each moved by so many steps of a sampler
         that leaves the posterior invariant: y_i.  Draws of the posterior stay draws of it, so that
         f(y_i) - f(x_i) has mean zero for every f.  It is tested for each parameter, its square,
-        and the squared distance from the mode in whitened coordinates, by t tests with
-        Bonferroni's correction; wrong draws are seen before the exact chains have forgotten them.
+        and the squared distance from the mode in whitened coordinates (where sds have signs that
+        are not printed, from the mean in printed parameters), by t tests with Bonferroni's
+        correction; wrong draws are seen before the exact chains have forgotten them.
         Means and sds of all draws are compared with those of the second halves of the exact paths.
 
         The exact sampler is `mhss`, which touches few rows, where the model has bounds for it and
