@@ -127,3 +127,12 @@ def test_a_backtick_alone_is_refused(text):
     made = sgmc.ols("y ~ `my x`*z", frame(), seed=1, sampler="laplace")
     with pytest.raises(ArgumentError):
         made.hypothesis(text)
+
+
+@pytest.mark.parametrize("deep", ["1+" * 5000 + "1", "-" * 100_000 + "1", "(" * 5000 + "x"])
+def test_statements_that_are_too_deep_are_refused_in_few_words(deep):
+    """Statements may come from outside, and Python's reader has errors of its own for these."""
+    for ask, text in (("hypothesis", f"x > {deep}"), ("contrast", f"x - {deep}")):
+        with pytest.raises(ArgumentError, match="too many signs or brackets|cannot read") as raised:
+            getattr(fitted(), ask)(text)
+        assert len(str(raised.value)) < 400

@@ -7,7 +7,7 @@ from sgmc.core.system.storage import made, mean_and_variance
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.formula.designs.moments import Moments
 from sgmc.models.regression.bases.family import MAX_SD
-from sgmc.models.regression.rows.data import as_floats
+from sgmc.models.regression.rows.data import as_floats, unwrapped
 
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
@@ -91,8 +91,7 @@ def refuse_far_outcomes(data, family, dtype):
     kept = dtype if data.prepared is None else data.prepared.dtype
     if kept != np.float32 or data.sparse is not None or data.trials is not None:
         return
-    while hasattr(family, "whole"):  # with known errors, ends or a second predictor
-        family = family.whole
+    family = unwrapped(family)
     offset = data.offset if family.identity else None
 
     def beyond(rows):
