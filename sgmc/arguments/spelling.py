@@ -15,11 +15,14 @@ ANY_OF = {"**": r"(?:\*\*|\^)", "'": "['\"]", '"': "['\"]"}
 def pattern(name: str) -> str:
     """Return a regular expression that matches a name in each of its spellings."""
     parts = parts_of(name)
-    orders = permutations(parts) if len(parts) <= MOST_PARTS else [parts]
+    orders = [*permutations(parts)] if len(parts) <= MOST_PARTS else [parts]
     joined = "|".join(f"{GAP}:{GAP}".join(map(spellings, order)) for order in orders)
+    single = joined
+    if len(parts) > 1:  # each part may be between backticks of its own
+        single = "|".join(r"\s*:\s*".join(map(ticked, order)) for order in orders)
     before = r"(?<![\w.])" if name[:1].isalnum() else ""  # not the end of a longer name
     # between two backticks, or none: one alone is left over, for the reader to refuse
-    return rf"(?:`\s*(?:{joined})\s*`|(?<!`){before}(?:{joined})(?!`))"
+    return rf"(?:`\s*(?:{joined})\s*`|(?<!`){before}(?:{single})(?!`))"
 
 
 def spelled(written: str, names: Iterable[str]) -> list[str]:
@@ -56,6 +59,12 @@ def spellings(part: str) -> str:
         gap = r"\s+" if word(last) and word(token) else GAP if last else ""
         found, last = found + gap + ANY_OF.get(token, re.escape(token)), token
     return found
+
+
+def ticked(part: str) -> str:
+    """A regular expression for one part, between two backticks or none."""
+    found = spellings(part)
+    return rf"(?:`\s*{found}\s*`|{found})"
 
 
 def word(token: str) -> bool:

@@ -19,6 +19,7 @@ from sgmc.core.recorders import steps_to_space
 from sgmc.core.schedules import Constant
 from sgmc.core.spec import SamplerSpec
 from sgmc.core.system.blas import one_blas_thread
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError
 from sgmc.fit import paths, tolerance
 from sgmc.fit.noise import SINGLE_ROWS, Pilot, noise_in_x, noise_of
@@ -542,11 +543,16 @@ def plan_to_threshold(plan, chains):
 
 
 def alpha_at_draws(fit):
-    """alpha at the first kept draws, the largest of the chains'; NaN where it is not known."""
+    """alpha at the first kept draws, the largest of the chains'; NaN where it is not known, or the
+    time is up.
+    """
     if fit.problem.partial or alpha_refusal(fit.plan):
         return float("nan")
-    with one_blas_thread():
-        widest = max(widest_noise_at(fit.plan, x) for x in fit.x[:, 0])
+    try:
+        with one_blas_thread():
+            widest = max(widest_noise_at(fit.plan, x) for x in fit.x[:, 0])
+    except OutOfTime:  # the draws are there all the same
+        return float("nan")
     return fit.plan.spec.noise_ratio(fit.first_time, widest)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from sgmc.arguments.data.limited import ENDS, is_records
 from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, MissingExtra, SGMCWarning, warn
-from sgmc.results.outcomes.data.offers import LAW, need
+from sgmc.results.outcomes.data.offers import LAW, need, need_posterior
 from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.outcomes.predicted.prediction import outcome_draws, outcome_stream
 from sgmc.results.outcomes.predicted.residuals import in_order, log_lik
@@ -39,7 +39,8 @@ def to_arviz(results, wanted, more=None):
     """
     if wanted.log_likelihood or wanted.posterior_predictive:
         need(results, "to_arviz with log_likelihood or posterior_predictive", LAW)
-    if wanted.log_likelihood:
+    if wanted.log_likelihood:  # what ArviZ leaves rows out by
+        need_posterior(results, "to_arviz with log_likelihood")
         refuse_weights(fitted_rows(results, "log_lik"))
     from_dict = tree_maker()
     chains, draws, _ = results.draws.shape

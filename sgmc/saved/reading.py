@@ -1,6 +1,6 @@
 """Plain trees to objects: without executing anything of what is in them."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from importlib import import_module
 from types import ModuleType
@@ -10,6 +10,7 @@ import numpy as np
 
 from sgmc.errors import ArgumentError, FormulaError, SGMCError
 from sgmc.formula import DesignSpec
+from sgmc.formula.data.places import PLACEHOLDER
 from sgmc.formula.designs.groups import GroupSpec
 from sgmc.formula.evaluation import allowlist
 from sgmc.formula.evaluation.code import Refused
@@ -283,29 +284,51 @@ class ObjectReader:
         names = list(dict.fromkeys(self.asked))
         given = ", ".join(f"{name!r}: {name}" for name in names)
         without = ", ".join(f"{name!r}: None" for name in names)
+        # where code is refused even with these, one opening has to allow both
+        refused = None if self.trust.formulas else self.refused({*self.trust.functions, *names})
+        trusted = ""
+        if refused is not None:
+            trusted = (
+                ", trust_formulas=True), if the file is from someone you trust, as a formula in it "
+                f"has {refused.piece!r}"
+            )
+        them = "it" if len(names) == 1 else "them"
         raise ArgumentError(
-            f"the file needs {', '.join(names)}, which are yours: files hold names of functions, "
-            f"no code. Give them, {opened}, functions={{{given}}}), or open it without what needs "
-            f"them, such as predictions of new rows: {opened}, functions={{{without}}})"
+            f"the file needs {', '.join(names)}, of which it holds the name alone, no code. Give "
+            f"{them}, {opened}, functions={{{given}}}{trusted or ')'}, or open it without what "
+            f"needs {them}, such as predictions of new rows: {opened}, functions={{{without}}}"
+            f"{', trust_formulas=True' if trusted else ''})"
         )
 
     def refuse_code(self, opened: str) -> None:
         """ArgumentError where a formula of the file has code that those from outside may not
         have.
         """
-        own = frozenset(name for name, one in self.trust.functions.items() if one is not None)
-        absent = {name for name, one in self.trust.functions.items() if one is None}
+        error = self.refused(self.trust.functions)
+        if error is not None:
+            named = self.trust.functions.items()
+            given = ", ".join(f"{k!r}: {k if v is not None else None}" for k, v in named)
+            beside = f"functions={{{given}}}, " if given else ""
+            raise ArgumentError(
+                f"a formula in the file has {error.piece!r}: {error.reason}. Predictions would "
+                f"execute it; if the file is from someone you trust, {opened}, "
+                f"{beside}trust_formulas=True)"
+            )
+
+    def refused(self, own: Collection[str]) -> Refused | None:
+        """Code that formulas from outside may not have, beside functions of these names, or None;
+        columns have their names.
+        """
         for one in self.objects:
             if not hasattr(one, "refuse_code"):
                 continue
             try:
-                one.refuse_code(own | absent)
+                one.refuse_code(frozenset(own))
             except Refused as error:
-                raise ArgumentError(
-                    f"a formula in the file has {error.piece!r}: {error.reason}. Predictions would "
-                    f"execute it; if the file is from someone you trust, {opened}, "
-                    "trust_formulas=True)"
-                ) from error
+                columns = getattr(one, "inputs", {})
+                piece = PLACEHOLDER.sub(lambda m: columns.get(m[0], m[0]), error.piece)
+                return Refused(piece, error.reason)
+        return None
 
 
 WAYS = {

@@ -225,3 +225,18 @@ def test_arrow_dtypes(rng):
     assert table.rows.tolist() == [i for i in range(20) if i % 4 in (0, 3)]
     assert table.y.tolist() == [1, 0] * 5
     assert table.spec.exog_names == ["Intercept", "s[T.w]", "k[T.q]", "i", "f"]
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("y ~ 1 / x1", r"1 is the intercept.*I\(1 / x\)"),
+        ("y ~ x1 ** .5", r"\*\* of terms takes a positive whole number.*I\(x \*\* 0.5\)"),
+        ("y ~ C(g, 5)", r"C\(g, 5\): the second argument is no contrast: write Treatment"),
+        ("y ~ C(g, 'sum')", "the second argument is no contrast"),
+    ],
+)
+def test_arithmetic_and_contrasts_say_how_they_are_written(text, why):
+    table = pd.DataFrame({"y": np.arange(9.0), "x1": np.arange(9.0) ** 2, "g": list("abc") * 3})
+    with pytest.raises(FormulaError, match=why):
+        formula.read(text, table)

@@ -8,7 +8,9 @@ import pytest
 import sgmc
 from sgmc.core.expansion import of_rows
 from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import deadline
 from sgmc.errors import SweepsWarning
+from sgmc.models.lda import sweeping
 from sgmc.models.lda.sweeping import LARGEST_TOPIC_SHIFT, TRIED_SWEEPS, expected, settled, shift
 
 from .collapsed import ordered, topics
@@ -109,3 +111,23 @@ def test_sweeps_that_are_enough_are_not_blamed():
     counts = np.repeat(np.kron(np.eye(2, dtype=int), np.full(5, 4)), 10, axis=0)
     res = sgmc.LDA(counts, 2, sweeps=8).fit(**SHORT)
     assert not any(isinstance(one, SweepsWarning) for one in res.warnings)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")
+def test_sweeps_are_measured_in_half_of_the_time_that_there_is(monkeypatch):
+    """Without the time the most of them are taken; a later fit measures."""
+    limits = []
+
+    def least(model):
+        limits.append(deadline.current().left())
+        deadline.check()
+        return TRIED_SWEEPS[1]
+
+    monkeypatch.setattr(sweeping, "least", least)
+    model = sgmc.LDA(corpus(3, tokens=40)[0], 3)
+    with deadline.limited(1e-9):
+        assert model.used_sweeps == TRIED_SWEEPS[-1]
+    for seconds in (1000, None):
+        model.fit(seed=1, draws=2, warmup=2, chains=2, time_limit=seconds)
+        assert model.used_sweeps == TRIED_SWEEPS[1]
+    assert len(limits) == 2 and limits[0] < 1 and 0 < limits[1] <= 500

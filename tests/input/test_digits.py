@@ -91,7 +91,7 @@ def test_an_origin_of_the_first_rows_is_not_all_that_is_taken_off():
     rng = np.random.default_rng(3)
     n = 20_000
     x = 1e6 + np.arange(n) / n * 100
-    y = 0.5 * x + rng.normal(size=n)
+    y = 0.5 * (x - 1e6) + rng.normal(size=n)
     full, short = (
         sgmc.ols("y ~ x", {"x": x, "y": y}, dtype=dtype, **SETTINGS)
         for dtype in ("float64", "float32")
@@ -107,6 +107,47 @@ def test_columns_that_are_not_centred_are_refused_in_float32(frame, given):
     settings = {"formula": "y ~ x", **SETTINGS, **given}
     with pytest.raises(DataError, match=r"dtype='float32' rounds column 'x', whose mean is 1e\+07"):
         sgmc.ols(data=frame, dtype="float32", **settings)
+
+
+FAR = {
+    "ols": lambda d, dtype: sgmc.ols("far ~ x", d, dtype=dtype, **SETTINGS),
+    "smooth": lambda d, dtype: sgmc.ols("far ~ s(x)", d, dtype=dtype, **SETTINGS),
+    "se": lambda d, dtype: sgmc.ols("far ~ x", d, se="t", dtype=dtype, **SETTINGS),
+    "rlm": lambda d, dtype: sgmc.rlm("far ~ x", d, dtype=dtype, **SETTINGS),
+    "quantreg": lambda d, dtype: sgmc.quantreg("far ~ x", d, dtype=dtype, **SETTINGS),
+    "censored": lambda d, dtype: sgmc.ols("cens(far, c) ~ x", d, dtype=dtype, **SETTINGS),
+    "sigma": lambda d, dtype: sgmc.ols("far ~ x", d, sigma="~ x", dtype=dtype, **SETTINGS),
+    "log link": lambda d, dtype: sgmc.gamma("far ~ x", d, dtype=dtype, **SETTINGS),
+    "offset": lambda d, dtype: sgmc.ols("t ~ x", d, offset="far", dtype=dtype, **SETTINGS),
+}
+
+
+@pytest.mark.parametrize("way", FAR)
+def test_outcomes_far_from_zero_are_refused_in_float32(frame, way):
+    """Linear predictors near 1e8 are multiples of 8 in float32: slopes were 20 sds off."""
+    far = frame.assign(far=1e8 + frame.y, c=np.where(frame.b == 1, "right", "none"))
+    with pytest.raises(DataError, match=r"dtype='float32' rounds the outcome .*'float64'"):
+        FAR[way](far, "float32")
+
+
+def test_what_brings_outcomes_near_zero_makes_float32_enough(frame):
+    far = frame.assign(far=1e8 + frame.y, level=1e8)
+    full, short = (
+        sgmc.ols("far ~ x", far, offset="level", dtype=dtype, **SETTINGS)
+        for dtype in ("float64", "float32")
+    )
+    assert abs(full.params["x"] - short.params["x"]) < 1e-3 * full.bse["x"]
+
+
+def test_a_prepared_table_of_float32_refuses_far_outcomes(frame, tmp_path):
+    far = frame.assign(y=1e8 + frame.y)
+    for dtype in ("float64", "float32"):
+        table = sgmc.prepare("y ~ x", far, str(tmp_path / f"{dtype}.sgmc"), dtype=dtype)
+        if dtype == "float64":
+            assert abs(sgmc.ols("y ~ x", table, **SETTINGS).params["x"] - 2) < 0.2
+            continue
+        with pytest.raises(DataError, match=r"dtype='float32' rounds the outcome 'y'"):
+            sgmc.ols("y ~ x", table, **SETTINGS)
 
 
 def test_overflow_in_float32_is_named(frame):

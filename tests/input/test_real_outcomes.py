@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import sgmc
-from sgmc.errors import ConditionWarning
+from sgmc.errors import ConditionWarning, DataError
 
 from .cases import REAL, X
 from .comparisons import assert_in_other_units, assert_same
@@ -114,3 +114,10 @@ def test_starts_of_own_parameters_are_on_their_scale(case):
     start = [0.3, 0.5, -0.7, 2.0]
     far = case.fit(seed=1, init=start, sampler="mala", warmup=0, draws=500, step_size=1e-12)
     np.testing.assert_allclose(far.draws, np.broadcast_to(start, (4, 500, 4)), rtol=1e-3)
+
+
+@pytest.mark.parametrize("verb", ["ols", "rlm", "quantreg"])
+def test_an_offset_that_is_the_outcome_leaves_nothing_to_explain(verb):
+    frame = pd.DataFrame({"y": np.arange(30.0), "g": list("abc") * 10})
+    with pytest.raises(DataError, match="the outcome 'y' less the offset is 0 in every row used"):
+        getattr(sgmc, verb)("y ~ g", frame, offset=frame.y.to_numpy(), seed=1)

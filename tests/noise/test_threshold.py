@@ -10,8 +10,9 @@ import sgmc
 from sgmc.core.contract import Prior
 from sgmc.core.engine import Chain
 from sgmc.core.recorders import Spaced, steps_to_space
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import ArgumentError
-from sgmc.fit import tolerance
+from sgmc.fit import plan, tolerance
 from sgmc.gradients.simple import Simple
 from sgmc.subsampling.uniform import FullBatch
 from tests.contracts.cases import stream
@@ -230,3 +231,15 @@ def test_weights_are_the_times_between_draws(name, mistaken):
     )
     departure = standard_errors(found.mean(axis=1)[:, None], [np.average(expected, weights=sums)])
     assert (departure.max() > LIMIT) == mistaken
+
+
+def test_time_that_ends_before_alpha_is_known_leaves_the_draws(monkeypatch):
+    """Of topics it takes a sweep over each of many documents: its end got out of `fit`."""
+
+    def late(_, x):
+        raise OutOfTime
+
+    monkeypatch.setattr(plan, "widest_noise_at", late)
+    counts = np.random.default_rng(15).poisson(1.0, (30, 8))
+    found = sgmc.LDA(counts, topics=2).fit(seed=1, draws=20, warmup=20, chains=2, time_limit=100)
+    assert np.isnan(found.sampling_threshold) and found.draws.shape[:2] == (2, 20)

@@ -111,3 +111,28 @@ def test_what_keys_of_thresholds_mean(key, kind, formula, right):
 def test_ends_of_priors_without_ends(name, end):
     with pytest.raises(TypeError, match=rf"truncated\(sgmc.student_t\(...\), {end}=...\)"):
         sgmc.student_t(3, 0, 1, **{name: 0})
+
+
+@pytest.mark.parametrize("key", ["my x:z", "`my x:z`", "`my x`:z", "z : `my x`", "`my x`:`z`"])
+def test_parts_of_an_interaction_may_have_backticks_of_their_own(key):
+    how = {"seed": 1, "sampler": "laplace"}
+    made = sgmc.ols("y ~ `my x`*z", frame(), prior={key: sgmc.normal(0, 0.123)}, **how)
+    assert [one.scale == 0.123 for one in made.priors.used] == [False] * 3 + [True, False]
+    draws = made.draws[..., made.names.index("my x:z")]
+    assert made.hypothesis(f"2*{key} > 0.1")["prob"] == (2 * draws > 0.1).mean()
+
+
+@pytest.mark.parametrize("text", ["`my x:z > 0", "my x`:z > 0", "`my x`:`z > 0"])
+def test_a_backtick_alone_is_refused(text):
+    made = sgmc.ols("y ~ `my x`*z", frame(), seed=1, sampler="laplace")
+    with pytest.raises(ArgumentError):
+        made.hypothesis(text)
+
+
+@pytest.mark.parametrize("deep", ["1+" * 5000 + "1", "-" * 100_000 + "1", "(" * 5000 + "x"])
+def test_statements_that_are_too_deep_are_refused_in_few_words(deep):
+    """Statements may come from outside, and Python's reader has errors of its own for these."""
+    for ask, text in (("hypothesis", f"x > {deep}"), ("contrast", f"x - {deep}")):
+        with pytest.raises(ArgumentError, match="too many signs or brackets|cannot read") as raised:
+            getattr(fitted(), ask)(text)
+        assert len(str(raised.value)) < 400

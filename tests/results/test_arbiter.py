@@ -136,3 +136,27 @@ def test_what_it_cannot_judge_is_refused(tmp_path):
     res.save(tmp_path / "r.sgmc")
     with pytest.raises(ArgumentError, match="needs the data"):
         sgmc.load(tmp_path / "r.sgmc").arbiter()
+
+
+@pytest.mark.parametrize("formula, many", [("t ~ s(u)", 600), ("t ~ rw1(u)", 60)])
+def test_sds_that_may_be_zero_have_no_sign_here(formula, many):
+    """Chains cross zero, draws are printed without a sign, and coefficients of the curve are not
+    told by what is printed: p was 1e-31 of right draws.  With chains begun at numbers that are
+    spread wrongly the mistake is seen.
+    """
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"u": rng.permutation(np.arange(many) % 60), "t": rng.normal(size=many)})
+    right = sgmc.ols(formula, frame, seed=1)
+    found = right.arbiter(seed=1)
+    assert found.agrees is not False and found.p_value > REJECTED_BELOW
+    assert list(found.table.index) == right.names
+    assert asked(right, right._fit.x * np.sqrt(2)).agrees is False
+
+
+def test_shares_and_covariances_are_compared_as_they_are_printed():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(-2, 1, (100, 2)), rng.normal(2, 1, (100, 2))])
+    right = sgmc.GaussianMixture(X, components=2).fit(seed=1)
+    found = right.arbiter(seed=1)
+    assert found.agrees and list(found.table.index) == right.names
+    assert asked(right, right._fit.x * np.sqrt(2)).agrees is False

@@ -9,6 +9,7 @@ import sgmc
 from sgmc.errors import (
     ArgumentError,
     DataError,
+    NotSupported,
     ShapeWarning,
 )
 
@@ -40,6 +41,35 @@ def test_results_of_the_model_have_its_covariance_alone():
     assert "sd robust" not in res.summary().as_text() and "sd_nonrobust" not in res.summary_frame()
     with pytest.raises(ArgumentError, match="fit with cov_type='robust'"):
         res.cov_params(cov_type="robust")
+
+
+LEFT_OUT = {
+    "loo": lambda res: res.loo(),
+    "loo_pit": lambda res: res.loo_pit(),
+    "compare": lambda res: sgmc.compare(res, res),
+    "to_arviz": lambda res: res.to_arviz(log_likelihood=True),
+    "kfold": lambda res: res.kfold(2),
+}
+
+
+@pytest.mark.parametrize("cov_type", ["robust", "HC3", "cluster"])
+@pytest.mark.parametrize("way", LEFT_OUT)
+def test_rows_are_not_left_out_of_draws_that_are_of_no_posterior(way, cov_type):
+    frame = pd.DataFrame({"x": np.arange(200.0), "g": np.arange(200) % 50})
+    frame["y"] = np.random.default_rng(2).poisson(2 + frame.x / 100)
+    groups = "g" if cov_type == "cluster" else None
+    res = sgmc.poisson("y ~ x", frame, cov_type=cov_type, groups=groups, seed=1, draws=200)
+    with pytest.raises(NotSupported, match="does not apply to cov_type=.*'nonrobust'") as refused:
+        LEFT_OUT[way](res)
+    assert refused.value.because == "mathematics"
+
+
+def test_calibration_of_draws_with_a_sandwich_takes_all_rows():
+    y, X = misspecified_logit(300)
+    res = sgmc.Logit(y, X).fit(seed=1, cov_type="HC3")
+    with pytest.raises(NotSupported, match="or give loo=False"):
+        res.calibration()
+    assert 0 < res.calibration(loo=False).brier < 0.25
 
 
 def frame_of(n=1200):

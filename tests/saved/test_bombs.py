@@ -168,3 +168,17 @@ def test_values_of_other_releases_are_refused(message, tree, tmp_path):
 def test_columns_of_other_types_are_left_to_the_refusal():
     with pytest.raises(TypeError, match=r"a column of type period\[M\]"):
         column(pd.period_range("2000-01", periods=3, freq="M").array)
+
+
+def test_a_file_with_a_method_and_a_function_says_both_and_the_column(tmp_path):
+    frame = pd.DataFrame({"year": [2000, 2001] * 30, "y": np.arange(60.0) % 7})
+    fitted = sgmc.ols("y ~ year.astype(str)", frame, seed=1, draws=50, sampler="laplace")
+    fitted.save(tmp_path / "fit")
+    both = r"functions=\{'str': str\}, trust_formulas=True\)"
+    for given in ({}, {"functions": {"str": str}}):
+        with pytest.raises(ArgumentError, match=both) as refused:
+            sgmc.load(tmp_path / "fit", **given)
+        assert "'year.astype'" in str(refused.value) and "_sgmc_" not in str(refused.value)
+        assert "yours" not in str(refused.value)
+    again = sgmc.load(tmp_path / "fit", functions={"str": str}, trust_formulas=True)
+    np.testing.assert_allclose(again.predict(frame), fitted.predict(frame))

@@ -67,3 +67,19 @@ def test_a_fit_has_all_that_results_say(name, frame, tmp_path):
     assert np.isfinite(res.loo().elpd)
     res.save(tmp_path / "fit.sgmc")
     np.testing.assert_array_equal(sgmc.load(tmp_path / "fit.sgmc").predict(frame), whole)
+
+
+@pytest.mark.filterwarnings("ignore::sgmc.errors.SGMCWarning")  # of few draws
+@pytest.mark.parametrize("term", ["s(x, k=6, by={})", "rw1(t, by={})"])
+def test_by_takes_the_levels_of_a_numeric_column(term, frame, tmp_path):
+    """As a factor with the same levels, bit by bit, after a file, too."""
+    frame = frame.assign(site=np.where(frame.g == "a", 1, 5))
+    frame["label"] = frame.site.astype("category")
+    coded, labels = (
+        sgmc.ols(f"y ~ {term.format(by)}", frame, draws=50, seed=1) for by in ("C(site)", "label")
+    )
+    np.testing.assert_array_equal(coded.draws, labels.draws)
+    assert [one.replace("C(site)", "label") for one in coded.names] == labels.names
+    coded.save(tmp_path / "fit.sgmc")
+    again, new = sgmc.load(tmp_path / "fit.sgmc"), frame.head(3)
+    np.testing.assert_allclose(again.predict(new), labels.predict(new))

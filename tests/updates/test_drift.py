@@ -7,7 +7,7 @@ import pytest
 import sgmc
 from sgmc.coordinates.approximations.mode import Mode
 from sgmc.coordinates.whitened.whitening import whitener
-from sgmc.errors import DataError
+from sgmc.errors import DataError, PriorWarning
 from sgmc.models.regression.updated.account import expansion
 from sgmc.models.regression.updated.past import Past
 
@@ -68,3 +68,17 @@ def test_no_precision_is_whitened_that_is_none(entry):
     precision = np.diag([1.0, entry, 2.0])
     with pytest.raises(DataError, match="not finite and positive for 1 of 3 parameters"):
         whitener(Mode(np.zeros(3), precision, np.zeros((3, 3))))
+
+
+def test_later_months_that_contradict_the_first_one_s_default_priors_are_said():
+    """Outcomes in other units from the second month on: sigma's exponential prior, of the first
+    month's sd, is thousands of its sds off.  Weights of the old draws, all in one, say nothing.
+    """
+    first, second, third = drifting(0, 3)
+    res = sgmc.ols("y ~ x + z", first, seed=1)
+    res = res.update(second, seed=1)
+    assert not any(isinstance(one, PriorWarning) for one in res.warnings)
+    for far in (third.assign(y=1e4 * third.y), third.assign(y=2e4 * third.y)):
+        with pytest.warns(PriorWarning, match="prior of sigma contradicts .* fit all rows"):
+            res = res.update(far, seed=1)
+    assert res._fit.problem.priors.judged[3] == res.priors.first[3]

@@ -197,6 +197,11 @@ class PriorTable:
         return np.flatnonzero(~self.chosen & (np.array(self.families) == "normal"))
 
     @property
+    def judged(self):
+        """Default priors that data may contradict, a dict by place."""
+        return {int(j): self.used[j] for j in self.defaults}
+
+    @property
     def printed(self):
         """Names of what is printed."""
         return self.names if self.report is None else self.report.names

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import patsy
 from patsy.splines import BS
 
 from sgmc.arguments.types import Floats
@@ -120,10 +121,11 @@ class BSplines(BS):
         if len(beyond):
             name = name_of(x)
             raise FormulaError(
-                f"bs({name}, ...) is defined from {low:.6g} to {high:.6g}, the values of the fit, "
-                f"and {name} is {beyond[0]:.6g} in a row: take values between these (comparisons: "
-                f"variables={{{name!r}: [a, b]}}), wider ends, bs({name}, df=4, lower_bound=..., "
-                f"upper_bound=...), or ns({name}, df=4), which goes on as a straight line"
+                f"bs() of {name}, or of an expression with it, is defined from {low:.6g} to "
+                f"{high:.6g}, the values of the fit, and has {beyond[0]:.6g} in a row: take values "
+                f"between these (comparisons: variables={{{name!r}: [a, b]}}, in units of the "
+                "column), wider ends, bs(..., lower_bound=..., upper_bound=...), or ns(), which "
+                "goes on as a straight line"
             )
         each = np.eye(len(self._all_knots) - self._degree - 1)
         basis = BSpline(self._all_knots, each, self._degree)(values.reshape(len(values)))
@@ -155,6 +157,13 @@ class Categories:
                 f"C() and factor() have no argument {name!r}; they take contrast= and levels=: "
                 "C(g, Treatment('a')) or relevel(g, ref='a') makes 'a' the reference, and "
                 "levels=['b', 'a'] is the order of the levels"
+            )
+        coded = callable(contrast) or isinstance(contrast, patsy.ContrastMatrix)
+        coded = coded or hasattr(contrast, "code_without_intercept") or np.ndim(contrast) == 2
+        if contrast is not None and not coded:
+            raise FormulaError(
+                f"C({name_of(data)}, {contrast!r}): the second argument is no contrast: write "
+                "Treatment('a'), Sum, Helmert, Diff or Poly, or a matrix with a row a level"
             )
         self.levels = None if levels is None else tuple(levels)
         self._seen.append(pd.Series(data).drop_duplicates())

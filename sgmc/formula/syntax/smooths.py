@@ -169,7 +169,7 @@ def read(
     if levels and kind.of_scope not in options:
         raise error(f"{text}: {kind.of_scope} is not given: write {kind.written}")
     by = options.pop("by", None)
-    if by is not None and len(by) != 1:
+    if by is not None and len(by) != 1 and not is_coded(by):
         raise error(f"{text}: by must be one column, a factor or a number")
     own = options.pop(kind.of_scope) if levels else None
     values = {key: value(one, key, text, error) for key, one in options.items()}
@@ -255,3 +255,8 @@ def value(tokens: list[str], key: str, text: str, error: "Callable[[str], Formul
         return literal_eval(" ".join(tokens))
     except (ValueError, SyntaxError):
         raise error(f"{text}: {key} must be a plain value, such as k=20 or bs='cr'") from None
+
+
+def is_coded(by: list[str]) -> bool:
+    """Whether `by` are the levels of a column: ``C(b)``."""
+    return len(by) == 4 and by[:2] == ["C", "("] and by[3] == ")"

@@ -47,6 +47,12 @@ PATSY = {
     "numbers besides '0' and '1' are only allowed with **": (
         "numbers besides 0 and 1, for the intercept, are no terms: write I(2*x) for arithmetic"
     ),
+    "intercept term cannot interact with anything else": (
+        "1 is the intercept, which interacts with nothing: write I(1 / x) for arithmetic"
+    ),
+    "'**' requires a positive integer": (
+        "** of terms takes a positive whole number: write I(x ** 0.5) for arithmetic"
+    ),
 }
 PROCESSES = (
     "Matern", "Exponential", "spatial", "icar", "bym", "sar", "besag", "mrf",

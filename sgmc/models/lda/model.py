@@ -118,6 +118,7 @@ class LDA(Model):
         if sweeps == "auto" and (longest + 1) ** (self.K - 1) <= USUAL_STATES:
             sweeps = "exact"
         self.sweeps = sweeps if sweeps in ("exact", "auto") else whole("sweeps", sweeps, 1)
+        self._measured = True  # how many sweeps are enough, where there was the time for it
         if self.sweeps == "exact" and (longest + 1) ** self.K > MAX_EXACT_NUMBERS:
             raise ArgumentError(
                 f"sweeps='exact': {self.K} topics and documents of up to {longest} words are too "
@@ -183,6 +184,9 @@ class LDA(Model):
                 "'sgrld' or 'scir', or, for short documents, sweeps='exact'",
                 because="mathematics",
             )
+        if not self._measured:  # for lack of time, in a fit before
+            del self.used_sweeps
+            self._measured = True
         made = super().problem(prior, checked)
         if self.sweeps != "exact":
             from sgmc.models.lda.sweeping import Sweeps
@@ -195,7 +199,8 @@ class LDA(Model):
         """Gibbs sweeps; measured, where they are not given."""
         from sgmc.models.lda.sweeping import enough
 
-        return enough(self) if self.sweeps == "auto" else self.sweeps
+        found, self._measured = enough(self) if self.sweeps == "auto" else (self.sweeps, True)
+        return found
 
     def kernel(self):
         from sgmc.models.lda.kernel import Enumerated

@@ -6,6 +6,8 @@ from sgmc import registry
 from sgmc.core.contract import Prior
 from sgmc.core.engine import scores
 from sgmc.core.random.rng import Rng, seed_sequence
+from sgmc.core.system import deadline
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.errors import SweepsWarning
 from sgmc.fit.parts import Evidence
 
@@ -29,6 +31,7 @@ def some(counts):
 
 def expected(kernel, theta, times, rng):
     """Expected tokens of words in topics over all documents, estimated so many times, flat."""
+    deadline.check()
     rows = registry.lookup("subsampling", "uniform", "subsample")(kernel.n, kernel.n)
     simple = registry.lookup("gradients", "simple", "gradient")(
         kernel, Prior(kernel.dim), rows, rng
@@ -82,7 +85,18 @@ def shift(kernel, thorough, each, stands_for, beta, seed):
 
 
 def enough(model):
-    """The least number of TRIED_SWEEPS sweeps that does not move topics, or the most of them."""
+    """The least number of TRIED_SWEEPS sweeps that does not move topics, or the most of them; and
+    whether it was found before half of the time was over, which else the chains would lack.
+    """
+    try:
+        with deadline.leaving(deadline.current().left() / 2):
+            return least(model), True
+    except OutOfTime:
+        return TRIED_SWEEPS[-1], False
+
+
+def least(model):
+    """What `enough` returns, without a limit."""
     counts, stands_for = some(model.counts)
     beta, thorough = model.prior["topics"].df, model.sampled(counts, LONG_SWEEPS)
     start = model.starts(np.random.default_rng(PILOT_SEED)).reshape(model.parameters["topics"])

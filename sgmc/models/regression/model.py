@@ -18,6 +18,7 @@ from sgmc.models.regression.options import option
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.rows.data import check_outcomes, equations, of_table
 from sgmc.models.regression.rows.from_arrays import from_arrays, outcome_name
+from sgmc.models.regression.rows.narrow import refuse_far_outcomes
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -333,6 +334,7 @@ class Regression(PriorPredictive):
         prior = rest.pop("prior")
         checked = replace(check_settings(**rest), tuned=tuned)
         check_beside(self.data, prior, checked)
+        refuse_far_outcomes(self.data, self.family, checked.dtype)
         with handled(), limited(checked.time_limit), watched(arguments.get("progress")):
             begin(MODE)
             model = self.suited(prior, checked)

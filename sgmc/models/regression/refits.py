@@ -17,12 +17,12 @@ from sgmc.core.random.rng import seed_sequence
 from sgmc.core.system import deadline
 from sgmc.core.system.interrupts import handled
 from sgmc.core.system.phases import counting, watched
-from sgmc.errors import ArgumentError, NotSupported, RefitWarning, warn
+from sgmc.errors import ArgumentError, RefitWarning, warn
 from sgmc.models.regression.mode.search import units_of
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.results.outcomes.criticism.loo import Loo, task_of, weights_of
 from sgmc.results.outcomes.criticism.row_samples import Sample
-from sgmc.results.outcomes.data.offers import LAW, need
+from sgmc.results.outcomes.data.offers import LAW, need, need_posterior
 from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.outcomes.predicted.residuals import in_order
 
@@ -138,12 +138,7 @@ class Refits(ByOtherNames):
 def refitted_task(results):
     """The `Task` of the rows of a fit that are to be left out by fits without them."""
     need(results, "cross-validation", LAW)
-    if results.cov_type != "nonrobust":
-        raise NotSupported(
-            f"cross-validation does not apply to cov_type={results.cov_type!r}: fit with "
-            "cov_type='nonrobust'",
-            because="mathematics",
-        )
+    need_posterior(results, "cross-validation")
     return task_of(results, fitted_rows(results, "cross-validation"))
 
 

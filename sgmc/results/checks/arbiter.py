@@ -10,11 +10,13 @@ from scipy.special import stdtr
 
 from sgmc import registry
 from sgmc.arguments.seeds import entropy
+from sgmc.arguments.types import Floats
 from sgmc.core.random.rng import seed_sequence
 from sgmc.core.system.phases import watched
 from sgmc.diagnostics.chains import moments
 from sgmc.errors import ArgumentError, NotSupported
 from sgmc.fit import make_plan, sample
+from sgmc.fit.parts import Starts
 from sgmc.subsampling.block import CircularBlock
 
 REJECTED_BELOW = 0.01  # p-value, corrected, below which draws are not those of the posterior
@@ -23,6 +25,18 @@ CHEAPER = 0.5  # share of the rows that its steps may touch at most, as its boun
 LEAST_MOVED = 0.2  # share of steps accepted below which the exact sampler hardly moves
 OPEN_ERROR = 0.1  # posterior sds: larger errors of the means leave the question open
 FEWEST = 50  # starts
+
+
+@dataclass(frozen=True)
+class Places(Starts):
+    """Chains begin at draws themselves: what is printed of one does not tell all of it, such as
+    coefficients of smooths.
+    """
+
+    x: Floats
+
+    def begin(self, problem, settings, k):
+        return self.x[k].copy()
 
 
 @dataclass(frozen=True)
@@ -98,7 +112,7 @@ def arbiter(fit, names, draws, steps, seed, ess):
         adaptive=False,
         thin=1,
         warmup=0,
-        init=problem.coordinates.reported(starts),
+        init=None,
         chains=len(starts),
         time_limit=None,
         max_data_passes=None,
@@ -111,7 +125,10 @@ def arbiter(fit, names, draws, steps, seed, ess):
     )
     with watched(None, "sgmc arbiter"):
         gradient = spec.estimator or "simple"
-        choice = fit.plan.choice(settings=own, spec=spec, gradient=gradient, reason="")
+        begun_there = replace(problem, starts=Places(starts))
+        choice = fit.plan.choice(
+            problem=begun_there, settings=own, spec=spec, gradient=gradient, reason=""
+        )
         other = sample(make_plan(choice), time.perf_counter())
     return comparison(fit, names, starts, other, time.perf_counter() - begun)
 
@@ -176,16 +193,21 @@ def referee(problem):
 
 def comparison(fit, names, starts, other, seconds):
     """The tests and the comparison, from the paths of the exact sampler."""
-    theta = fit.problem.coordinates.theta
-    whole, paths, before = theta(fit.x), theta(other.x), theta(starts)
+    # as they are printed: sds that are sampled with a sign without it, free numbers as shares
+    whole, paths = (fit.problem.kept(x)[0] for x in (fit.x, other.x))
+    before = fit.problem.kept(starts[:, None])[0][:, 0]
     middle, sd = moments.mean(whole), moments.sd(whole)
     moved = (paths[:, -1] - middle) / sd, (before - middle) / sd
     p = {
         "p_mean": p_value(moved[0] - moved[1]),
         "p_square": p_value(moved[0] ** 2 - moved[1] ** 2),
     }
-    radius = (other.x[:, -1] ** 2).sum(axis=1) - (starts**2).sum(axis=1)
-    every = np.concatenate([*p.values(), p_value(radius[:, None])])
+    if signed(fit.problem.coordinates):  # draws have one sign, and paths go on to the other
+        root = np.linalg.pinv(np.corrcoef(((whole - middle) / sd).reshape(-1, len(names)).T))
+        ends = [np.einsum("ij,jk,ik->i", one, np.atleast_2d(root), one) for one in moved]
+    else:
+        ends = [(one**2).sum(axis=1) for one in (other.x[:, -1], starts)]
+    every = np.concatenate([*p.values(), p_value((ends[0] - ends[1])[:, None])])
     smallest = float(min(1.0, every.min() * len(every)))
     table = compared(whole, paths[:, paths.shape[1] // 2 :], names, len(starts))
     for name, values in p.items():
@@ -203,6 +225,12 @@ def comparison(fit, names, starts, other, seconds):
         float(sum(one.data_passes for one in other.chains)),
         seconds,
     )
+
+
+def signed(coordinates):
+    """Whether sds are sampled with signs that are not printed."""
+    report = getattr(coordinates, "report", None)
+    return report is not None and report.signs is not None
 
 
 def p_value(change):

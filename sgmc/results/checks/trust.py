@@ -123,8 +123,9 @@ class Trust:
         Some of the draws x_i, spread over the chains, are each moved by so many steps of a sampler
         that leaves the posterior invariant: y_i.  Draws of the posterior stay draws of it, so that
         f(y_i) - f(x_i) has mean zero for every f.  It is tested for each parameter, its square,
-        and the squared distance from the mode in whitened coordinates, by t tests with
-        Bonferroni's correction; wrong draws are seen before the exact chains have forgotten them.
+        and the squared distance from the mode in whitened coordinates (where sds have signs that
+        are not printed, from the mean in printed parameters), by t tests with Bonferroni's
+        correction; wrong draws are seen before the exact chains have forgotten them.
         Means and sds of all draws are compared with those of the second halves of the exact paths.
 
         The exact sampler is `mhss`, which touches few rows, where the model has bounds for it and
@@ -215,7 +216,7 @@ class Trust:
         approximation; far below 1 a chain samples, above it optimises.  Where there is no such
         approximation V_s is that of at most max(50 d, 1000) rows at the first kept draws, the
         largest of the chains', and M the sampler's metric there, such as W'W of `ICA` (eq. 20);
-        NaN for more than 300 numbers.
+        NaN for more than 300 numbers, and where time_limit ended the fit before it was known.
         """
         return self._threshold
 

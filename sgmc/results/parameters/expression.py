@@ -9,6 +9,7 @@ from sgmc.arguments.names import parameter
 from sgmc.arguments.spelling import pattern, within
 from sgmc.errors import ArgumentError
 
+LONGEST_PART = 200  # characters of a statement that a message shows
 MAX_NUMBER = 1e300  # of the numbers in a statement
 
 
@@ -61,13 +62,16 @@ class Statement:
             self.unit(name)  # those known have become tokens: says which is not
         try:
             tree = ast.parse(code.strip(), mode="eval").body
+            return self.collect(tree)
         except SyntaxError:
             raise self.refused("cannot read {}; write awkward names in backticks") from None
-        return self.collect(tree)
+        except (RecursionError, MemoryError):  # of Python's reader: statements come from anywhere
+            raise self.refused("{} has too many signs or brackets within each other") from None
 
     def refused(self, why):
         """The error that says why the part at hand cannot be read."""
-        return ArgumentError(f"{self.what}: {why.format(repr(self.part))}")
+        shown = self.part[:LONGEST_PART] + "..." * (len(self.part) > LONGEST_PART)
+        return ArgumentError(f"{self.what}: {why.format(repr(shown))}")
 
     def collect(self, node):
         """Constant and weights of a linear expression tree."""

@@ -37,12 +37,13 @@ def contradicted(fit, draws, weights, names):
     if getattr(priors, "names", None) != list(names[: len(getattr(priors, "names", ()))]):
         return []
     found = []
-    for j in priors.defaults:
+    for j, one in priors.judged.items():
         values = spoken(fit.problem, draws, j)
         mean, sd = (float(of(values[..., None], weights)[0]) for of in (moments.mean, moments.sd))
-        one = priors.used[j]
-        out = abs(mean - one.location) / one.scale
-        moved = sd * out / one.scale
+        # an exponential prior has one slope everywhere, 1 / scale, and its mean is its sd
+        middle = one.scale if one.positive else one.location
+        out = abs(mean - middle) / one.scale
+        moved = sd / one.scale * (1 if one.positive else out)
         if out > FAR_OUT and moved > MOVED_BY_PRIOR:
             found.append((out, moved, j))
     if not found:
@@ -51,14 +52,19 @@ def contradicted(fit, draws, weights, names):
     out, moved, worst = found[0]
     names = [priors.names[j] for *_, j in found]
     more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    cure = (
+        f"Give a prior in the units of the data, as prior={{{names[0]!r}: sgmc.normal(mean, sd)}}, "
+        "or centre and rescale the data."
+    )
+    if not len(priors.defaults):  # of an update, which has the priors of the first fit
+        cure = "These are the priors of the first fit, scaled by its rows: fit all rows together."
     return [
         PriorWarning(
             f"the default prior of {', '.join(names[:MOST_NAMED])}{more} contradicts the data: the "
-            f"posterior mean of {names[0]} is {out:.2g} sds of its prior, {priors.used[worst]}, "
+            f"posterior mean of {names[0]} is {out:.2g} sds of its prior, {priors.judged[worst]}, "
             f"away from the prior's mean, and would be about {moved:.2g} posterior sds farther "
             "without it.",
-            f"Give a prior in the units of the data, as prior={{{names[0]!r}: "
-            "sgmc.normal(mean, sd)}, or centre and rescale the data.",
+            cure,
         )
     ]
 

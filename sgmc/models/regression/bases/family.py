@@ -153,6 +153,13 @@ class Family:
         return 0.0, []
 
     @staticmethod
+    def linear_moments(mean, variance):
+        """Mean and sd of the outcomes on the scale of the linear predictor, from moments of their
+        numbers; (0, 1) where links keep it near zero.
+        """
+        return 0.0, 1.0
+
+    @staticmethod
     def units(mean, variance):
         """Units of auxiliary parameters, for autoscaled priors, from moments of the outcomes."""
         return [1.0]
@@ -365,6 +372,10 @@ class LogLink(Family):
         return np.log(mean or MEAN_OF_ZEROS), []
 
     @staticmethod
+    def linear_moments(mean, variance):
+        return np.log(mean or MEAN_OF_ZEROS), np.sqrt(variance) / (mean or MEAN_OF_ZEROS)
+
+    @staticmethod
     def mean(eta):
         """exp(eta)."""
         return np.exp(np.minimum(eta, MAX_LOG))
@@ -414,6 +425,10 @@ class Continuous(Family):
     @staticmethod
     def start(mean, variance):
         return mean, [0.5 * np.log(variance)]
+
+    @staticmethod
+    def linear_moments(mean, variance):
+        return mean, np.sqrt(variance)
 
     @staticmethod
     def units(mean, variance):

@@ -213,6 +213,11 @@ class GaussianLogFamily(OlsFamily):
         return 0.5 * np.log(max(mean, 0.0) ** 2 + 0.01 * variance), [0.5 * np.log(variance)]
 
     @staticmethod
+    def linear_moments(mean, variance):
+        size = np.sqrt(max(mean, 0.0) ** 2 + 0.01 * variance)
+        return np.log(size), np.sqrt(variance) / size
+
+    @staticmethod
     def open_sides(y, trials=None):
         # the density has a limit, above 0, as its mean goes to 0
         return np.zeros(len(y), dtype=bool), np.ones(len(y), dtype=bool)

@@ -6,6 +6,7 @@ import numpy as np
 
 from sgmc.arguments.data.limited import is_records
 from sgmc.arguments.data.tables import CHUNK_ROWS, chunk_rows, finite_table
+from sgmc.arguments.data.values import varying
 from sgmc.core.designs.design import scatter
 from sgmc.core.system.storage import is_large, made, spans
 from sgmc.errors import DataError, WeightsWarning, warn
@@ -215,6 +216,10 @@ def check_outcomes(family, data):
         kept = slice(None) if weight is None else weight > 0
         single = family.of_trials(None if trials is None else trials[kept])
         check_support(single, as_floats(y[kept]), label)
+        plain = unwrapped(family)
+        if plain.identity and data.offset is not None and trials is None and not is_records(y):
+            known = plain.numbers(as_floats(y[kept])) - data.offset[kept]
+            varying(f"the outcome {label!r} less the offset", known)
         return
     witnesses, tried = np.empty(0), False
     for span in spans(data.n):
@@ -229,6 +234,13 @@ def check_outcomes(family, data):
             check_support(family, np.concatenate([part, witnesses]), label)
     if trials is not None:
         family.of_trials(np.array([float(tried)])).check(np.zeros(1), label)
+
+
+def unwrapped(family):
+    """The family of outcomes alone, without known errors, ends, or a second predictor."""
+    while hasattr(family, "whole"):
+        family = family.whole
+    return family
 
 
 def check_support(family, y, label):

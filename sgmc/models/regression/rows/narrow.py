@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from sgmc.arguments.data.limited import is_records, numbers_of_ends
+from sgmc.core.system.storage import made, mean_and_variance
 from sgmc.errors import ConditionWarning, DataError
 from sgmc.formula.designs.moments import Moments
 from sgmc.models.regression.bases.family import MAX_SD
+from sgmc.models.regression.rows.data import as_floats, unwrapped
 
 DIGITS_LOST = 1e-4  # rounding errors, in sds of a column, from which on too few digits are left
 
@@ -69,6 +72,40 @@ def refuse_rounded(table, mean, data):
             f"dtype='float32' rounds column {data.names[j]!r}, whose mean is {mean[j]:.3g} and "
             f"whose sd is {table.sd[j]:.3g}: it is not centred here. Use dtype='float64', or "
             "subtract its mean first"
+        )
+
+
+def refuse_far_outcomes(data, family, dtype):
+    """DataError where the linear predictors that outcomes ask for are so far from zero that float32
+    loses the digits by which they differ.
+
+    Columns are centred, outcomes are not: an intercept near 1e8 is a multiple of 8 in float32.
+
+    Parameters
+    ----------
+    data : RegressionData
+    family : Family
+    dtype : numpy.dtype
+        Of the table, where it is not that of a prepared file.
+    """
+    kept = dtype if data.prepared is None else data.prepared.dtype
+    if kept != np.float32 or data.sparse is not None or data.trials is not None:
+        return
+    family = unwrapped(family)
+    offset = data.offset if family.identity else None
+
+    def beyond(rows):
+        y = numbers_of_ends(data.y[rows]) if is_records(data.y) else data.y[rows]
+        y = family.numbers(as_floats(y))
+        return y if offset is None else y - offset[rows]
+
+    mean, variance = mean_and_variance(made(data.n, data.y, beyond), data.weight)
+    if lost(*family.linear_moments(mean, variance), np.float32):
+        less = "" if offset is None else " less the offset"
+        raise DataError(
+            f"dtype='float32' rounds the outcome {data.endog_name!r}{less}, whose mean is "
+            f"{mean:.3g} and whose sd is {np.sqrt(variance):.3g}: outcomes are not centred. Use "
+            "dtype='float64', or subtract the mean first"
         )
 
 

@@ -1,6 +1,6 @@
 """The earlier rows' log posterior as the prior of new rows: a Gaussian with a full precision."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy import linalg
@@ -10,7 +10,7 @@ from sgmc.coordinates.priors.prior_table import PriorTable
 from sgmc.coordinates.transforms.maps import Affine
 from sgmc.core.system.blas import one_blas_thread
 from sgmc.models.regression.mode.search import RegressionMode
-from sgmc.priors import normal
+from sgmc.priors import exponential, normal
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,13 @@ class CarriedPriors(PriorTable):
     ----------
     nobs : float
         Observations of the earlier rows.
+    first : dict
+        Default priors of the first fit by place, of slopes and of scales in units of its outcomes:
+        later rows may contradict them.
     """
 
     nobs: float = 0.0
+    first: dict = field(default_factory=dict)
 
     @classmethod
     def of(cls, priors, quadratic, nobs):
@@ -78,6 +82,7 @@ class CarriedPriors(PriorTable):
             priors.report,
             priors.own,
             nobs=nobs,
+            first=priors.first if isinstance(priors, cls) else first_defaults(priors),
         )
 
     @property
@@ -85,10 +90,22 @@ class CarriedPriors(PriorTable):
         # none, as these are of earlier rows; where new ones contradict them, it is drift
         return np.zeros(0, int)
 
+    @property
+    def judged(self):
+        return self.first
+
     def described(self):
         # of the first fit, with what came after it
         first = super().described().removesuffix(".")
         return f"{first}. It is in the posterior of {self.nobs:.12g} earlier observations, once."
+
+
+def first_defaults(priors):
+    """`CarriedPriors.first` of the first fit's priors."""
+    slopes = {j: one for j, one in priors.judged.items() if j not in priors.intercepts}
+    scales = range(len(priors.names) - priors.auxiliary, len(priors.names))
+    scaled = [j for j in scales if priors.specified[j] == exponential(1, autoscale=True)]
+    return slopes | {j: priors.used[j] for j in scaled}
 
 
 @dataclass(frozen=True)

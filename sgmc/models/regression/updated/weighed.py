@@ -38,8 +38,8 @@ class Weighed:
 
     @property
     def usable(self):
-        """Whether the weights have a variance."""
-        return self.shape < FINITE_VARIANCE
+        """Whether the weights have a variance, and more than one draw has a share of them."""
+        return self.shape < FINITE_VARIANCE and bool((self.sd > 0).all())
 
     def apart(self, theta, weights):
         """Differences from draws (chain, draw, d): of means in sds, of sds relative to them, and
@@ -104,16 +104,14 @@ def moments(theta, base, log_weight, efficiency):
     size = min(tail_size(len(ordered), efficiency), len(ordered) // 5)
     excess = ordered[-size:] - ordered[-size - 1]
     shape = fitted_shape(excess) if excess[0] > 0 else 0.0
+    if ordered[-size] == 0:  # a few draws have all of the weight, and the others none
+        shape = np.inf
     w = base * ratio / (base * ratio).sum()
     mean = w @ theta
     e = theta - mean
     variance = w @ e**2
     sd = np.sqrt(variance)
     loss = np.sqrt(efficiency)
-    return Weighed(
-        shape,
-        mean,
-        sd,
-        np.sqrt(w**2 @ e**2) / loss,
-        np.sqrt(w**2 @ (e**2 - variance) ** 2) / (2 * sd) / loss,
-    )
+    error = np.sqrt(w**2 @ (e**2 - variance) ** 2) / loss
+    sd_error = np.divide(error, 2 * sd, where=sd > 0, out=np.full(len(sd), np.inf))
+    return Weighed(shape, mean, sd, np.sqrt(w**2 @ e**2) / loss, sd_error)

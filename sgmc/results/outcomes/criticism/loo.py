@@ -18,7 +18,7 @@ from sgmc.diagnostics.chains import convergence
 from sgmc.elsewhere import of_part
 from sgmc.errors import ArgumentError, InfluenceWarning, warn
 from sgmc.results.outcomes.criticism.row_samples import Expected, Sample, drawn, estimated, expected
-from sgmc.results.outcomes.data.offers import LAW, need
+from sgmc.results.outcomes.data.offers import LAW, need, need_posterior
 from sgmc.results.outcomes.data.rows import Rows, evenly, fitted_rows
 from sgmc.results.outcomes.predicted.residuals import in_order
 
@@ -183,6 +183,7 @@ def loo(
 def begun(results: "Results", group: bool | str = False) -> LeaveOneOutTask:
     """The task of results; `group` is that of `MixedResults.loo`."""
     need(results, "loo", LAW)
+    need_posterior(results, "leaving rows out")
     table = results.left_out(group) if hasattr(results, "left_out") else fitted_rows(results, "loo")
     if table.m < FEWEST_WEIGHED:
         raise ArgumentError(

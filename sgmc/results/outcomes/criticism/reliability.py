@@ -10,7 +10,7 @@ import pandas as pd
 from sgmc.diagnostics.chains import moments
 from sgmc.results.outcomes.criticism.loo import efficiency, leave_one_out
 from sgmc.results.outcomes.criticism.pit import left_out, some_of, weighed
-from sgmc.results.outcomes.data.offers import EVENTS, need
+from sgmc.results.outcomes.data.offers import EVENTS, need, need_posterior
 from sgmc.results.outcomes.data.rows import fitted_rows
 from sgmc.results.outcomes.predicted.prediction import outcome_stream
 
@@ -102,6 +102,8 @@ def reliabilities(results, loo, seed):
     None.
     """
     need(results, "calibration", EVENTS)
+    if loo:
+        need_posterior(results, "calibration with loo=True", ", or give loo=False")
     rng = outcome_stream(results, seed)
     rows, mean = without_each(results, rng) if loo else with_all(results)
     mean = np.clip(mean, 0.0, 1.0)  # sums of weighted draws are off by rounding

@@ -89,3 +89,18 @@ def need(results: Any, what: str, *offers: Offer) -> None:
         if not one.there(model):
             lacking = one.lacking.format(family=model.family_name)
             raise NotSupported(f"{what} needs {lacking}: {one.instead}", because="mathematics")
+
+
+def need_posterior(results: Any, what: str, instead: str = "") -> None:
+    """NotSupported, naming `what` was asked for, where draws have a sandwich covariance.
+
+    Weights 1 / p(y | theta) lead from the posterior of all rows to that without one; draws of other
+    spread they lead nowhere.
+    """
+    if results.cov_type != "nonrobust":
+        raise NotSupported(
+            f"{what} does not apply to cov_type={results.cov_type!r}, whose draws are not of a "
+            "posterior that rows can be taken out of: fit with "
+            f"cov_type='nonrobust'{instead}",
+            because="mathematics",
+        )
