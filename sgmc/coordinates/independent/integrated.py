@@ -153,7 +153,13 @@ class ConditionallyNormal(Transport):
 
     @classmethod
     def around(
-        cls, mode: Floats, covariance: Floats, *, loading: Sds, **parts: Any
+        cls,
+        mode: Floats,
+        covariance: Floats,
+        *,
+        loading: Sds,
+        ratios: Sds | None = None,
+        **parts: Any,
     ) -> tuple[Self, Floats, Floats]:
         """Return the transport without a table, and about the mode and the covariance of
         (psi, eta, u); parameters are those of `tabulated`.
@@ -161,7 +167,7 @@ class ConditionallyNormal(Transport):
         q = loading.q
         phi, eta, u = mode[:q], mode[q:-1], mode[-1]
         side = np.where(phi < 0, -1.0, 1.0)  # signs of sds have no meaning
-        ratios = loading.times(np.exp(-u))
+        ratios = ratios or loading.times(np.exp(-u))
         made = cls(loading=loading, ratios=ratios, **parts)
         # d psi = (d phi ds/dphi / sigma - r du) / (dr/dpsi)
         sds = np.abs(loading.sds(phi))

@@ -8,6 +8,7 @@ from scipy.linalg.lapack import dtrtrs
 
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.independent.integrated import Sums
+from sgmc.models.mixed.loading import Loading
 
 MOST_SCALES = 3  # sds of a table
 MOST_A_DRAW = 2.5e7  # operations: some thousand draws take some seconds
@@ -261,3 +262,10 @@ def operations(m: int, k: int) -> float:
     that have a root with each other.
     """
     return m * k**2 + k**3 / 3 + 30 * k**2
+
+
+def told_coordinates(loading: Loading, told: Floats) -> Loading | None:
+    """Return coordinates of ratios that are their logs where rows tell them, with the squares (q,)
+    of columns: a table needs them under priors that are far wider.  None without any.
+    """
+    return Loading(loading.blocks, told**-0.5) if (told > 0).all() else None

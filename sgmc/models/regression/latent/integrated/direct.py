@@ -38,7 +38,12 @@ from sgmc.models.regression.rows.correlated_sums import (
     CorrelatedSums,
     signs_of_correlations,
 )
-from sgmc.models.regression.rows.effect_sums import MOST_GROUPED_NUMBERS, SHARES_AT_ONCE, GroupSums
+from sgmc.models.regression.rows.effect_sums import (
+    MOST_GROUPED_NUMBERS,
+    SHARES_AT_ONCE,
+    GroupSums,
+    told_coordinates,
+)
 
 TIMES_FEWER = 2  # rows per row that stands for them, at least
 MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
@@ -205,11 +210,15 @@ def grouped_transport(
         loading=loading,
         rounding=glm.rounding,
     )
+    of_mode = side * mode.theta[d:], covariance
     if loading.size > loading.q:
         random = np.random.default_rng(seed)
-        of_mode = side * mode.theta[d:], covariance, random
-        return ProposedScales.looked_for(*of_mode, pairs=signs_of_correlations(loading), **parts)
-    found = ConditionallyNormal.tabulated(side * mode.theta[d:], covariance, **parts)
+        pairs = signs_of_correlations(loading)
+        return ProposedScales.looked_for(*of_mode, random, pairs=pairs, **parts)
+    found = ConditionallyNormal.tabulated(*of_mode, **parts)
+    if found is None and isinstance(sums, GroupSums):
+        ratios = told_coordinates(loading, sums.told.max(keepdims=True))
+        found = ratios and ConditionallyNormal.tabulated(*of_mode, ratios=ratios, **parts)
     # weights beyond the rows count some of these twice, whose density grows without end where the
     # groups' effects are all that is left
     if found is None and isinstance(sums, GroupSums) and sums.weight <= len(e):

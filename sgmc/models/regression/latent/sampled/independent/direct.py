@@ -41,7 +41,7 @@ from sgmc.models.regression.rows.correlated_sums import (
     correlated_effect_sums,
     signs_of_correlations,
 )
-from sgmc.models.regression.rows.effect_sums import MOST_SCALES, effect_sums
+from sgmc.models.regression.rows.effect_sums import MOST_SCALES, effect_sums, told_coordinates
 from sgmc.models.regression.rows.summed import model_of, summed_table, whole_model
 
 
@@ -131,7 +131,10 @@ def effects_transport(
         return None
     if not len(plan.axes):
         sums = effect_sums(Z, number, apart, X[:, :d], e, weight)
-        return None if sums is None else tabulated(sums=sums)
+        if sums is None:
+            return None
+        ratios = told_coordinates(blocks.loading, told)
+        return tabulated(sums=sums) or ratios and tabulated(sums=sums, ratios=ratios)
     columns = sparse.csr_array(sparse.hstack([X[:, :d], e[:, None]]))
     of = Elimination.of(Z, number, (int(plan.axes[0]), plan.axes[1:]), columns, weight)
     return by_interpolation(tabulated, of, plan)
