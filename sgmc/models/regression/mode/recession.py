@@ -29,6 +29,7 @@ from sgmc.coordinates.identification.separation import completely, partly, unifo
 from sgmc.coordinates.whitened.whitening import undo_centring
 from sgmc.core.contract import Anchor
 from sgmc.core.designs.design import design, products
+from sgmc.core.system.deadline import OutOfTime
 from sgmc.core.system.storage import SPAN, is_large, made
 from sgmc.errors import DataError
 from sgmc.models.regression.mode.check_loss import EXACT
@@ -36,6 +37,7 @@ from sgmc.models.regression.mode.check_loss import EXACT
 MORE_PART_ROWS = 10  # times as many rows has the next part
 CERTAIN = 1e-8  # scores that are surely not zero
 ROUNDING = 1e-5  # share of a direction's largest coefficient, in units of sds
+MOST_LOOKED = 1e6  # numbers of a table that is looked through for what bounds all coefficients
 FEW_LEFT = 2  # rows beside the coefficients
 TINY = np.finfo(float).tiny  # variance of a single outcome, whose link is looked for
 CURE = "give a proper prior, e.g. prior=sgmc.normal(0, 2.5)"
@@ -188,6 +190,21 @@ class Likelihood:
                 f"direction {self.described(delta)} (the outcomes do not contradict it in any row)"
                 f", {self.flat_priors(delta)}; {CURE}, or drop or merge columns"
             )
+
+    def bounds_all(self):
+        """Whether the rows bound all coefficients, whatever their priors: a log likelihood that is
+        concave then falls in proportion to their size at least, in every direction.  False where
+        that is too much to look for.
+        """
+        if self.data.parts or self.size > LARGEST_PROGRAMME or self.n * self.size > MOST_LOOKED:
+            return False
+        everything = self.spaces(np.ones(self.size, dtype=bool))
+        try:
+            if Programme(everything, self.bytes).aliased().shape[1]:
+                return False
+            return next(recessions(everything, self.bytes, self.priors.intercepts), None) is None
+        except OutOfTime:
+            return False
 
     def flat_priors(self, delta):
         """The coefficients of a direction whose priors are flat, in words."""

@@ -75,6 +75,8 @@ from sgmc.priors import flat
 
 # gradients of a path, at 50 to 200 coefficients: without local scales, and with them
 FEW_LEAPS, MANY_LEAPS = 6, 12
+# families whose log likelihood is concave in the coefficients, which are all that it has
+CONCAVE = ("logit", "probit", "cloglog", "loglog", "poisson")
 ALONE = 1e-10  # eigenvalue of the products of columns of length one: below it they are collinear
 
 
@@ -102,7 +104,8 @@ def learned_problem(data, family, prior, settings):
     shift[data.intercepts] = 0.0
     shift = shifts(priors, shift, d)
     model = compiled(table, family, table.X)
-    Likelihood(table, data, family, priors, model, shift).refuse_improper()
+    likelihood = Likelihood(table, data, family, priors, model, shift)
+    likelihood.refuse_improper()
     guess = first_guess(without_ends(priors), family, table.offset, *outcome)
     shrunk = shrunk_of(groups, where, priors, family, units, columns)
     sds = alone(model, guess, priors.intercepts)[where]
@@ -133,7 +136,7 @@ def learned_problem(data, family, prior, settings):
             whole = made(shrunk, ridge_coordinates(moved, back))
             flat = int((moved.precision.diagonal() == 0).sum())
             told = min(len(moved.sums.told), counted_rows(table) - flat)
-            shape = tails(groups, shown, [told], table)
+            shape = tails(groups, shown, [told], *of_normal(table))
             return replace(whole, transport=moved, shape=shape)
     if isinstance(table.X, np.ndarray) and conditioned(family, groups, settings, fixed, d):
         known, timely = scale_conditionals(table, model, shown, shrunk, shift)
@@ -188,6 +191,8 @@ def learned_problem(data, family, prior, settings):
     whole = replace(made(shrunk, coordinates), stopped=stopped, warnings=warnings)
     if family.summed and family.auxiliary:
         whole = replace(whole, shape=shape_of(groups, shown, table, whole.shape))
+    elif family.name in CONCAVE and not columns.any() and likelihood.bounds_all():
+        whole = replace(whole, shape=tails(groups, shown, told_all(groups), d, 0.0))
     return whole
 
 
@@ -224,8 +229,9 @@ def shape_of(groups, shown, table, unknown):
     The prior N(0, s^2) of a coefficient with s below a slab falls as a normal law, whatever its
     scales are, and so does its density, in directions that rows tell nothing of, too.
     """
-    told = [len(one.places) for one in groups]
-    found = tails(groups, shown, told, table) if full_rank(table) else unknown
+    found = unknown
+    if full_rank(table):
+        found = tails(groups, shown, told_all(groups), *of_normal(table))
     slabs = [one for one in groups if one.spec.family == "horseshoe" and one.spec.slab < np.inf]
     if not slabs:
         return found
@@ -252,12 +258,25 @@ def full_rank(table):
     return bool((scale > 0).all() and np.linalg.eigvalsh(G / np.outer(scale, scale))[0] > ALONE)
 
 
-def tails(groups, shown, told, table):
-    """The `Shape` of tails with normal outcomes; `told`: coefficients of each group that rows tell.
+def told_all(groups):
+    """Coefficients of each group, of which rows tell each by itself."""
+    return [len(one.places) for one in groups]
 
-    The likelihood of coefficients that rows tell falls as that of a t law, whatever their prior.
-    As their scale grows the density falls by the share of each prior that is then near the
-    estimate: as 1 / sd of a ridge, by tau2^-min(a, 1/2) under local variances of Gamma(a, 1).
+
+def of_normal(table):
+    """(d, tail) of `tails` with normal outcomes."""
+    d = table.X.shape[1]
+    return d, 1 / (counted_rows(table) - d) if full_rank(table) else None
+
+
+def tails(groups, shown, told, d, tail):
+    """The `Shape` of tails; `told`: coefficients of each group that rows tell.
+
+    The likelihood of d coefficients that rows tell falls with the tail index `tail`, whatever their
+    prior: as that of a t law with normal outcomes, and exponentially (0) where it is concave and
+    bounds them; None: that is unknown.  As their scale grows the density falls by the share of each
+    prior that is then near the estimate: as 1 / sd of a ridge, by tau2^-min(a, 1/2) under local
+    variances of Gamma(a, 1).
     """
     decay = {}
     for one, count in zip(groups, told):
@@ -265,13 +284,12 @@ def tails(groups, shown, told, table):
         share = 1.0 if kind == "none" else min(shape, 0.5)
         # a horseshoe has a slab, which a scale without end leaves as it is
         decay[one.name] = 0.0 if one.spec.family == "horseshoe" else count * share
-    d, whole = table.X.shape[1], full_rank(table)
-    coefficients, spare = shown.names[:d], counted_rows(table) - d
+    coefficients = shown.names[:d]
 
     def bounds(names):
         found = tail_bounds(shown, names, decay)
-        if whole:
-            found[np.isin(names, coefficients)] = 1 / spare
+        if tail is not None:
+            found[np.isin(names, coefficients)] = tail
         return found
 
     settled = tuple(one.name for one in groups if one.spec.family != "horseshoe")
