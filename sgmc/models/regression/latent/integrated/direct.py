@@ -216,14 +216,16 @@ def grouped_transport(
         pairs = signs_of_correlations(loading)
         return ProposedScales.looked_for(*of_mode, random, pairs=pairs, **parts)
     found = ConditionallyNormal.tabulated(*of_mode, **parts)
-    if found is None and isinstance(sums, GroupSums):
-        ratios = told_coordinates(loading, sums.told.max(keepdims=True))
-        found = ratios and ConditionallyNormal.tabulated(*of_mode, ratios=ratios, **parts)
+    if found is not None or not isinstance(sums, GroupSums):
+        return found
+    square = float(e @ (weight * e))
     # weights beyond the rows count some of these twice, whose density grows without end where the
     # groups' effects are all that is left
-    if found is None and isinstance(sums, GroupSums) and sums.weight <= len(e):
-        square = float(e @ (weight * e))
-        return by_total(sums, 0.5 * np.log(square / sums.weight), parts) if square > 0 else None
+    if sums.weight <= len(e) and square > 0:
+        found = by_total(sums, 0.5 * np.log(square / sums.weight), parts)
+    if found is None:
+        ratios = told_coordinates(loading, sums.told.max(keepdims=True))
+        found = ratios and ConditionallyNormal.tabulated(*of_mode, ratios=ratios, **parts)
     return found
 
 
