@@ -18,7 +18,6 @@ from sgmc.models.regression.options import option
 from sgmc.models.regression.prior_predictive import PriorPredictive
 from sgmc.models.regression.rows.data import check_outcomes, equations, of_table
 from sgmc.models.regression.rows.from_arrays import from_arrays, outcome_name
-from sgmc.models.regression.rows.narrow import refuse_far_outcomes
 from sgmc.priors import learns
 from sgmc.registry import room
 
@@ -328,6 +327,7 @@ class Regression(PriorPredictive):
         from sgmc.fit.chains import on_workers
         from sgmc.fit.run import fit
         from sgmc.fit.settings import check_settings
+        from sgmc.models.regression.rows.narrow import refuse_far_outcomes
         from sgmc.results.effects.kept import kept_rows
 
         begun, rest = time.perf_counter(), dict(arguments)
