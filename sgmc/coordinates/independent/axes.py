@@ -13,19 +13,16 @@ from sgmc.arguments.types import Floats
 from sgmc.coordinates.independent.integrated import ConditionallyNormal, Sds, Sums
 from sgmc.coordinates.independent.transport import WeightedTransport
 from sgmc.core.contract import Map
+from sgmc.core.system import deadline
 
 LOST_ALONG = -1e3  # nats
-AXIS_REACH, AXIS_CELLS = (
-    7.0,
-    56,
-)  # sds from the middle that axes reach to either side, and cells of each
+AXIS_REACH = 7.0  # sds from the middle, to either side
+AXIS_CELLS = 56
 # share of a law so many times as wide along each axis: tails are longer there where a scale beside
 # is small
 SHARE_WIDER, TIMES_WIDER = 0.05, 3.0
-LOOKS_AT_PROPOSALS, PROPOSALS_A_LOOK = (
-    4,
-    512,
-)  # at proposals, whose weights tell where the density is
+LOOKS_AT_PROPOSALS = 4  # whose weights tell where the density is
+PROPOSALS_A_LOOK = 512
 FEWEST_WEIGHTS = 24.0  # proposals of a look, in those of equal weights, that tell a covariance
 SIGNS_APART = 8.0  # sds from zero of coordinates that may have either sign
 LEAST_WORTH = 0.15  # of proposals, in those of equal weights: chains would stay at few of them
@@ -181,15 +178,16 @@ class ProposedScales(WeightedTransport):
             mode, covariance, loading=loading, **parts
         )
         of = cls(normal=normal, axes=Axes(centre, covariance, covariance, loading.q, pairs))
-        best = None
+        best, points = None, PROPOSALS_A_LOOK + (AXIS_CELLS + 1) * len(mode)
         try:
             for _ in range(LOOKS_AT_PROPOSALS):
+                deadline.check(operations=points * normal.sums.operations)
                 root = np.linalg.cholesky(covariance)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     axes = Axes.of(of.log_density, centre, root, loading.q, pairs)
                     made = replace(of, axes=axes)
-                    points = axes(random.normal(size=(PROPOSALS_A_LOOK, len(mode))))
-                    weight = made.log_weights(points)
+                    at = axes(random.normal(size=(PROPOSALS_A_LOOK, len(mode))))
+                    weight = made.log_weights(at)
                 share = np.exp(weight - weight.max())
                 share /= share.sum()
                 alike = 1 / (share @ share)
@@ -197,9 +195,11 @@ class ProposedScales(WeightedTransport):
                     break
                 if best is None or alike / PROPOSALS_A_LOOK > best.worth:
                     best = replace(made, worth=alike / PROPOSALS_A_LOOK)
-                centre = share @ points
-                covariance = (share[:, None] * (points - centre)).T @ (points - centre)
+                centre = share @ at
+                covariance = (share[:, None] * (at - centre)).T @ (at - centre)
         except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
+            return None
+        except deadline.OutOfTime:  # chains begin with what there is
             return None
         return best if best is not None and best.worth > LEAST_WORTH else None
 
