@@ -22,7 +22,7 @@ FRAME = pd.DataFrame({"y": np.arange(6.0), "x": np.arange(6.0), "g": list("aabbc
         ("s(x):g", r"for a curve of each level write 'g \+ s\(x, by=g\)'"),
         ("g:s(x)", r"for a curve of each level write 'g \+ s\(x, by=g\)'"),
         ("g*s(x)", r"for a curve of each level write 'g \+ s\(x, by=g\)'"),
-        ("s(x, 5)", r"a surface is te\(x, z\), the size of a basis s\(x, k=5\)"),
+        ("s(x, 5)", r"2 are given: write k=5 for its size"),
         ("s(x):log(x)", r"write '\.\.\. \+ s\(x\)'"),
         ("me(x, 1)", "errors of measured predictors are not part"),
         ("i(g)", r"write C\(x\)"),
