@@ -127,8 +127,6 @@ class Defaults:
     thinning : callable
         ``thinning(settings)`` gives the steps between draws of the default sampler where no pilot
         tells them; at least so many of an exact one.
-    every_path : bool
-        Whether paths of the exact sampler go so far that each is a draw.
     warmup : int or None
         Steps of warmup of the default sampler where no pilot tells them; None: those of its plan.
     nearly_normal : bool
@@ -151,7 +149,6 @@ class Defaults:
     unsurveyed: str = ""
     sampler: object = None
     thinning: Callable = each_step
-    every_path: bool = False
     warmup: int | None = None
     nearly_normal: bool = False
     by_laws: Callable | None = None

@@ -338,8 +338,7 @@ def unbiased_plan(choice):
         warmup = unbiased_warmup(spec, where.whitened)
     # whoever names an exact sampler gets each of its steps; a trajectory that turns needs no more
     chained = spec.exact and not spec.direct
-    far = spec.turning or choice.problem.defaults.every_path
-    thins = chained and not far and settings.sampler is None
+    thins = chained and not spec.turning and settings.sampler is None
     thin = steps_for(KEPT_TIME, guess) if thins else 1
     return choice.with_steps(
         gradient=spec.estimator or "simple",

@@ -102,7 +102,6 @@ MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several
 ABOVE_ZERO = 5.0  # sds: where the logs of all are known to 0.2, a table of one of them is enough
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
-PATHS = "hmc"  # of several sds an effective draw takes a third of the gradients of mala's steps
 
 
 @dataclass(frozen=True)
@@ -359,7 +358,6 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     by_laws = settings.sampler is None and settings.unchained
     # of one sd normal draws may do, whose densities cost less than laws
     single, pilot_seed = effects.loading.size == 1, seed_sequence(settings.seed, "pilot", 2)
-    several = effects.loading.q > 1 and not skewed
     # each level of normal outcomes has a density that falls as 1 / sd
     decay = dict.fromkeys(effects.sds, len(rows.level) if kernel.closed else 0)
     found = Problem(
@@ -371,8 +369,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         rows=seen,
         defaults=Defaults(
             estimator=estimator(kernel),
-            exact_sampler=STEADY if skewed else PATHS if several else EXACT,
-            every_path=several,
+            exact_sampler=STEADY if skewed else EXACT,
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
