@@ -60,5 +60,5 @@ def test_both_cures_do_what_they_say():
 
 
 def test_variables_are_not_read():
-    with pytest.raises(DataError, match="names with @ are not looked up; give a function of the table"):
+    with pytest.raises(DataError, match="names with @ are not looked up; give a function"):
         sgmc.ols("y ~ x", frame().assign(y=1.0), subset="x > @k")
