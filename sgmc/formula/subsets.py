@@ -86,15 +86,13 @@ def _eval_subset(subset: Any, frame: Frame) -> Any:
     try:
         mask = frame.eval(subset, engine="python")
     except Exception as error:
-        if "@" in subset and isinstance(error, NameError):
+        if "@" in subset:
             raise DataError(
                 f"subset={subset!r}: names with @ are not looked up; give a function of the "
                 "table, subset=lambda df: df['x'] > k, or write the value into the text"
             ) from error
         raise DataError(
             f"cannot evaluate subset={subset!r}: {type(error).__name__}: {error}"
-            + "; variables by @ are not read: write their values, as in f'x > {k}'"
-            * ("@" in subset)
         ) from error
     if isinstance(mask, pd.DataFrame):
         raise DataError(f"subset={subset!r} assigns to a column: compare by ==")

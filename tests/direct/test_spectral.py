@@ -119,9 +119,9 @@ def test_mistakes_in_the_sums_are_seen(monkeypatch):
     monkeypatch.setattr(spectral_sums.SeriesSums, "filtered", shorter)
     assert apart(problem) > 1e-3
     monkeypatch.setattr(spectral_sums.SeriesSums, "filtered", filtered)
-    left = spectral_sums.SeriesSums.left
+    few = spectral_sums.SeriesSums.of_few
     monkeypatch.setattr(
-        spectral_sums.SeriesSums, "left", lambda self, r: (left(self, r)[0], 1.1 * left(self, r)[1])
+        spectral_sums.SeriesSums, "of_few", lambda self, r: (few(self, r)[0], 1.1 * few(self, r)[1])
     )
     assert apart(problem) > 1e-3
     problem = made(CASES["a process"])

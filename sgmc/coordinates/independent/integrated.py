@@ -57,12 +57,15 @@ class Sums:
         Floating-point operations of `at` for each point.
     roots_size : int
         Effects of a root that draws share, 0 where each has a root of its own.
+    at_once : int
+        Points whose products are kept at once.
     """
 
     weight: float
     count: int
     operations: float
     roots_size: int = 0
+    at_once: int = 1
 
     def prepare(self, ratios: Floats) -> None:
         """Look at all ratios, and eta (m, q + k), before `at` is asked for parts of them."""
@@ -72,6 +75,13 @@ class Sums:
         the rows' covariance over sigma^2, (m, d + 1, d + 1), and half the log of its determinant,
         (m,), at ratios, and eta (m, q + k).
         """
+        steps = range(0, len(ratios), self.at_once)
+        parts = [self.of_few(ratios[a : a + self.at_once]) for a in steps]
+        found, logs = (np.concatenate(one) for one in zip(*parts))
+        return found, logs
+
+    def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
+        """Return `at` of points whose products are kept at once."""
         raise NotImplementedError
 
     def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:

@@ -1,7 +1,6 @@
 """What rows of normal outcomes tell of coefficients and of effects that are correlated, as sums."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -87,14 +86,12 @@ class CorrelatedSums(Sums):
         """See `Sums`."""
         return 2.0 * self.products.size + 10.0 * self.told.size * self.told.shape[1]
 
-    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
-        size = max(1, OF_GROUPS_AT_ONCE // self.told.size)
-        parts = [self.of_few(ratios[a : a + size]) for a in range(0, len(ratios), size)]
-        found, logs = (np.concatenate(one) for one in zip(*parts))
-        return found, logs
+    @property
+    def at_once(self) -> int:
+        """See `Sums`."""
+        return max(1, OF_GROUPS_AT_ONCE // self.told.size)
 
     def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
-        """Return `at` of few ratios, and eta."""
         k, q = len(self.whole), self.loading.q
         root = self.loading.root(ratios)
         size = np.einsum("mai,mbj->ijmab", root, root).reshape(q, q, -1, q * q)
@@ -246,22 +243,19 @@ class CorrelatedEffectSums(Sums):
         """Effects of other terms."""
         return self.count - self.terms[0][0].size
 
-    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
-        step = max(1, PRODUCTS_AT_ONCE // (self.products.size + self.beside.size))
-        parts = [self.of_few(ratios[a : a + step]) for a in range(0, len(ratios), step)]
-        found, logs = (np.concatenate(one) for one in zip(*parts))
-        return found, logs
+    @property
+    def at_once(self) -> int:
+        """See `Sums`."""
+        return max(1, PRODUCTS_AT_ONCE // (self.products.size + self.beside.size))
 
     def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
-        """Return `at` of ratios whose roots are kept at once."""
         *_, logs, P = self.roots(ratios)
         root, left = root_and_left(P, self.others)
         own = np.diagonal(root[:, : self.others], axis1=1, axis2=2)
         return left, logs + np.log(own).sum(axis=1)
 
     def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
-        step = max(1, PRODUCTS_AT_ONCE // (self.products.size + self.beside.size))
-        parts = [slice(a, a + step) for a in range(0, len(z), step)]
+        parts = [slice(a, a + self.at_once) for a in range(0, len(z), self.at_once)]
         return np.concatenate([self.few_effects(ratios[at], pull[at], z[at]) for at in parts])
 
     def few_effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
@@ -285,7 +279,11 @@ class CorrelatedEffectSums(Sums):
 
 
 def correlated_effect_sums(
-    columns: sparse.csr_array, weight: Floats, loading: Loading, terms: Any, apart: int
+    columns: sparse.csr_array,
+    weight: Floats,
+    loading: Loading,
+    terms: list[tuple[Ints, int]],
+    apart: int,
 ) -> CorrelatedEffectSums | None:
     """Return the sums of rows; None where they are of so many effects that draws would take long.
 
@@ -298,7 +296,7 @@ def correlated_effect_sums(
     terms : list of (array (levels, width) of int, int)
         Places of the effects of each term, and its first sd.
     apart : int
-        How many of the first terms have effects of levels that no two of which are in a row.
+        How many of the first terms are of levels: no row has two of a term.
     """
     if not apart:
         terms = [(np.empty((0, 1), dtype=int), 0), *terms]

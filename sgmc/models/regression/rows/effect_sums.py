@@ -145,13 +145,12 @@ class EffectSums(Sums):
         """Return the ratios of the sds of the other effects to sigma, (m, k - d - 1)."""
         return ratios[:, self.own]
 
-    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
-        step = max(1, PRODUCTS_AT_ONCE // self.products.size)
-        parts = [self.root_and_log(ratios[a : a + step]) for a in range(0, len(ratios), step)]
-        return tuple(np.concatenate(one) for one in zip(*parts))
+    @property
+    def at_once(self) -> int:
+        """See `Sums`."""
+        return max(1, PRODUCTS_AT_ONCE // self.products.size)
 
-    def root_and_log(self, ratios: Floats) -> tuple[Floats, Floats]:
-        """Return `at` of ratios whose roots are kept at once."""
+    def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
         root, left = self.roots(ratios)
         q = len(self.own)
         logs = np.log(np.diagonal(root[:, :q], axis1=1, axis2=2)).sum(axis=1)
@@ -159,8 +158,7 @@ class EffectSums(Sums):
         return left, logs
 
     def effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:
-        step = max(1, PRODUCTS_AT_ONCE // self.products.size)
-        parts = [slice(a, a + step) for a in range(0, len(z), step)]
+        parts = [slice(a, a + self.at_once) for a in range(0, len(z), self.at_once)]
         return np.concatenate([self.few_effects(ratios[at], pull[at], z[at]) for at in parts])
 
     def few_effects(self, ratios: Floats, pull: Floats, z: Floats) -> Floats:

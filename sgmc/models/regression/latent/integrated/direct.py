@@ -130,14 +130,12 @@ class NestedSums(Sums):
         """See `Sums`."""
         return 4.0 * self.between.size * self.between.shape[1]
 
-    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
-        size = max(1, SHARES_AT_ONCE // self.between.size)
-        parts = [self.of_few(ratios[a : a + size]) for a in range(0, len(ratios), size)]
-        found, logs = (np.concatenate(one) for one in zip(*parts))
-        return found, logs
+    @property
+    def at_once(self) -> int:
+        """See `Sums`."""
+        return max(1, SHARES_AT_ONCE // self.between.size)
 
     def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
-        """Return `at` of few ratios."""
         k = len(self.within)
         more = ratios[:, 1:] ** 2 * self.told
         share = 1 / ((1 + more) * np.where(self.told > 0, self.told, 1.0))

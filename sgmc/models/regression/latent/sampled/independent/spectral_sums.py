@@ -130,14 +130,12 @@ class SeriesSums(Sums):
             yield variance, mean, left, known
             variance, mean = 1 - rho**2 + rho**2 * left, rho[:, None] * known
 
-    def at(self, ratios: Floats) -> tuple[Floats, Floats]:
-        step = max(1, PRODUCTS_AT_ONCE // self.means.size)
-        parts = [self.left(ratios[a : a + step]) for a in range(0, len(ratios), step)]
-        found, logs = (np.concatenate(one) for one in zip(*parts))
-        return found, logs
+    @property
+    def at_once(self) -> int:
+        """See `Sums`."""
+        return max(1, PRODUCTS_AT_ONCE // self.means.size)
 
-    def left(self, ratios: Floats) -> tuple[Floats, Floats]:
-        """Return `at` of ratios that are looked at together."""
+    def of_few(self, ratios: Floats) -> tuple[Floats, Floats]:
         r, rho = ratios[:, 0], np.tanh(ratios[:, 1])
         m, k = self.means.shape
         away, logs = np.empty((m, len(ratios), k)), np.zeros(len(ratios))
