@@ -23,7 +23,7 @@ cdef enum:
     STEPS = 50                    # of the search for a group's mode
     GROUPS_BETWEEN_LOOKS = 1024   # at the clock
 cdef double NEAR_EFFECTS = 5.0      # sds of effects, beyond which no search begins
-cdef double SETTLED_EFFECTS = 1e-8  # change of a group's effects, in sds, at which the search ends
+cdef double SETTLED_EFFECTS = 1e-4  # change of a group's effects, in sds, at which the search ends
 
 cdef class Quadrature(Informed):
     """Effects integrated out by nodes that are placed for each group by a normal approximation:

@@ -84,6 +84,9 @@ class Scheme(NamedTuple):
         Nodes to begin with, and the largest number that is taken unasked.
     enough : float
         Error of differences of log densities, nats, at which no finer one is tried.
+    least : int
+        The fewest nodes that are tried: those that curvatures of densities need, which weights and
+        laws of groups are chosen by.
     """
 
     make: object
@@ -91,6 +94,11 @@ class Scheme(NamedTuple):
     first: int
     most: int
     enough: float
+    least: int = FEWEST_NODES
+
+    def coarse(self):
+        """The scheme of chains, which ask for densities alone."""
+        return self._replace(least=FEWEST_OF_NORMAL)
 
     @property
     def scattered(self):
@@ -117,9 +125,9 @@ class Scheme(NamedTuple):
             return 2 * nodes
         return 2 * nodes + 1 if self.effects <= FEW_EFFECTS else nodes + 1
 
-    def coarser(self, nodes, least=FEWEST_NODES):
+    def coarser(self, nodes):
         """The next smaller number of nodes; 0 where there is none that may do."""
-        return nodes - 2 if self.effects <= FEW_EFFECTS and nodes >= least + 2 else 0
+        return nodes - 2 if self.effects <= FEW_EFFECTS and nodes >= self.least + 2 else 0
 
 
 def scheme_of(effects, nested=False):

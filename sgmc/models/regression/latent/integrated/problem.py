@@ -42,6 +42,7 @@ from sgmc.models.regression.latent.densities.gaussian import GaussianMarginal
 from sgmc.models.regression.latent.densities.nested import Nested
 from sgmc.models.regression.latent.densities.quadrature import Quadrature
 from sgmc.models.regression.latent.densities.rules import (
+    FEW_EFFECTS,
     FEWEST_NODES,
     FEWEST_OF_NORMAL,
     scheme_of,
@@ -95,6 +96,7 @@ from sgmc.models.regression.rows.narrow import rounded
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
+MANY_ROWS = 1_000  # of a group, on average: from so many on its effects are about normal
 SPREAD_OVER = 4  # times as many rows as the search begins with
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
@@ -276,9 +278,12 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     start = first_guess(without_ends(priors), family, table.offset, *outcome)
     priors = guessed_beside(priors, table, family, predictors_of(data, family), start)
     searched, bounded = without_ends(priors), len(priors.bent) > 0
-    effects, kernel, start = begun(
-        rows, family, grouping, nodes, start, START * units.unit / spread
-    )
+    if bounded:  # chains, which ask for densities alone
+        scheme = scheme.coarse()
+    # effects of many rows are about normal, which a few nodes around their modes tell
+    many = len(table.y) >= MANY_ROWS * len(rows.level) and scheme.effects <= FEW_EFFECTS
+    few = nodes or (FEWEST_OF_NORMAL if many else scheme.first)
+    effects, kernel, start = begun(rows, family, grouping, few, start, START * units.unit / spread)
     bent = np.zeros(len(priors.names))
     bent[data.d : data.d + effects.loading.q] = effects.loading.scale
     terms = PriorTerms(searched, shift, bent=bent)
@@ -302,11 +307,11 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     kernel, rule = (kernel if small else found), IntegrationRule(0, 0.0)
     if not kernel.closed and mode.whole:
         few = kernel.nodes
+        if many and not nodes:  # away from the modes few nodes do not
+            few, kernel = FEWEST_NODES, kernel.with_nodes(FEWEST_NODES)
         places = [place for place, _ in modes.gaussians]
         points = [*normal_points(mode, settings.seed), *places]
-        # chains ask for densities alone; what weights and laws of groups are chosen by, for more
-        least = FEWEST_OF_NORMAL if bounded else FEWEST_NODES
-        kernel, rule = with_rule(kernel, points, nodes, scheme, least)
+        kernel, rule = with_rule(kernel, points, nodes, scheme)
         if rule.nodes > few:  # which were too few for the mode as well
             kernel, mode, warnings = find(kernel, terms, mode.theta)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)

@@ -93,13 +93,16 @@ class Integrated(Target):
 
     def evaluate(self, theta, distance):
         """See `Target`."""
-        value, slope, hessian = self.pace.run(
-            lambda: expand(self.kernel.anchored(theta, self.groups), theta, self.groups)
-        )
+        value, slope, hessian = self.pace.run(lambda: self.expanded(theta))
         more, gradient, prior = self.terms(theta)
         known = np.isfinite(value + more) and np.isfinite(hessian).all()
         value = value + more if known and np.isfinite(slope).all() else np.nan
         return IntegratedExpansion(value, slope + gradient, hessian, prior)
+
+    def expanded(self, theta):
+        """`expand` at nodes around theta; modes of groups are near those of the place before."""
+        self.kernel = self.kernel.anchored(theta, self.groups)
+        return expand(self.kernel, theta, self.groups)
 
     def step(self, theta, here):
         """See `Target`."""
@@ -269,7 +272,7 @@ def normal_points(mode, seed):
     return [mode.theta, *(mode.theta + z @ root.T)]
 
 
-def with_rule(kernel, points, nodes, scheme, least=FEWEST_NODES):
+def with_rule(kernel, points, nodes, scheme):
     """The kernel with enough nodes, and its `IntegrationRule`; its error is NaN where time
     is up before it is known.
 
@@ -282,8 +285,6 @@ def with_rule(kernel, points, nodes, scheme, least=FEWEST_NODES):
     nodes : int or None
         As given; None: as many as differences of log densities need.
     scheme : Scheme
-    least : int
-        The fewest nodes that are tried.
     """
     rows = min(CHECKED_ROWS, CHECKED_NODES / scheme.count(scheme.finer(kernel.nodes)))
     some = max(1, min(int(np.searchsorted(kernel.starts, rows)), kernel.n))
@@ -300,11 +301,11 @@ def with_rule(kernel, points, nodes, scheme, least=FEWEST_NODES):
             return kernel, IntegrationRule(kernel.nodes, np.nan, scheme)
         apart = (better - better[0]) - (values - values[0])
         error = float(np.abs(apart).max()) * kernel.n / some
-        enough = scheme.enough * (1.0 if kernel.nodes >= scheme.first else SAVED)
-        if nodes or error <= enough or finer.nodes > scheme.most:
+        saved = 1.0 if kernel.nodes >= scheme.first else saved_of(kernel.nodes)
+        if nodes or error <= saved * scheme.enough or finer.nodes > scheme.most:
             break
         kernel, values = finer, better
-    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes, least)
+    best, fewer = better - better[0], 0 if nodes else scheme.coarser(kernel.nodes)
     while error <= scheme.enough and fewer:  # as few as will do: time goes with their number
         coarser = kernel.with_nodes(fewer)
         try:
@@ -312,13 +313,17 @@ def with_rule(kernel, points, nodes, scheme, least=FEWEST_NODES):
         except OutOfTime:
             break
         apart = float(np.abs(values - values[0] - best).max()) * kernel.n / some
-        saved = SAVED if fewer >= FEWEST_NODES else SAVED_OF_NORMAL
-        if not apart <= saved * scheme.enough:  # or no number
+        if not apart <= saved_of(fewer) * scheme.enough:  # or no number
             between = scheme.effects > 1 and fewer + 1 < kernel.nodes and fewer >= FEWEST_NODES
             fewer = fewer + 1 if between else 0  # grids of several effects are worth a third look
             continue
-        kernel, error, fewer = coarser, apart, scheme.coarser(fewer, least)
+        kernel, error, fewer = coarser, apart, scheme.coarser(fewer)
     return kernel, IntegrationRule(kernel.nodes, error, scheme)
+
+
+def saved_of(nodes):
+    """Share of what is enough that differences of so few nodes, from those of finer ones, may be."""
+    return SAVED if nodes >= FEWEST_NODES else SAVED_OF_NORMAL
 
 
 def densities(kernel, points, groups):
