@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 from sgmc.coordinates.priors.densities import LONGEST_PULLED
 from sgmc.fit import choose, noise, paths, plan, tolerance
+from sgmc.fit.parts import Defaults
 from sgmc.fit.settings import check_settings
 from sgmc.fit.tolerance import Noise
 from sgmc.registry import room
@@ -24,7 +25,9 @@ OPEN = check_settings(progress=False)
 def choice(spec, settings):
     """A sampler and settings, for a table of so many rows and coefficients."""
     model = SimpleNamespace(n=ROWS)
-    problem = SimpleNamespace(model=model, dim=COEFFICIENTS, coordinates=WHITENED)
+    problem = SimpleNamespace(
+        model=model, dim=COEFFICIENTS, coordinates=WHITENED, defaults=Defaults(estimator="taylor")
+    )
     return plan.Choice(problem=problem, settings=settings, gradient="", spec=spec)
 
 

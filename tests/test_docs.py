@@ -37,6 +37,11 @@ def test_every_generated_part_is_in_one_page(registered):
     assert sorted(marks) == sorted(registered.PARTS)
 
 
+def test_every_generated_part_is_made(registered):
+    for name, made in registered.PARTS.items():
+        assert made().strip(), name
+
+
 @pytest.mark.cover(0)
 @pytest.mark.parametrize("name", PAGES)
 def test_no_mark_is_left_in_a_page(name, registered):
