@@ -1,6 +1,5 @@
 """Effects of the levels of a factor."""
 
-import textwrap
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,7 @@ def caterpillar(
         )
         one.set_title(title + some)
         few_ticks(one, most=6)
-        one.set_xlabel(textwrap.fill(x_name, EFFECT_WIDTH))
+        one.set_xlabel(wrapped(x_name, EFFECT_WIDTH))
     return panels
 
 

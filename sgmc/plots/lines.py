@@ -1,6 +1,5 @@
 """Curves with intervals by group, points with intervals."""
 
-import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -65,7 +64,7 @@ def curves(
     if by:
         legend_above(one, title=by)
     one.set_xlabel(x_name)
-    one.set_ylabel(textwrap.fill(y_name, Y_WIDTH))
+    one.set_ylabel(wrapped(y_name, Y_WIDTH))
     return one
 
 
@@ -115,5 +114,5 @@ def intervals(
         ratio_ticks(one)
     else:
         few_ticks(one, most=6)
-    one.set_xlabel("\n".join(textwrap.fill(line, LABEL_WIDTH) for line in x_name.split("\n")))
+    one.set_xlabel("\n".join(wrapped(line, LABEL_WIDTH) for line in x_name.split("\n")))
     return one

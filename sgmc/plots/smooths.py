@@ -1,10 +1,9 @@
 """Curves and surfaces."""
 
-import textwrap
 from typing import Any
 
 from sgmc.arguments.types import Frame
-from sgmc.plots.axes import BLUE, axes_for, few_ticks, rug
+from sgmc.plots.axes import BLUE, axes_for, few_ticks, rug, wrapped
 from sgmc.plots.lines import Y_WIDTH
 
 
@@ -26,7 +25,7 @@ def band(table: Frame, y_name: str, ax: Any = None, rows: Any = None) -> Any:
     axes.plot(x, mean, color=BLUE)
     axes.axhline(0.0, color="0.8", linewidth=0.8, zorder=0)
     axes.set_xlabel(table.columns[0])
-    axes.set_ylabel(textwrap.fill(y_name, Y_WIDTH))
+    axes.set_ylabel(wrapped(y_name, Y_WIDTH))
     few_ticks(axes, most=7)
     if rows is not None:
         rug(axes, rows)
@@ -41,7 +40,7 @@ def surface(table: Frame, name: str, ax: Any = None) -> Any:
     first, second = table.columns[:2]
     grid = table.pivot(index=second, columns=first, values="mean")
     colours = axes.contourf(grid.columns, grid.index, grid.to_numpy(), levels=12, cmap="viridis")
-    axes.figure.colorbar(colours, ax=axes, label=textwrap.fill(name, Y_WIDTH))
+    axes.figure.colorbar(colours, ax=axes, label=wrapped(name, Y_WIDTH))
     axes.set_xlabel(first)
     axes.set_ylabel(second)
     return axes

@@ -170,7 +170,7 @@ def test_effects_of_levels(people):
     fit = fitted("logit", "churn ~ age + (1 | site)", people)
     (ax,) = fit.plot_ranef()
     assert ax.get_title() == "1 | site" and len(ax.get_yticklabels()) == 8
-    assert ax.get_xlabel().replace("\n", " ") == (
+    assert ax.get_xlabel().replace("\n", "") == (
         "difference in log odds of churn = Yes, mean and 95 % interval"
     )
     names = [tick.get_text() for tick in fit.plot().get_yticklabels()]
