@@ -22,11 +22,13 @@ from scipy import sparse
 
 from sgmc.arguments.types import Floats, Ints
 from sgmc.coordinates.approximations.mode import Mode, PriorTerms
-from sgmc.coordinates.independent.axes import ProposedScales
+from sgmc.coordinates.independent.axes import Axes, ProposedParameters, ProposedScales
 from sgmc.coordinates.independent.integrated import ConditionallyNormal, Sums
 from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
 from sgmc.coordinates.independent.transport import Transport
 from sgmc.core.designs.design import design
+from sgmc.core.engine import full_many
+from sgmc.core.system.blas import one_blas_thread
 from sgmc.fit.problem import Problem
 from sgmc.fit.tolerance import SMALLEST_BATCH
 from sgmc.models.mixed.loading import Loading
@@ -46,6 +48,7 @@ from sgmc.models.regression.rows.effect_sums import (
 )
 
 TIMES_FEWER = 2  # rows per row that stands for them, at least
+DENSITY_OPERATIONS = 10.0  # of a row at a node, about
 MOST_KINDS = 1 << 13  # of groups, by what their rows tell: each counts in all pairs
 
 
@@ -193,11 +196,7 @@ def grouped_transport(
     sums = sums_of(rows, X, e, weight, loading)
     if sums is None:
         return None
-    # signs of sds have no meaning, and those of correlations follow from them
-    fold = FoldedEffects(d, loading)
-    signs = np.where(mode.theta[d : d + loading.q] < 0, -1.0, 1.0)
-    side = fold.turned(np.ones(len(mode.theta)), signs)[0][d:]
-    covariance = np.outer(side, side) * np.linalg.inv(mode.precision)[d:, d:]
+    place, covariance = upright(mode, FoldedEffects(d, loading))
     parts = dict(
         map=problem.coordinates.map,
         prior=problem.prior,
@@ -208,11 +207,11 @@ def grouped_transport(
         loading=loading,
         rounding=glm.rounding,
     )
-    of_mode = side * mode.theta[d:], covariance
+    of_mode = place[d:], covariance[d:, d:]
     if loading.size > loading.q:
         random = np.random.default_rng(seed)
         pairs = signs_of_correlations(loading)
-        return ProposedScales.looked_for(*of_mode, random, pairs=pairs, **parts)
+        return ProposedScales.around(*of_mode, random, pairs=pairs, **parts)
     found = ConditionallyNormal.tabulated(*of_mode, **parts)
     if found is not None or not isinstance(sums, GroupSums):
         return found
@@ -225,6 +224,51 @@ def grouped_transport(
         ratios = told_coordinates(loading, sums.told.max(keepdims=True))
         found = ratios and ConditionallyNormal.tabulated(*of_mode, ratios=ratios, **parts)
     return found
+
+
+def upright(mode: Mode, fold: FoldedEffects) -> tuple[Floats, Floats]:
+    """Return the mode with positive sds, and the covariance around it: signs of sds have no
+    meaning, and those of correlations follow from them.
+    """
+    d, q = fold.first, fold.loading.q
+    signs = np.where(mode.theta[d : d + q] < 0, -1.0, 1.0)
+    side = fold.turned(np.ones(len(mode.theta)), signs)[0]
+    return side * mode.theta, np.outer(side, side) * np.linalg.inv(mode.precision)
+
+
+def parameters_proposed(
+    problem: Problem, fold: FoldedEffects, seed: np.random.SeedSequence
+) -> ProposedParameters | None:
+    """Return proposals of all parameters of a regression whose integrals over effects have no
+    closed form; None where their weights vary too much.
+
+    Parameters
+    ----------
+    problem : Problem
+    fold : FoldedEffects
+    seed : SeedSequence
+        Of proposals that are looked at.
+    """
+    d, end, dim = fold.first, fold.places.stop, problem.dim
+    order = np.r_[d:end, end:dim, :d]
+    place, covariance = upright(problem.mode, fold)
+    centre, covariance = place[order], covariance[np.ix_(order, order)]
+    pairs = signs_of_correlations(fold.loading)
+
+    def density(x: Floats) -> Floats:
+        with one_blas_thread():
+            return full_many(problem.all_rows(), x, slopes=False)[0]
+
+    cells = problem.rows.cells * problem.rows.row_terms * problem.own.rule.nodes
+    of = ProposedParameters(
+        axes=Axes(centre, covariance, covariance, fold.loading.q, pairs),
+        sds=fold.loading.sds,
+        density=density,
+        map=problem.coordinates.map,
+        order=order,
+        work=DENSITY_OPERATIONS * cells,
+    )
+    return of.looked_for(centre, covariance, np.random.default_rng(seed))
 
 
 def by_total(sums: GroupSums, middle: float, parts: dict[str, Any]) -> Transport | None:

@@ -48,7 +48,11 @@ from sgmc.models.regression.latent.densities.rules import (
     scheme_of,
 )
 from sgmc.models.regression.latent.integrated.coordinates import whitened, with_signs
-from sgmc.models.regression.latent.integrated.direct import grouped_transport, summed_groups
+from sgmc.models.regression.latent.integrated.direct import (
+    grouped_transport,
+    parameters_proposed,
+    summed_groups,
+)
 from sgmc.models.regression.latent.integrated.given_sd import (
     MOST_CONDITIONED,
     MOST_TABULATED,
@@ -101,6 +105,7 @@ SPREAD_OVER = 4  # times as many rows as the search begins with
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
 MOST_EXACT = 1e5  # numbers of rows and nodes up to which exact steps of several sds cost little
+MOST_ALONG = 12  # parameters, of which some hundred proposals tell the covariance
 ABOVE_ZERO = 5.0  # sds: where the logs of all are known to 0.2, a table of one of them is enough
 MOST_THINNED = 16  # between draws: of eight schools they are then nearly independent
 STEADY = "barker"  # chains of mala stay in the tails of sds that may be zero
@@ -316,10 +321,16 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             kernel, mode, warnings = find(kernel, terms, mode.theta)
     back = undo_centring(len(priors.names), table.shift, priors.intercepts)
     report, given = Report(priors.auxiliary, fold, priors.report), None
+    seen = partial(observations, table=table, nested=rows.subgroups is not None)
+    skewed_sds = few_groups(kernel.n, seen(kernel, rule=rule).cells, effects)
     near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
     # of several sds that may be zero, those that are not tabulated would not be about normal
     open_ = mode.whole and not bounded and len(near) < 2 and modes.found == 1
-    if open_ and suits_table(kernel, effects, settings, precondition):
+    suited = suits_table(kernel, effects, settings, precondition)
+    # of several sds a table has one alone, and of few rows many densities cost little
+    along = suited and skewed_sds and kernel.dim <= MOST_ALONG and settings.unchained
+    along = along and mode.whole and not bounded and modes.found == 1 and settings.sampler is None
+    if open_ and suited and not along:
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
         z = np.random.default_rng(settings.seed).normal(size=(DRAWS, kernel.dim))
@@ -357,8 +368,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         if settings.sampler is not None and settings.sampler.sticky:
             where = about_zero(where, mode)
     where = given or replace(where, report=report)
-    seen = observations(kernel, table, rule, rows.subgroups is not None)
-    skewed = near and kernel.closed
+    seen, skewed = seen(kernel, rule=rule), near and kernel.closed
     # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
     by_laws = settings.sampler is None and settings.unchained
     # of one sd normal draws may do, whose densities cost less than laws
@@ -378,8 +388,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             thinning=partial(thinning, small.n * small.width if small else seen.cells)
             if skewed
             else each_step,
-            why_exact=few_groups(kernel.n, seen.cells, effects)
-            or ("" if between is None else between.why_exact),
+            why_exact=skewed_sds or ("" if between is None else between.why_exact),
             # weights of proposals have long tails where an sd that has no table may be zero
             nearly_normal=given is not None
             and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
@@ -396,6 +405,8 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
+    if along:
+        return replace(found, transport=parameters_proposed(found, fold, pilot_seed))
     if given is not None and found.defaults.nearly_normal:
         return with_laws(found, pilot_seed) if by_laws and not single else found
     # sums tell the density of sds and sigma, where all else is normal given these

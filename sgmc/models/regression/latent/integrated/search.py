@@ -322,7 +322,7 @@ def with_rule(kernel, points, nodes, scheme):
 
 
 def saved_of(nodes):
-    """Share of what is enough that differences of so few nodes, from those of finer ones, may be."""
+    """Share of what is enough that so few nodes' differences from those of finer ones may be."""
     return SAVED if nodes >= FEWEST_NODES else SAVED_OF_NORMAL
 
 

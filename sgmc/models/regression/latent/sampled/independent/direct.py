@@ -116,7 +116,7 @@ def effects_transport(
         random = np.random.default_rng(seed_sequence(settings.seed, "pilot", 2))
         pairs = signs_of_correlations(blocks.loading)
         parts |= {"sums": sums, "pairs": pairs}
-        return ProposedScales.looked_for(mode, covariance, random, **parts)
+        return ProposedScales.around(mode, covariance, random, **parts)
     if blocks.spectrum.size:
         sums = spectral_sums(Z, blocks, X[:, :d], e, weight)
         return None if sums is None else spectral_draws(sums, blocks, mode, covariance, parts)
