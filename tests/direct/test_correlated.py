@@ -282,21 +282,26 @@ def test_effects_have_the_law_of_dense_matrices(apart):
 # ---- the law of proposals ------------------------------------------------------------------------
 
 
-def law():
+def law(widths=None):
     """Of numbers whose first two are near zero and folded; the third turns with both."""
     root = np.array([[0.6, 0.0, 0.0], [0.2, 0.5, 0.0], [0.1, -0.2, 0.7]])
 
     def log_density(at):
         return -np.log1p(((at - np.array([0.4, 0.7, 0.2])) ** 2).sum(axis=1))
 
-    return axes.Axes.of(log_density, np.array([0.4, 0.7, 0.2]), root, 2, ((2, 0, 1),))
+    made = axes.Axes(np.array([0.4, 0.7, 0.2]), root, root, 2, ((2, 0, 1),), widths)
+    return made.along(log_density)
 
 
-def test_its_draws_have_its_density():
+WIDTHS = axes.Widths(lambda phi: phi, np.array([[0.3], [1.2], [0.5]]))
+
+
+@pytest.mark.parametrize("widths", [None, WIDTHS], ids=["alike", "by sds"])
+def test_its_draws_have_its_density(widths):
     """A density over that of its draws has a mean of one, of densities within its reach; 200,000
     draws tell it to a hundredth.
     """
-    made = law()
+    made = law(widths)
     at = made(np.random.default_rng(1).normal(size=(200_000, 3)))
     assert (at[:, :2] > 0).all()
     volume = np.log(np.linalg.det(made.root))
@@ -305,6 +310,30 @@ def test_its_draws_have_its_density():
         inside = stats.norm.sf(0, centre[:2], 0.3).prod()
         share = np.exp(other - made.log_density(at) + volume) / inside
         assert share.mean() == pytest.approx(1, abs=0.02)
+
+
+def test_widths_that_are_left_out_are_seen():
+    """Draws are of widths, and the density is not."""
+    made = law(WIDTHS)
+    at = made(np.random.default_rng(1).normal(size=(200_000, 3)))
+    volume = np.log(np.linalg.det(made.root))
+    other = np.sum(stats.norm.logpdf(at, [0.5, 0.6, 0.0], 0.3), axis=1)
+    inside = stats.norm.sf(0, [0.5, 0.6], 0.3).prod()
+    density = made.log_density(at) + np.log(WIDTHS(at)).sum(axis=1)
+    share = np.exp(other - density + volume) / inside
+    assert abs(share.mean() - 1) > 0.1
+
+
+def test_widths_are_those_of_squares():
+    """Of normal numbers with variances 0.4 + 0.9 s^2: 4,000 squares tell these to a tenth."""
+    rng = np.random.default_rng(3)
+    points = np.abs(rng.normal(size=(4_000, 2)))
+    squares = (0.4 + 0.9 * points[:, :1] ** 2) * rng.normal(size=(4_000, 1)) ** 2
+    weights = np.full(4_000, 1 / 4_000)
+    made = axes.Widths.of(np.abs, points, squares, weights)
+    np.testing.assert_allclose(made.shares[:, 0], [0.4, 0.9], rtol=0.15)
+    falling = (2 - np.minimum(points[:, :1], 1)) * rng.normal(size=(4_000, 1)) ** 2
+    assert axes.Widths.of(np.abs, points, falling, weights).shares[1] == 0  # no share below zero
 
 
 def test_a_fold_that_is_left_out_is_seen():

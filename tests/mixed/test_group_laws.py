@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sgmc
+from sgmc.coordinates.independent.axes import ProposedParameters
 from sgmc.core.engine import full_many
 from sgmc.models.regression.latent.integrated import group_laws
 from sgmc.models.regression.latent.integrated.group_laws import GroupLaws, LawError
@@ -76,7 +77,8 @@ def test_mistakes_are_seen_by_densities_of_rows(monkeypatch, name, mistake):
 
 
 def test_few_rows_and_named_samplers_keep_all_rows():
-    assert fitted(table(300, 10), draws=20)._fit.problem.transport is None
+    few = fitted(table(300, 10), draws=20)._fit.problem.transport
+    assert isinstance(few, ProposedParameters)
     named = fitted(table(), draws=20, sampler="mala")
     assert named._fit.problem.transport is None
 

@@ -28,7 +28,7 @@ FEWEST_WEIGHTS = 24.0  # proposals of a look, in those of equal weights, that te
 SIGNS_APART = 8.0  # sds from zero of coordinates that may have either sign
 WORTH_ENOUGH = 0.75  # from which on other axes gain less than they cost, of densities of rows
 DEAR = 1e6  # floating-point operations of a density
-LEAST_SHARE = 0.1  # of the mean square of a width: it is not zero at sds of zero
+LEAST_CONSTANT = 0.1  # of the mean square of a width: it is not zero at sds of zero
 LEAST_WORTH = 0.15  # of proposals, in those of equal weights: chains would stay at few of them
 
 
@@ -66,7 +66,7 @@ class Widths:
                     break
                 left = np.delete(left, found.argmin())
         mean = weights @ squares
-        shares[0] = np.maximum(shares[0], LEAST_SHARE * mean)
+        shares[0] = np.maximum(shares[0], LEAST_CONSTANT * mean)
         return cls(sds, shares)
 
     @staticmethod

@@ -5,7 +5,7 @@ normal laws of the groups' effects and a polynomial: rows are read for that alon
 import math
 from dataclasses import dataclass, replace
 from itertools import combinations_with_replacement
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -213,6 +213,13 @@ def slopes_of_products(z: Floats, factors: tuple[Ints, ...]) -> Floats:
     return np.concatenate(out, axis=2)
 
 
+def may_have_laws(kernel: Any) -> bool:
+    """Whether rows and nodes are so many that laws of groups are looked for."""
+    if not isinstance(kernel, Quadrature) or kernel.dim > MOST_LAW_PARAMETERS:
+        return False
+    return kernel.starts[-1] * kernel.count * kernel.row_terms >= FEWEST_LAW_CELLS
+
+
 def with_laws(problem: Problem, seed: np.random.SeedSequence) -> Problem:
     """Return the problem with such proposals; the same where rows and nodes are few, or densities
     differ by what is no such polynomial.
@@ -225,9 +232,7 @@ def with_laws(problem: Problem, seed: np.random.SeedSequence) -> Problem:
     """
     random = np.random.default_rng(seed)
     kernel, d = problem.model, problem.dim
-    if not isinstance(kernel, Quadrature) or d > MOST_LAW_PARAMETERS:
-        return problem
-    if kernel.starts[-1] * kernel.count * kernel.row_terms < FEWEST_LAW_CELLS:
+    if not may_have_laws(kernel):
         return problem
     try:
         deadline.check(operations=2.0 * (LAW_CHECKS + 4 * d) * problem.rows.cells)

@@ -59,7 +59,7 @@ from sgmc.models.regression.latent.integrated.given_sd import (
     from_zero,
     given_sd,
 )
-from sgmc.models.regression.latent.integrated.group_laws import with_laws
+from sgmc.models.regression.latent.integrated.group_laws import may_have_laws, with_laws
 from sgmc.models.regression.latent.integrated.rows import (
     grouped_rows,
     guessed_beside,
@@ -328,8 +328,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     open_ = mode.whole and not bounded and len(near) < 2 and modes.found == 1
     suited = suits_table(kernel, effects, settings, precondition)
     # of several sds a table has one alone, and of few rows many densities cost little
-    along = suited and skewed_sds and kernel.dim <= MOST_ALONG and settings.unchained
-    along = along and mode.whole and not bounded and modes.found == 1 and settings.sampler is None
+    free = settings.sampler is None and settings.unchained and not bounded and modes.found == 1
+    along = suited and skewed_sds and kernel.dim <= MOST_ALONG and not may_have_laws(kernel)
+    along = along and free and mode.whole
     if open_ and suited and not along:
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
