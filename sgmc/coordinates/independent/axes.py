@@ -50,21 +50,24 @@ class Widths:
 
     @classmethod
     def of(cls, sds: Any, points: Floats, squares: Floats, weights: Floats) -> Self:
-        """Of squares (n, k - q) at points (n, k) that have weights (n,): least squares, no share
-        below zero.
+        """Of squares (n, k - q) at points (n, k) that have weights (n,): least squares, then
+        weighted by the squares of what they give; no share is below zero.
         """
         q = points.shape[1] - squares.shape[1]
         terms = cls.terms(sds(points[:, :q]))
         shares = np.zeros((q + 1, squares.shape[1]))
         for j, square in enumerate(squares.T):
-            left = np.arange(q + 1)
+            own, left = weights, np.arange(q + 1)
             while len(left):
-                X = terms[:, left] * weights[:, None]
-                found = np.linalg.lstsq(X.T @ terms[:, left], X.T @ square)[0]
-                if (found >= 0).all():
-                    shares[left, j] = found
+                X = terms[:, left]
+                found = np.linalg.lstsq((X.T * own) @ X, X.T @ (own * square))[0]
+                if (found < 0).any():
+                    left = np.delete(left, found.argmin())
+                    continue
+                shares[left, j] = found
+                if own is not weights:
                     break
-                left = np.delete(left, found.argmin())
+                own = weights / (X @ found + LEAST_CONSTANT * (weights @ square)) ** 2
         mean = weights @ squares
         shares[0] = np.maximum(shares[0], LEAST_CONSTANT * mean)
         return cls(sds, shares)

@@ -100,7 +100,7 @@ from sgmc.models.regression.rows.narrow import rounded
 CURVATURES = 40_000_000  # numbers of all groups' curvatures up to which they are kept
 WORST_ERROR = 0.1  # of differences of log densities, nats, from which on no verdict is given
 START = 0.5  # of an sd, in units of its prior
-MANY_ROWS = 1_000  # of a group, on average: from so many on its effects are about normal
+ROWS_OF_NORMAL = 1_000  # of a group, on average: from so many on its effects are about normal
 SPREAD_OVER = 4  # times as many rows as the search begins with
 SPARE_CELLS = 5e8  # cells of all steps: about a second
 NESTED_WORK = 15.0  # times as long for each cell, measured
@@ -286,7 +286,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if bounded:  # chains, which ask for densities alone
         scheme = scheme.coarse()
     # effects of many rows are about normal, which a few nodes around their modes tell
-    many = len(table.y) >= MANY_ROWS * len(rows.level) and scheme.effects <= FEW_EFFECTS
+    many = len(table.y) >= ROWS_OF_NORMAL * len(rows.level) and scheme.effects <= FEW_EFFECTS
     few = nodes or (FEWEST_OF_NORMAL if many else scheme.first)
     effects, kernel, start = begun(rows, family, grouping, few, start, START * units.unit / spread)
     bent = np.zeros(len(priors.names))
