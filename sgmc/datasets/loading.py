@@ -3,7 +3,7 @@
 import os
 import zipfile
 import zlib
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +73,7 @@ def load(name: str, download: bool = True) -> Frame:
     entry = CATALOGUE[name]
     if isinstance(entry, Bundled):
         origin = "The installed statsmodels"
-        frame = import_module(f"statsmodels.datasets.{entry.module}").load_pandas().data
+        frame = pd.read_csv(bundled(entry.module), dtype=float)
     elif isinstance(entry, Joined):
         places = [find(f"{name}-{k}", part, download) for k, part in enumerate(entry.parts)]
         origin = " or ".join(map(str, places))
@@ -87,6 +87,16 @@ def load(name: str, download: bool = True) -> Frame:
             "content differs. Remove or replace it."
         )
     return frame
+
+
+def bundled(module: str) -> Path:
+    """Path of a data set's file in the installed statsmodels, of which nothing is imported: all of
+    its data sets would take longer than the fit of one.
+    """
+    spec = find_spec("statsmodels")
+    if spec is None or spec.origin is None:
+        raise DataError("statsmodels, which has the data set, is not installed: install it.")
+    return Path(spec.origin).parent / "datasets" / module / f"{module}.csv"
 
 
 def find(name: str, entry: Any, download: bool) -> Path:

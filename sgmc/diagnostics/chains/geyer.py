@@ -5,10 +5,11 @@ Simpson, Carpenter and Bürkner (2021, Bayesian Analysis 16:667, eq. 10-13).
 """
 
 import numpy as np
-from scipy.fft import next_fast_len
 
 from sgmc.arguments.types import Floats
 
+# products of 3 and 5: times powers of 2 they are lengths of fast Fourier transforms
+ODD_LENGTHS = 1, 3, 5, 9, 15, 25, 27
 NO_RANGE = 1e-15  # of draws that arviz-stats takes for one value
 
 
@@ -33,10 +34,15 @@ def sizes(chains: Floats) -> Floats:
 def mean_autocovariances(chains: Floats) -> Floats:
     """Autocovariances at all lags, averaged over the chains, (parameter, lag)."""
     draws = chains.shape[2]
-    size = next_fast_len(2 * draws, real=False)
+    size = fast_length(2 * draws)
     spectrum = np.fft.rfft(chains - chains.mean(axis=2, keepdims=True), n=size, axis=2)
     power = np.square(spectrum.real).mean(axis=1) + np.square(spectrum.imag).mean(axis=1)
     return np.fft.irfft(power, n=size, axis=1)[:, :draws] / draws
+
+
+def fast_length(least: int) -> int:
+    """A length, not below the least, whose Fourier transform is fast."""
+    return min(odd << (-(-least // odd) - 1).bit_length() for odd in ODD_LENGTHS)
 
 
 def time(correlation: Floats) -> float:

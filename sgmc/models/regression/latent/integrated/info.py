@@ -103,8 +103,12 @@ def interval(share, fit):
 
 def sized(lead, name, sizes):
     """A line about the levels of a factor and their rows."""
+    return f"{lead} {len(sizes)} levels of {name} with {sizes_in_words(sizes)}."
+
+
+def sizes_in_words(sizes):
+    """How many rows levels have, in words."""
     least, middle, most = np.quantile(sizes, [0, 0.5, 1])
-    return (
-        f"{lead} {len(sizes)} levels of {name} with {least:.0f} to {most:.0f} rows, median "
-        f"{middle:g}."
-    )
+    if least == most:
+        return f"{least:.0f} {'row' if least == 1 else 'rows'} each"
+    return f"{least:.0f} to {most:.0f} rows, median {middle:g}"

@@ -18,6 +18,7 @@ from sgmc.models.regression.latent.effects.left_out import LeftOutRows
 from sgmc.models.regression.latent.effects.random_effects import effects_of_fit, posterior_of
 from sgmc.models.regression.latent.effects.rows_with_effects import with_effects
 from sgmc.models.regression.latent.effects.saved_effects import LevelsWithoutData
+from sgmc.models.regression.latent.integrated.info import sizes_in_words
 from sgmc.models.regression.latent.levels.split import prior_units
 from sgmc.models.regression.results import RegressionResults
 from sgmc.results.outcomes.data.rows import evenly, fitted_rows, rows_of
@@ -52,7 +53,7 @@ class LevelsInfo(ModelInfo):
         lines = [
             f"{len(split.columns)} coefficients of {split.term}, with prior {split.prior}, are "
             f"integrated out{self.ranges(fit)}; coefficients() lists them. Their levels have "
-            f"{sizes.min()} to {sizes.max()} rows, median {np.median(sizes):g}."
+            f"{sizes_in_words(sizes)}."
         ]
         return [*lines, *super().remarks(fit)]
 
