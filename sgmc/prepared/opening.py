@@ -1,9 +1,6 @@
 """What a verb was given as data: rows in memory, or those of a file that is prepared for it."""
 
-import hashlib
-import json
 import os
-import tempfile
 from dataclasses import replace
 
 import pandas as pd
@@ -13,19 +10,12 @@ from sgmc.arguments.sizes import in_bytes
 from sgmc.core.system.memory import READING_SHARE, available
 from sgmc.errors import ArgumentError
 from sgmc.formula.data.frames import no_column
-from sgmc.formula.evaluation.allowlist import own
 from sgmc.formula.reader import VALID
 from sgmc.formula.stages import as_one
 from sgmc.formula.subsets import subset_columns
 from sgmc.formula.syntax import parser
-from sgmc.prepared.file.identity import made_of
-from sgmc.prepared.file.prepared import open as sealed
-from sgmc.prepared.file.sealed import SealedTable
-from sgmc.prepared.prepare import LEAST_MEMORY, prepare
 from sgmc.prepared.reading import refuse_groups
 from sgmc.sources.opening import is_path, of
-
-ORDER_SEED = 0  # seed of the order of rows in prepared files, which serve fits of any seed
 
 
 def opened(formula, data, scope, given):
@@ -60,6 +50,10 @@ def opened(formula, data, scope, given):
     if source is None:
         refuse_beside_memory(data, cache=cache, memory_limit=memory_limit)
         return data
+    # only here: tables in memory have no use for what makes files
+    from sgmc.prepared.filing import filed
+    from sgmc.prepared.prepare import LEAST_MEMORY
+
     if cache is not None and not (is_path(cache) and os.path.isdir(cache)):
         raise must_be("cache", cache, "a folder that exists", "create it first")
     limit = READING_SHARE * available()
@@ -76,42 +70,6 @@ def opened(formula, data, scope, given):
     table = filed(source, parsed, cache, {**given, "memory_limit": memory_limit})
     table.subset = given["subset"]
     return table
-
-
-def filed(source, parsed, cache, given):
-    """The rows of a source in a prepared file, made unless the cache has it.
-
-    Parameters
-    ----------
-    source : Source
-    parsed : Parsed
-        The formula.
-    cache : str, path or None
-    given : dict
-        Arguments of `prepare`.
-    """
-    arguments = {**given, **source.file_options, "seed": ORDER_SEED}
-    if cache is None:
-        folder = tempfile.TemporaryDirectory(prefix="sgmc-")
-        place = os.path.join(folder.name, "table.sgmc")
-        table = prepare(parsed.formula, source, place, **arguments)
-        table.folder = folder  # removed when nothing has the table any more
-        return table
-    place = os.path.join(cache, f"{name_of(source, parsed, arguments)}.sgmc")
-    if os.path.exists(place):
-        return sealed(place, functions=own(parsed.functions), trust_formulas=True)
-    return prepare(parsed.formula, source, place, **arguments)
-
-
-def name_of(source, parsed, arguments):
-    """The name of a prepared file in a cache: a hash of all that it is made of."""
-    rest = ("subset", "seed", "memory_limit", "progress")
-    known = {"dtype": "float64", "columns": source.columns, **arguments}
-    known = {name: value for name, value in known.items() if name not in rest}
-    subset = arguments["subset"]
-    known["subset"] = subset if isinstance(subset, str) else callable(subset)
-    made = made_of(source, parsed, known, subset)
-    return hashlib.sha256(json.dumps(made, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def for_verb(data, settings):
@@ -155,6 +113,8 @@ def refuse_beside_memory(data, **given):
     """Raise ArgumentError for arguments that belong to files alone."""
     for name, value in given.items():
         if value is not None:
+            from sgmc.prepared.file.sealed import SealedTable  # only for the message
+
             kind = "a prepared file" if isinstance(data, SealedTable) else "a table in memory"
             raise ArgumentError(f"{name}={value!r} does not apply to {kind}: leave it out")
 

@@ -9,7 +9,7 @@ import pytest
 
 import sgmc
 from sgmc.errors import ArgumentError
-from sgmc.prepared import opening
+from sgmc.prepared import filing, opening
 
 from .tables import READERS, TEXT_SUFFIXES, parts, table, typed, write, written
 
@@ -162,7 +162,7 @@ def test_a_cache_is_used_again(paths, tmp_path, no_memory, monkeypatch):
     first = sgmc.logit("y ~ x", paths, **given)
     assert len(os.listdir(cache)) == 1
     with monkeypatch.context() as patched:
-        patched.setattr(opening, "prepare", lambda *a, **k: pytest.fail("prepared again"))
+        patched.setattr(filing, "prepare", lambda *a, **k: pytest.fail("prepared again"))
         again = sgmc.logit("y ~ x", paths, **given)
         sgmc.logit("y ~ x", paths, **{**given, "seed": 2})
         sgmc.Logit.from_formula("y ~ x", paths, cache=cache).fit(seed=1, draws=50)
@@ -211,9 +211,9 @@ def test_a_cache_is_of_all_that_it_is_made_of(paths, tmp_path, no_memory, monkey
 def test_a_temporary_file_goes_with_the_results(paths, tmp_path, no_memory, monkeypatch):
     place = tmp_path / "temporary"
     place.mkdir()
-    monkeypatch.setattr(opening.tempfile, "tempdir", str(place))
-    made, prepare = [], opening.prepare
-    monkeypatch.setattr(opening, "prepare", lambda *a, **k: made.append(a[2]) or prepare(*a, **k))
+    monkeypatch.setattr(filing.tempfile, "tempdir", str(place))
+    made, prepare = [], filing.prepare
+    monkeypatch.setattr(filing, "prepare", lambda *a, **k: made.append(a[2]) or prepare(*a, **k))
     found = sgmc.logit("y ~ x", paths, seed=1, draws=50)
     assert made[0].startswith(str(place))
     longer = found.resume(draws=50)

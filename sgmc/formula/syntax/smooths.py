@@ -108,10 +108,12 @@ def of_levels(name: str) -> bool:
 
 def is_smooth(tokens: list[str], at: int) -> bool:
     """Whether a penalised term begins at a place; patsy's `te` of its own bases is none."""
+    if tokens[at + 1 : at + 2] != ["("] or at and tokens[at - 1] == ".":
+        return False  # without a look at all terms, which takes as long as a small fit at first
     kind = room("terms").get(tokens[at])
-    if kind is None or tokens[at + 1 : at + 2] != ["("] or at and tokens[at - 1] == ".":
-        return False
-    return not (tokens[at + 3 : at + 4] == ["("] and tokens[at + 2] in kind.others)
+    return kind is not None and not (
+        tokens[at + 3 : at + 4] == ["("] and tokens[at + 2] in kind.others
+    )
 
 
 def meant(kind: Any, given: list[list[str]]) -> str:
