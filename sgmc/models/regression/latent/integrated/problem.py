@@ -324,14 +324,16 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     seen = partial(observations, table=table, nested=rows.subgroups is not None)
     skewed_sds = few_groups(kernel.n, seen(kernel, rule=rule).cells, effects)
     near = sds_near_zero(small or kernel, terms, mode, effects, data.d) if mode.whole else []
-    # of several sds that may be zero, those that are not tabulated would not be about normal
-    open_ = mode.whole and not bounded and len(near) < 2 and modes.found == 1
+    # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
+    by_laws = settings.sampler is None and settings.unchained
     suited = suits_table(kernel, effects, settings, precondition)
+    suited = suited and mode.whole and not bounded and modes.found == 1
+    told = suited and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO)
     # of several sds a table has one alone, and of few rows many densities cost little
-    free = settings.sampler is None and settings.unchained and not bounded and modes.found == 1
-    along = suited and skewed_sds and kernel.dim <= MOST_ALONG and not may_have_laws(kernel)
-    along = along and free and mode.whole
-    if open_ and suited and not along:
+    along = suited and skewed_sds and kernel.dim <= MOST_ALONG and by_laws
+    tabulated = not along or told and may_have_laws(kernel)
+    # of several sds that may be zero, those that are not tabulated would not be about normal
+    if suited and len(near) < 2 and tabulated:
         given = given_sd(kernel, terms, mode, fold, back, report)
     if given is not None:  # nodes have to do where its draws are, too
         z = np.random.default_rng(settings.seed).normal(size=(DRAWS, kernel.dim))
@@ -368,10 +370,9 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         where = whitened(mode, back, precondition, priors.auxiliary, fold)
         if settings.sampler is not None and settings.sampler.sticky:
             where = about_zero(where, mode)
-    where = given or replace(where, report=report)
+    plain = replace(where, report=report)
+    where, folded = given or plain, FoldedSigns(plain, fold, mode, effects, near)
     seen, skewed = seen(kernel, rule=rule), near and kernel.closed
-    # those of a named sampler, and chains that are given a start or a warmup, stay of all rows
-    by_laws = settings.sampler is None and settings.unchained
     # of one sd normal draws may do, whose densities cost less than laws
     single, pilot_seed = effects.loading.size == 1, seed_sequence(settings.seed, "pilot", 2)
     # each level of normal outcomes has a density that falls as 1 / sd
@@ -391,8 +392,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
             else each_step,
             why_exact=skewed_sds or ("" if between is None else between.why_exact),
             # weights of proposals have long tails where an sd that has no table may be zero
-            nearly_normal=given is not None
-            and (effects.loading.q == 1 or from_zero(mode, fold).min() >= ABOVE_ZERO),
+            nearly_normal=given is not None and told,
             by_laws=partial(with_laws, seed=pilot_seed) if by_laws and single else None,
         ),
         searched=modes.transformed(back),
@@ -400,16 +400,21 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
         warnings=warnings,
         shape=Shape(tail_bounds=partial(tail_bounds, priors, decay=decay)),
         # the table of an sd begins at zero, and has no other sign
-        signs=Signs() if given else FoldedSigns(where, fold, mode, effects, near),
+        signs=Signs() if given else folded,
         summed=small,
         table=table,
         mode=mode,
         own=IntegratedEffects(rows, rule, effects, near),
     )
-    if along:
-        return replace(found, transport=parameters_proposed(found, fold, pilot_seed))
     if given is not None and found.defaults.nearly_normal:
-        return with_laws(found, pilot_seed) if by_laws and not single else found
+        found = with_laws(found, pilot_seed) if by_laws and not single else found
+        if found.transport is not None or not along:
+            return found
+    if along:
+        usual = replace(found.defaults, nearly_normal=False)
+        whole = replace(found, coordinates=plain, signs=folded, defaults=usual)
+        moved = parameters_proposed(whole, fold, pilot_seed)
+        return replace(whole, transport=moved) if moved else found
     # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
     # of correlated effects there are proposals, and no independent draws that may be asked for
