@@ -282,28 +282,38 @@ def test_effects_have_the_law_of_dense_matrices(apart):
 # ---- the law of proposals ------------------------------------------------------------------------
 
 
-def law(widths=None):
+def law(spread=None):
     """Of numbers whose first two are near zero and folded; the third turns with both."""
     root = np.array([[0.6, 0.0, 0.0], [0.2, 0.5, 0.0], [0.1, -0.2, 0.7]])
 
     def log_density(at):
         return -np.log1p(((at - np.array([0.4, 0.7, 0.2])) ** 2).sum(axis=1))
 
-    made = axes.Axes(np.array([0.4, 0.7, 0.2]), root, root, 2, ((2, 0, 1),), widths)
+    made = axes.Axes(np.array([0.4, 0.7, 0.2]), root, root, 2, ((2, 0, 1),), spread)
     return made.along(log_density)
 
 
-WIDTHS = axes.Widths(lambda phi: phi, np.array([[0.3], [1.2], [0.5]]))
+def sigma(head):
+    """Of two effects whose correlation is a half."""
+    return head[:, :, None] * head[:, None] * np.array([[1.0, 0.5], [0.5, 1.0]])
+
+
+def apart(head):
+    """Of two effects without one."""
+    return head[:, :, None] * head[:, None] * np.eye(2)
+
+
+SPREAD = axes.Spread(sigma, 2, np.array([[0.3]]), np.array([[1.1, -0.7]]))
 
 
 @pytest.mark.parametrize(
-    ("widths", "error"), [(None, 0.01), (WIDTHS, 0.016)], ids=["alike", "by sds"]
+    ("spread", "error"), [(None, 0.01), (SPREAD, 0.016)], ids=["alike", "by sds"]
 )
-def test_its_draws_have_its_density(widths, error):
+def test_its_draws_have_its_density(spread, error):
     """A density over that of its draws has a mean of one, of densities within its reach, up to
     three standard errors of 200,000 draws.
     """
-    made = law(widths)
+    made = law(spread)
     at = made(np.random.default_rng(1).normal(size=(200_000, 3)))
     assert (at[:, :2] > 0).all()
     volume = np.log(np.linalg.det(made.root))
@@ -314,28 +324,25 @@ def test_its_draws_have_its_density(widths, error):
         assert share.mean() == pytest.approx(1, abs=3 * error)
 
 
-def test_widths_that_are_left_out_are_seen():
-    """Draws are of widths, and the density is not."""
-    made = law(WIDTHS)
+def test_a_spread_that_is_left_out_is_seen():
+    """Draws are of widths that the first numbers tell, and the density is not: a planted mistake."""
+    made = law(SPREAD)
     at = made(np.random.default_rng(1).normal(size=(200_000, 3)))
     volume = np.log(np.linalg.det(made.root))
     other = np.sum(stats.norm.logpdf(at, [0.5, 0.6, 0.0], 0.3), axis=1)
     inside = stats.norm.sf(0, [0.5, 0.6], 0.3).prod()
-    density = made.log_density(at) + np.log(WIDTHS(at)).sum(axis=1)
-    share = np.exp(other - density + volume) / inside
+    share = np.exp(other - (made.log_density(at) + made.widths(at)) + volume) / inside
     assert abs(share.mean() - 1) > 0.1
 
 
-def test_widths_are_those_of_squares():
-    """Of normal numbers with variances 0.4 + 0.9 s^2: 4,000 squares tell these to a tenth."""
-    rng = np.random.default_rng(3)
-    points = np.abs(rng.normal(size=(4_000, 2)))
-    squares = (0.4 + 0.9 * points[:, :1] ** 2) * rng.normal(size=(4_000, 1)) ** 2
-    weights = np.full(4_000, 1 / 4_000)
-    made = axes.Widths.of(np.abs, points, squares, weights)
-    np.testing.assert_allclose(made.shares[:, 0], [0.4, 0.9], rtol=0.15)
-    falling = (2 - np.minimum(points[:, :1], 1)) * rng.normal(size=(4_000, 1)) ** 2
-    assert axes.Widths.of(np.abs, points, falling, weights).shares[1] == 0  # no share below zero
+def test_covariances_are_told_by_those_at_larger_sds():
+    """Of that form they are so at any other point, up to rounding."""
+    along = np.array([[0.8, 0.1], [-0.2, 0.6], [0.05, 0.0]])
+    true = axes.Spread(apart, 2, np.diag([0.2, 0.3, 0.1]), along)
+    places = np.array([[0.5, 0.7, 0, 0, 0], [1.5, 0.7, 0, 0, 0], [0.5, 1.9, 0, 0, 0]])
+    found = axes.Spread.of(apart, 2, places, true(places))
+    np.testing.assert_allclose(found.along, along, atol=1e-12)
+    np.testing.assert_allclose(found(places + 1), true(places + 1), rtol=1e-9, atol=1e-12)
 
 
 def test_a_fold_that_is_left_out_is_seen():

@@ -28,58 +28,55 @@ FEWEST_WEIGHTS = 24.0  # proposals of a look, in those of equal weights, that te
 SIGNS_APART = 8.0  # sds from zero of coordinates that may have either sign
 WORTH_ENOUGH = 0.75  # from which on other axes gain less than they cost, of densities of rows
 DEAR = 1e6  # floating-point operations of a density
-LEAST_CONSTANT = 0.1  # of the mean square of a width: it is not zero at sds of zero
+LARGER = 3.0  # sds by which an sd is larger where curvatures are taken
+LEAST_CONSTANT = 0.02  # of a variance, as it is in the middle: it is not zero at sds of zero
+MOST_WIDER = 2.0  # times the variances of normal laws
 LEAST_WORTH = 0.15  # of proposals, in those of equal weights: chains would stay at few of them
 
 
 @dataclass(frozen=True)
-class Widths:
-    """How the widths of numbers depend on sds before them: squares are sums of a constant and of
-    shares of squared sds, as variances of coefficients are with effects of groups.
+class Spread:
+    """The covariance of numbers given those before them, of which effects of groups have the
+    covariance Sigma: constant + along Sigma along', as that of coefficients whose columns effects
+    have, too.
 
     Attributes
     ----------
-    sds : callable
-        From the first of the numbers (n, q) to sds (n, q), of any sign.
-    shares : array (q + 1, k - q)
-        Of the constant and of the squared sds in each of the other numbers.
+    sigma : callable
+        From the first of the numbers (n, h) to Sigma (n, q, q).
+    head : int
+        How many these are.
+    constant, along : array (t, t), (t, q)
     """
 
-    sds: Callable[[Floats], Floats]
-    shares: Floats
+    sigma: Callable[[Floats], Floats]
+    head: int
+    constant: Floats
+    along: Floats
 
     @classmethod
-    def of(cls, sds: Any, points: Floats, squares: Floats, weights: Floats) -> Self:
-        """Of squares (n, k - q) at points (n, k) that have weights (n,): least squares, then
-        weighted by the squares of what they give; no share is below zero.
+    def of(cls, sigma: Any, head: int, points: Floats, covariances: Floats) -> Self:
+        """By covariances (q + 1, t, t) at points (q + 1, k), the second of which has a larger first
+        sd than the first one, the third a larger second one, ...
         """
-        q = points.shape[1] - squares.shape[1]
-        terms = cls.terms(sds(points[:, :q]))
-        shares = np.zeros((q + 1, squares.shape[1]))
-        for j, square in enumerate(squares.T):
-            own, left = weights, np.arange(q + 1)
-            while len(left):
-                X = terms[:, left]
-                found = np.linalg.lstsq((X.T * own) @ X, X.T @ (own * square))[0]
-                if (found < 0).any():
-                    left = np.delete(left, found.argmin())
-                    continue
-                shares[left, j] = found
-                if own is not weights:
-                    break
-                own = weights / (X @ found + LEAST_CONSTANT * (weights @ square)) ** 2
-        mean = weights @ squares
-        shares[0] = np.maximum(shares[0], LEAST_CONSTANT * mean)
-        return cls(sds, shares)
-
-    @staticmethod
-    def terms(sds: Floats) -> Floats:
-        """Return what is shared, (n, q + 1)."""
-        return np.column_stack([np.ones(len(sds)), sds**2])
+        known = sigma(points[:, :head])
+        unit = np.sqrt(covariances[0].diagonal())
+        whole = covariances / np.outer(unit, unit)
+        along = np.zeros((len(unit), len(known) - 1))
+        for a in range(along.shape[1]):
+            more = known[a + 1, a, a] - known[0, a, a]
+            values, vectors = np.linalg.eigh(whole[a + 1] - whole[0])
+            # one direction: that of the effect.  Its sign is that of the coefficient it moves most
+            if more > 0 and values[-1] > 0:
+                way = vectors[:, -1]
+                along[:, a] = way * np.sign(way[np.abs(way).argmax()]) * np.sqrt(values[-1] / more)
+        values, vectors = np.linalg.eigh(whole[0] - along @ known[0] @ along.T)
+        constant = (vectors * np.maximum(values, LEAST_CONSTANT)) @ vectors.T
+        return cls(sigma, head, constant * np.outer(unit, unit), along * unit[:, None])
 
     def __call__(self, points: Floats) -> Floats:
-        """Return the widths at points (n, k), (n, k - q)."""
-        return np.sqrt(self.terms(self.sds(points[:, : len(self.shares) - 1])) @ self.shares)
+        """Return the covariances at points (n, k), (n, t, t)."""
+        return self.constant + self.along @ self.sigma(points[:, : self.head]) @ self.along.T
 
 
 @dataclass(frozen=True)
@@ -97,8 +94,9 @@ class Axes:
     even : int
     pairs : tuple of (int, int, int)
         A place, and those of two of the first whose signs it has.
-    widths : Widths or None
-        Of what the other numbers differ by from their means given the first.
+    spread : Spread or None
+        Of what the last numbers differ by from their means given the others, in the place of the
+        root's.
     """
 
     centre: Floats
@@ -106,15 +104,13 @@ class Axes:
     logs: Floats
     even: int
     pairs: tuple[tuple[int, int, int], ...]
-    widths: Widths | None = None
+    spread: Spread | None = None
 
     def along(self, log_density: Callable[[Floats], Floats]) -> Self:
         """The law by log densities of points (n, k) along the axes through the centre."""
         nodes, k = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1), len(self.centre)
-        w = (nodes[:, None, None] * np.eye(k)).reshape(-1, k)
-        value = log_density(self.folded(self.placed(w)))
-        if self.widths is not None:
-            value = value + np.log(self.widths(self.placed(w))).sum(axis=1)
+        points = self.placed((nodes[:, None, None] * np.eye(k)).reshape(-1, k))
+        value = log_density(self.folded(points)) + self.widths(points)
         value = value.reshape(len(nodes), k).T
         # a density that is no number is lost, and what is lost is no steeper than tables can be
         value = np.where(np.isnan(value), -np.inf, value) - np.nanmax(value, axis=1, keepdims=True)
@@ -131,17 +127,30 @@ class Axes:
         w = np.stack([drawn(logs, p) for logs, p in zip(self.logs, ndtr(z).T)], axis=1)
         return self.folded(self.placed(w))
 
+    def roots(self, points: Floats) -> Floats:
+        """Return the roots of `spread` at points (n, k), (n, t, t)."""
+        return np.linalg.cholesky(self.spread(self.folded(points)))
+
+    def widths(self, points: Floats) -> Any:
+        """Return log determinants of the roots at points (n, k), less that of `root`."""
+        if self.spread is None:
+            return 0.0
+        usual = np.log(self.root.diagonal()[self.spread.head :]).sum()
+        found = np.diagonal(self.roots(points), axis1=1, axis2=2)
+        return np.log(found).sum(axis=1) - usual
+
     def placed(self, w: Floats) -> Floats:
         """Return points of w (n, k), before they are folded."""
         points = self.centre + w @ self.root.T
-        if self.widths is not None:
-            means, q = self.means(w), self.even
-            points[:, q:] = means[:, q:] + self.widths(points) * (points - means)[:, q:]
+        if self.spread is not None:
+            h = self.spread.head
+            points[:, h:] = self.means(w) + (self.roots(points) @ w[:, h:, None])[..., 0]
         return points
 
     def means(self, w: Floats) -> Floats:
-        """Return points (n, k) whose other numbers are at their means given the first."""
-        return self.centre + w[:, : self.even] @ self.root[:, : self.even].T
+        """Return the means of the last numbers given the others, (n, t)."""
+        h = self.spread.head
+        return self.centre[h:] + w[:, :h] @ self.root[h:, :h].T
 
     def signed(self, points: Floats, signs: Floats) -> Floats:
         """Return points (n, k) whose first numbers are times signs (.., even)."""
@@ -167,16 +176,15 @@ class Axes:
 
     def unfolded(self, points: Floats) -> Floats:
         """Return the log density of points (n, k) before they are folded, up to a constant."""
-        w, wide = np.linalg.solve(self.root, (points - self.centre).T).T, 0.0
-        if self.widths is not None:
-            q, widths = self.even, self.widths(points)
-            left = (points - self.means(w))[:, q:] / widths
-            w[:, q:] = np.linalg.solve(self.root[q:, q:], left.T).T
-            wide = np.log(widths).sum(axis=1)
+        w = np.linalg.solve(self.root, (points - self.centre).T).T
+        if self.spread is not None:
+            h = self.spread.head
+            left = points[:, h:] - self.means(w)
+            w[:, h:] = np.linalg.solve(self.roots(points), left[..., None])[..., 0]
         nodes = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1)
         inside = np.abs(w).max(axis=1) <= AXIS_REACH
         parts = [np.interp(one, nodes, logs) for one, logs in zip(w.T, self.logs)]
-        return np.where(inside, np.sum(parts, axis=0) - wide, -np.inf)
+        return np.where(inside, np.sum(parts, axis=0) - self.widths(points), -np.inf)
 
 
 def masses(logs: Floats) -> Floats:
@@ -242,12 +250,12 @@ class AlongAxes(WeightedTransport):
         random : Generator
             Of the proposals that are looked at.
         """
-        best, widths, points = None, None, PROPOSALS_A_LOOK + (AXIS_CELLS + 1) * len(centre)
+        best, spread, points = None, None, PROPOSALS_A_LOOK + (AXIS_CELLS + 1) * len(centre)
         try:
             for look in range(LOOKS_AT_PROPOSALS):
                 deadline.check(operations=points * self.operations)
                 root = np.linalg.cholesky(covariance)
-                axes = replace(self.axes, centre=centre, root=root, widths=widths)
+                axes = replace(self.axes, centre=centre, root=root, spread=spread)
                 with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
                     axes = axes.along(self.log_density)
                     made = replace(self, axes=axes)
@@ -264,7 +272,7 @@ class AlongAxes(WeightedTransport):
                     break
                 centre = share @ at
                 covariance = (share[:, None] * (at - centre)).T @ (at - centre)
-                widths = self.widths(at, share, centre, covariance)
+                spread = self.spread(centre, covariance, at, share)
         except np.linalg.LinAlgError:  # a precision that is singular to rounding at some point
             return None
         except deadline.OutOfTime:  # chains begin with what there is
@@ -276,11 +284,11 @@ class AlongAxes(WeightedTransport):
         """Worth at which no third axes are looked for."""
         return 1.0
 
-    def widths(
-        self, points: Floats, weights: Floats, centre: Floats, covariance: Floats
-    ) -> Widths | None:
-        """Return the widths of axes of that centre and covariance, by points (n, k) with weights
-        (n,).
+    def spread(
+        self, centre: Floats, covariance: Floats, points: Floats, weights: Floats
+    ) -> Spread | None:
+        """Return the `Spread` of axes of that centre and covariance, with which points (n, k) that
+        have weights (n,) agree.
         """
         return None
 
@@ -386,8 +394,10 @@ class ProposedParameters(AlongAxes):
         From these to the parameters, with a slope that is the same everywhere.
     order : array (dim,) of int
         Places of the points' numbers among the parameters.
-    sds : callable
-        See `Widths`.
+    curvature : callable
+        Of a point (dim,), minus the second derivatives of the log density, (dim, dim).
+    sigma, head
+        See `Spread`.
     work : float
         See `operations`.
     """
@@ -395,7 +405,9 @@ class ProposedParameters(AlongAxes):
     density: Callable[[Floats], Floats]
     map: Map
     order: Ints
-    sds: Callable[[Floats], Floats]
+    curvature: Callable[[Floats], Floats]
+    sigma: Callable[[Floats], Floats]
+    head: int
     work: float
 
     @property
@@ -408,11 +420,22 @@ class ProposedParameters(AlongAxes):
         """See `AlongAxes`: a look costs a fifth of all draws."""
         return WORTH_ENOUGH
 
-    def widths(self, points: Floats, weights: Floats, centre: Floats, covariance: Floats) -> Widths:
-        """See `AlongAxes`."""
-        q = self.axes.even
-        w = np.linalg.solve(np.linalg.cholesky(covariance), (points - centre).T).T
-        return Widths.of(self.sds, points, w[:, q:] ** 2, weights)
+    def spread(
+        self, centre: Floats, covariance: Floats, points: Floats, weights: Floats
+    ) -> Spread | None:
+        """See `AlongAxes`: by the curvatures of the density where each sd is larger."""
+        root, h, even = np.linalg.cholesky(covariance), self.head, self.axes.even
+        places = centre + LARGER * np.eye(even + 1, len(centre), k=-1) @ root.T
+        try:
+            known = np.array([np.linalg.inv(self.curvature(one)[h:, h:]) for one in places])
+            np.linalg.cholesky(known)
+        except np.linalg.LinAlgError:  # the density is not concave there
+            return None
+        found = Spread.of(self.sigma, h, places, known)
+        # normal laws are narrower than densities with longer tails
+        usual, mean = root[h:, h:] @ root[h:, h:].T, np.tensordot(weights, found(points), 1)
+        times = np.clip(np.mean(usual.diagonal() / mean.diagonal()), 1.0, MOST_WIDER)
+        return replace(found, constant=times * found.constant, along=np.sqrt(times) * found.along)
 
     @property
     def thin(self) -> int:

@@ -28,6 +28,7 @@ from sgmc.coordinates.independent.ratios import NormalByTotal, Ratios
 from sgmc.coordinates.independent.transport import Transport
 from sgmc.core.designs.design import design
 from sgmc.core.engine import full_many
+from sgmc.core.expansion import expand
 from sgmc.core.system.blas import one_blas_thread
 from sgmc.fit.problem import Problem
 from sgmc.fit.tolerance import SMALLEST_BATCH
@@ -237,7 +238,7 @@ def upright(mode: Mode, fold: FoldedEffects) -> tuple[Floats, Floats]:
 
 
 def parameters_proposed(
-    problem: Problem, fold: FoldedEffects, seed: np.random.SeedSequence
+    problem: Problem, fold: FoldedEffects, terms: PriorTerms, seed: np.random.SeedSequence
 ) -> ProposedParameters | None:
     """Return proposals of all parameters of a regression whose integrals over effects have no
     closed form; None where their weights vary too much.
@@ -246,6 +247,7 @@ def parameters_proposed(
     ----------
     problem : Problem
     fold : FoldedEffects
+    terms : PriorTerms
     seed : SeedSequence
         Of proposals that are looked at.
     """
@@ -259,10 +261,22 @@ def parameters_proposed(
         with one_blas_thread():
             return full_many(problem.all_rows(), x, slopes=False)[0]
 
+    def curvature(point: Floats) -> Floats:
+        theta = np.empty(dim)
+        theta[order] = point
+        *_, hessian = expand(problem.model.anchored(theta), theta)
+        return (hessian + terms(theta)[2])[np.ix_(order, order)]
+
+    def sigma(entries: Floats) -> Floats:
+        roots = fold.loading.root(entries)
+        return roots @ np.swapaxes(roots, 1, 2)
+
     cells = problem.rows.cells * problem.rows.row_terms * problem.own.rule.nodes
     of = ProposedParameters(
         axes=Axes(centre, covariance, covariance, fold.loading.q, pairs),
-        sds=fold.loading.sds,
+        curvature=curvature,
+        sigma=sigma,
+        head=end - d,
         density=density,
         map=problem.coordinates.map,
         order=order,

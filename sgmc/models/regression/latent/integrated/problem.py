@@ -413,7 +413,7 @@ def mixed_problem(data, family, grouping, prior, settings, nodes=None):
     if along:
         usual = replace(found.defaults, nearly_normal=False)
         whole = replace(found, coordinates=plain, signs=folded, defaults=usual)
-        moved = parameters_proposed(whole, fold, pilot_seed)
+        moved = parameters_proposed(whole, fold, terms, pilot_seed)
         return replace(whole, transport=moved) if moved else found
     # sums tell the density of sds and sigma, where all else is normal given these
     conjugate = bool(family.auxiliary) and priors.conjugate(data.d) and not priors.bounded.any()
