@@ -325,7 +325,7 @@ def test_its_draws_have_its_density(spread, error):
 
 
 def test_a_spread_that_is_left_out_is_seen():
-    """Draws are of widths that the first numbers tell, and the density is not: a planted mistake."""
+    """Draws are of widths by the first numbers, and the density is not: a planted mistake."""
     made = law(SPREAD)
     at = made(np.random.default_rng(1).normal(size=(200_000, 3)))
     volume = np.log(np.linalg.det(made.root))
