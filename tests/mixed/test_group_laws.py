@@ -73,7 +73,8 @@ def test_mistakes_are_seen_by_densities_of_rows(monkeypatch, name, mistake):
         return replace(found, polynomial=0.5 * found.polynomial) if "half" in mistake else found
 
     monkeypatch.setattr(GroupLaws, "fitted", wrong)
-    assert fitted(table(), draws=20)._fit.problem.transport is None
+    # proposals by the rows are in their place
+    assert not isinstance(fitted(table(), draws=20)._fit.problem.transport, GroupLaws)
 
 
 def test_few_rows_and_named_samplers_keep_all_rows():
@@ -114,7 +115,7 @@ class TestOneEffect:
         laws = sgmc.negativebinomial("y ~ x + (1 | g)", data, **how)
         rows = sgmc.negativebinomial("y ~ x + (1 | g)", data, sampler="imh", **how)
         assert isinstance(laws._fit.problem.transport, GroupLaws)
-        assert rows._fit.problem.transport is None
+        assert not isinstance(rows._fit.problem.transport, GroupLaws)
         assert (np.abs(laws.params - rows.params) < 0.09 * rows.bse).all()
         np.testing.assert_allclose(laws.bse, rows.bse, rtol=0.09)
 
