@@ -331,7 +331,7 @@ def test_a_spread_that_is_left_out_is_seen():
     volume = np.log(np.linalg.det(made.root))
     other = np.sum(stats.norm.logpdf(at, [0.5, 0.6, 0.0], 0.3), axis=1)
     inside = stats.norm.sf(0, [0.5, 0.6], 0.3).prod()
-    share = np.exp(other - (made.log_density(at) + made.widths(at)) + volume) / inside
+    share = np.exp(other - (made.log_density(at) + made.widths(made.roots(at))) + volume) / inside
     assert abs(share.mean() - 1) > 0.1
 
 

@@ -110,7 +110,7 @@ class Axes:
         """The law by log densities of points (n, k) along the axes through the centre."""
         nodes, k = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1), len(self.centre)
         points = self.placed((nodes[:, None, None] * np.eye(k)).reshape(-1, k))
-        value = log_density(self.folded(points)) + self.widths(points)
+        value = log_density(self.folded(points)) + self.widths(self.roots(points))
         value = value.reshape(len(nodes), k).T
         # a density that is no number is lost, and what is lost is no steeper than tables can be
         value = np.where(np.isnan(value), -np.inf, value) - np.nanmax(value, axis=1, keepdims=True)
@@ -127,17 +127,16 @@ class Axes:
         w = np.stack([drawn(logs, p) for logs, p in zip(self.logs, ndtr(z).T)], axis=1)
         return self.folded(self.placed(w))
 
-    def roots(self, points: Floats) -> Floats:
-        """Return the roots of `spread` at points (n, k), (n, t, t)."""
-        return np.linalg.cholesky(self.spread(self.folded(points)))
+    def roots(self, points: Floats) -> Floats | None:
+        """Return the roots of `spread` at points (n, k), of any signs, (n, t, t); None without."""
+        return None if self.spread is None else np.linalg.cholesky(self.spread(self.folded(points)))
 
-    def widths(self, points: Floats) -> Any:
-        """Return log determinants of the roots at points (n, k), less that of `root`."""
-        if self.spread is None:
+    def widths(self, roots: Floats | None) -> Any:
+        """Return log determinants of such roots, less that of `root`."""
+        if self.spread is None or roots is None:
             return 0.0
         usual = np.log(self.root.diagonal()[self.spread.head :]).sum()
-        found = np.diagonal(self.roots(points), axis1=1, axis2=2)
-        return np.log(found).sum(axis=1) - usual
+        return np.log(np.diagonal(roots, axis1=1, axis2=2)).sum(axis=1) - usual
 
     def placed(self, w: Floats) -> Floats:
         """Return points of w (n, k), before they are folded."""
@@ -167,24 +166,26 @@ class Axes:
     def log_density(self, points: Floats) -> Floats:
         """Return the log density of folded points (n, k), up to a constant."""
         sd = np.sqrt((self.root[: self.even] ** 2).sum(axis=1))
-        near = self.centre[: self.even] < SIGNS_APART * sd
+        near, roots = self.centre[: self.even] < SIGNS_APART * sd, self.roots(points)
         found = [
-            self.unfolded(self.signed(points, np.array(signs)))
+            self.unfolded(self.signed(points, np.array(signs)), roots)
             for signs in product(*[(1.0, -1.0) if one else (1.0,) for one in near])
         ]
         return np.logaddexp.reduce(found)
 
-    def unfolded(self, points: Floats) -> Floats:
-        """Return the log density of points (n, k) before they are folded, up to a constant."""
+    def unfolded(self, points: Floats, roots: Floats | None) -> Floats:
+        """Return the log density of points (n, k) before they are folded, up to a constant, by the
+        `roots` there.
+        """
         w = np.linalg.solve(self.root, (points - self.centre).T).T
         if self.spread is not None:
             h = self.spread.head
             left = points[:, h:] - self.means(w)
-            w[:, h:] = np.linalg.solve(self.roots(points), left[..., None])[..., 0]
+            w[:, h:] = np.linalg.solve(roots, left[..., None])[..., 0]
         nodes = np.linspace(-AXIS_REACH, AXIS_REACH, AXIS_CELLS + 1)
         inside = np.abs(w).max(axis=1) <= AXIS_REACH
         parts = [np.interp(one, nodes, logs) for one, logs in zip(w.T, self.logs)]
-        return np.where(inside, np.sum(parts, axis=0) - self.widths(points), -np.inf)
+        return np.where(inside, np.sum(parts, axis=0) - self.widths(roots), -np.inf)
 
 
 def masses(logs: Floats) -> Floats:
